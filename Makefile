@@ -1,0 +1,67 @@
+# Targets for people; `make help` lists them from the comments behind two hashes.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# make serve HTTP_LISTEN=127.0.0.1:7000 STATE=/srv/frepo
+HTTP_LISTEN ?= 127.0.0.1:6543
+STATE ?= $(CURDIR)/var
+
+# What the tests start as their own children: an S3 store, an FTP server, databases, a proxy.
+DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
+    postgresql mariadb-server nginx-light openssh-server sqlite3 curl
+# OpenStack Swift comes from PyPI into an environment of its own, which takes seconds and 80 MB: Debian's packages take
+# more than 1 GB, and its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
+SWIFT := swift==2.38.0
+SWIFT_VENV := .venv-swift
+
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: $(VENV)/installed  ## make the environment in .venv
+
+$(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.toml)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# The console reads the same ini as the server; a state that was moved is told to both by the environment.
+serve: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo.db)
+serve: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
+serve: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
+serve: export FREPO_INI := development.ini
+serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
+	@mkdir -p "$(STATE)"
+	@$(BIN)/frepo install
+# The file appears whole or not at all: a start that was broken off makes another token.
+	@if [ ! -s "$(STATE)/admin-token" ]; then umask 077 && \
+	    rm -f "$(STATE)/admin-token.new" && \
+	    $(BIN)/frepo auth:generate-admin-token > "$(STATE)/admin-token.new" && \
+	    mv -f "$(STATE)/admin-token.new" "$(STATE)/admin-token" && \
+	    echo "The administrator's token, kept in $(STATE)/admin-token: $$(cat "$(STATE)/admin-token")"; \
+	fi
+	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
+	@exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
+
+test: install  ## run the tests; what needs a server that is not installed is skipped
+	$(BIN)/pytest -n 2 --dist loadscope
+
+lint: install  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+services:  ## install the servers of the tests with apt-get (Debian, as root), and Swift
+	@echo "Installing $(DEBIAN_PACKAGES)"
+	apt-get update -q
+	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(DEBIAN_PACKAGES)
+	$(MAKE) $(SWIFT_VENV)/installed
+
+$(SWIFT_VENV)/installed: Makefile
+	$(PYTHON) -m venv $(SWIFT_VENV)
+	$(SWIFT_VENV)/bin/pip install --quiet --disable-pip-version-check $(SWIFT)
+	@touch $@
+
+.PHONY: help install serve test lint services
