@@ -1,0 +1,1 @@
+"""Pure rules: no input or output, no clock, no framework. What the time is, the caller says."""

@@ -1,0 +1,41 @@
+"""Access tokens of protected download URLs: a hash over a template with the request's own values."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable
+
+_VARIABLE = re.compile(r"\$([a-z][a-z0-9_]*)")
+
+
+def fill_in(template: str, value_of: Callable[[str], str]) -> str:
+    """Put values in the place of `$names`; values that are filled in are not expanded again."""
+    return _VARIABLE.sub(lambda match: value_of(match[1]), template)
+
+
+def access_token(crypto: str, text: str, secret: str) -> str:
+    """Return the lower-case hex of the hash `crypto` over the text; `hmac-<hash>` is keyed with the secret.
+
+    Raises `ValueError` for a hash that this Python does not have.
+    """
+    keyed = crypto.lower().startswith("hmac-")
+    name = crypto.lower().removeprefix("hmac-")
+    if name not in hashlib.algorithms_available or name.startswith("shake"):
+        raise ValueError(f"{crypto!r} is no hash of this Python")
+    if keyed:
+        return hmac.new(secret.encode(), text.encode(), name).hexdigest()
+    return hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
+
+
+def is_valid(given: str, expected: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+def has_expired(expiration: str | None, *, now: float) -> bool:
+    """Tell whether a Unix time is over, or is none; a URL without one does not expire."""
+    if expiration is None:
+        return False
+    if not (expiration.isascii() and expiration.isdigit() and len(expiration) < 16):
+        return True
+    return int(expiration) <= now

@@ -1,0 +1,49 @@
+"""Who asks: what a valid token stands for during one request."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from .roles import GRANTS, Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """A token that was found valid. `token` is the HMAC under which it is stored, never the id itself.
+
+    Empty `tags`, `mimes`, `user_agents`, `ip_addresses` and a `max_file_size` of 0 bytes restrict nothing.
+    """
+
+    token: str
+    fingerprint: str
+    roles: frozenset[Role]
+    tags: tuple[str, ...] = ()
+    mimes: tuple[str, ...] = ()
+    max_file_size: int = 0
+    user_agents: tuple[str, ...] = ()
+    ip_addresses: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+
+    def holds(self, role: Role) -> bool:
+        """Tell whether the role applies; an administrator holds every granting one."""
+        return role in self.roles or (role in GRANTS and Role.ADMINISTRATOR in self.roles)
+
+    def holds_any(self, roles: Iterable[Role]) -> bool:
+        """Tell whether at least one of the roles applies."""
+        return any(self.holds(role) for role in roles)
+
+
+def parse_uuid4(text: str) -> str | None:
+    """Return the id in its one spelling (lower case, with dashes), or None where it is no UUIDv4 (RFC 9562, 5.4)."""
+    try:
+        parsed = uuid.UUID(text)
+    except (ValueError, AttributeError, TypeError):
+        return None
+    canonical = str(parsed)
+    return canonical if parsed.version == 4 and canonical == text.lower() else None
+
+
+def new_uuid4() -> str:
+    """Return a fresh random id."""
+    return str(uuid.uuid4())

@@ -1,0 +1,121 @@
+"""Which types of content a token may upload, and which a browser may show."""
+
+from collections.abc import Mapping
+
+from .identity import Identity
+from .roles import Role
+
+_OOXML = "application/vnd.openxmlformats-officedocument."
+_ODF = "application/vnd.oasis.opendocument."
+
+IMAGES = frozenset(f"image/{name}" for name in ("png", "jpeg", "gif", "webp", "svg+xml", "avif", "bmp", "tiff"))
+VIDEOS = frozenset(
+    f"video/{name}"
+    for name in (
+        "mp4", "webm", "ogg", "mpeg", "quicktime", "x-msvideo", "x-ms-wmv", "x-flv", "3gpp", "mp2t", "x-matroska",
+    )
+) | {"application/ogg"}  # fmt: skip
+DOCUMENTS = frozenset(
+    {
+        "application/pdf",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.ms-office",
+        "application/x-ole-storage",
+        f"{_OOXML}wordprocessingml.document",
+        f"{_OOXML}spreadsheetml.sheet",
+        f"{_OOXML}presentationml.presentation",
+        f"{_ODF}text",
+        f"{_ODF}spreadsheet",
+        f"{_ODF}presentation",
+        f"{_ODF}graphics",
+        "application/json",
+        "text/csv",
+        "text/plain",
+        "text/markdown",
+    }
+)
+BACKUPS = frozenset(
+    {
+        "application/gzip",
+        "application/zip",
+        "application/x-tar",
+        "application/x-bzip2",
+        "application/x-xz",
+        "application/zstd",
+        "application/x-lz4",
+        "application/x-lzip",
+        "application/x-lzma",
+        "application/x-lzop",
+        "application/x-compress",
+        "application/x-7z-compressed",
+        "application/x-rar",
+        "application/vnd.rar",
+        "application/x-cpio",
+        "application/x-archive",
+        "application/x-iso9660-image",
+        "application/vnd.debian.binary-package",
+        "application/x-rpm",
+        "application/java-archive",
+        "application/pgp-encrypted",
+        "application/pgp",
+        "application/x-sql",
+        "application/sql",
+        "application/vnd.sqlite3",
+        "application/xml",
+        "text/xml",
+        "text/plain",
+        "text/x-sql",
+        "text/csv",
+        "application/json",
+        "application/x-ndjson",
+        "application/octet-stream",
+    }
+)
+
+ROLE_TYPES: Mapping[Role, frozenset[str]] = {
+    Role.UPLOAD_IMAGES: IMAGES,
+    Role.UPLOAD_VIDEOS: VIDEOS,
+    Role.UPLOAD_DOCUMENTS: DOCUMENTS,
+    Role.UPLOAD_BACKUP: BACKUPS,
+}
+
+# What the sniffer calls otherwise than the lists do.
+_OTHER_NAMES: Mapping[str, str] = {
+    "application/x-gzip": "application/gzip",
+    "application/x-zip-compressed": "application/zip",
+    "application/x-zstd": "application/zstd",
+    "application/csv": "text/csv",
+    "application/x-sqlite3": "application/vnd.sqlite3",
+    "image/x-ms-bmp": "image/bmp",
+    "image/svg": "image/svg+xml",
+    "video/x-m4v": "video/mp4",
+    "video/3gpp2": "video/3gpp",
+    "video/x-ms-asf": "video/x-ms-wmv",
+}
+
+
+def common_name(sniffed: str) -> str:
+    """Return the registered or usual name, in lower case, of a type that the sniffer or a person named."""
+    return _OTHER_NAMES.get(sniffed.lower(), sniffed.lower())
+
+
+def may_upload(identity: Identity, mime: str) -> bool:
+    """Tell whether the token's roles and its own list let a file of this type in."""
+    by_role = identity.holds(Role.UPLOAD_ALL) or any(
+        identity.holds(role) and mime in types for role, types in ROLE_TYPES.items()
+    )
+    return by_role and fits_token(identity, mime)
+
+
+def fits_token(identity: Identity, mime: str) -> bool:
+    """Tell whether the token's own list of types lets this one in; an empty list lets everything in."""
+    return not identity.mimes or mime in map(common_name, identity.mimes)
+
+
+def shows_inline(mime: str) -> bool:
+    """Tell whether a browser may show it in place; never what can run scripts (HTML, SVG, XML)."""
+    if mime in {"application/pdf", "text/plain"}:
+        return True
+    return mime.partition("/")[0] in {"image", "video", "audio"} and "xml" not in mime

@@ -1,0 +1,105 @@
+"""Reads settings: the environment beats the ini, the ini beats the default, an unknown name is refused."""
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from frepo_core.errors import ConfigurationError
+
+from .model import Settings
+from .secrets import read_or_make_secrets
+
+AnySettings = TypeVar("AnySettings", bound=BaseModel)
+
+SECRETS = ("app.secret", "enc.token_phrase")
+
+
+def environment_name(name: str) -> str:
+    """Return the environment's name of a setting: `fs.local.directory` is `FS_LOCAL_DIRECTORY`."""
+    return name.upper().replace(".", "_")
+
+
+def load_settings(ini: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
+    """Read the service's own settings; `fs.<adapter>.*` and Pyramid's are left to their owners.
+
+    Raises `ConfigurationError` that names the setting in both spellings.
+    """
+    names = {field.alias for field in Settings.model_fields.values() if field.alias}
+    own = {name: value for name, value in ini.items() if not _belongs_to_others(name)}
+    settings = _fill(Settings, own, names, environment, prefix="")
+    return _with_secrets(settings)
+
+
+def load_storage_settings(
+    model: type[AnySettings], adapter: str, ini: Mapping[str, str], environment: Mapping[str, str]
+) -> AnySettings:
+    """Read `fs.<adapter>.<name>` and `FS_<ADAPTER>_<NAME>` into the backend's own model.
+
+    A misspelt name is refused in the environment, too, since it can belong to nobody else.
+    """
+    prefix = f"fs.{adapter}."
+    names = {prefix + name for name in model.model_fields}
+    own = {name: value for name, value in ini.items() if name.startswith(prefix)}
+    known = {environment_name(name) for name in names}
+    for variable in environment:
+        if environment[variable] and variable.startswith(environment_name(prefix)) and variable not in known:
+            raise _unknown(variable, known)
+    return _fill(model, own, names, environment, prefix=prefix)
+
+
+def _belongs_to_others(name: str) -> bool:
+    return name.startswith("pyramid.") or name.count(".") >= 2 and name.startswith("fs.")
+
+
+def _fill(
+    model: type[AnySettings],
+    ini: Mapping[str, str],
+    names: set[str],
+    environment: Mapping[str, str],
+    prefix: str,
+) -> AnySettings:
+    for name in ini:
+        if name not in names:
+            raise _unknown(name, names)
+    values = {name.removeprefix(prefix): value for name, value in ini.items() if value != ""}
+    for name in names:
+        if environment.get(environment_name(name)):
+            values[name.removeprefix(prefix)] = environment[environment_name(name)]
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, prefix)) from None
+
+
+def _explain(error: ValidationError, prefix: str) -> str:
+    lines = []
+    for problem in error.errors(include_url=False, include_input=False):
+        # A rule between settings is about no single one.
+        name = prefix + str(problem["loc"][0] if problem["loc"] else "*")
+        text = "is required but not set" if problem["type"] == "missing" else problem["msg"]
+        lines.append(f"Setting {name} ({environment_name(name)}): {text}")
+    return "\n".join(lines)
+
+
+def _unknown(name: str, known: Collection[str]) -> ConfigurationError:
+    return ConfigurationError(f"Unknown setting {name!r}. There are: {', '.join(sorted(known))}.")
+
+
+def _with_secrets(settings: Settings) -> Settings:
+    """Fill in the secrets that are not set from the secrets file, except in production."""
+    given = {"app.secret": settings.app_secret, "enc.token_phrase": settings.enc_token_phrase}
+    missing = [name for name in SECRETS if not given[name].get_secret_value()]
+    if not missing:
+        return settings
+    if settings.app_env == "prod" or settings.app_secrets_file is None:
+        names = " and ".join(f"{name} ({environment_name(name)})" for name in missing)
+        way_out = (
+            "" if settings.app_env == "prod" else " Or name a file for made ones: app.secrets_file (APP_SECRETS_FILE)."
+        )
+        raise ConfigurationError(
+            f"With app.env = {settings.app_env} there is no default for {names}. Set a long random text, "
+            "e.g. from `openssl rand -hex 32`, and keep it: without it stored tokens and links are void." + way_out
+        )
+    made = read_or_make_secrets(settings.app_secrets_file, SECRETS)
+    return settings.model_copy(update={name.replace(".", "_"): SecretStr(made[name]) for name in missing})

@@ -1,0 +1,56 @@
+"""The types of settings that pydantic does not bring: lists in one line, sizes, expressions."""
+
+from datetime import UTC, datetime
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from frepo_core.domain.addresses import parse_network
+from frepo_core.domain.expiry import parse_expiry
+from frepo_core.domain.sizes import parse_size
+
+
+def _split(value: Any) -> Any:
+    """Split a text at commas and white space; an ini may spread it over lines."""
+    return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+
+def _lines(value: Any) -> Any:
+    """Split a text at line ends and semicolons, for lists whose entries hold spaces."""
+    if not isinstance(value, str):
+        return value
+    return tuple(line.strip() for line in value.replace(";", "\n").splitlines() if line.strip())
+
+
+def _networks(value: Any) -> Any:
+    return tuple(parse_network(text) for text in _split(value))
+
+
+def _size(value: Any) -> Any:
+    try:
+        return parse_size(value)
+    except ValueError as error:
+        raise ValueError("write bytes, or a size such as 500MB or 4GiB") from error
+
+
+def _expression(value: str) -> str:
+    try:
+        parse_expiry(value, now=datetime(2000, 1, 1, tzinfo=UTC), default=value)
+    except ValueError as error:
+        raise ValueError("write 'never', or a time such as '+30 minutes'") from error
+    return value
+
+
+def _location(value: str) -> str:
+    if value and not value.startswith("/"):
+        raise ValueError("write a path that begins with a slash, such as /_blobs")
+    return value.rstrip("/")
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
+Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
+Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
+Expression = Annotated[str, BeforeValidator(_expression)]
+Location = Annotated[str, AfterValidator(_location)]

@@ -1,0 +1,123 @@
+"""The rules between a collection's limits: numbers, fields, texts and contexts of http-api.md, 4.1."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
+from frepo_core.errors import RuleError
+
+MB, GB = 1000**2, 1000**3
+NO_CEILINGS = Limits(count=0, one=0, total=0)
+CEILINGS = Limits(count=5, one=4 * GB, total=15 * GB)
+
+
+def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
+    """Return (number, field, text, context) of the rule that is broken, or None."""
+    limits = Limits(
+        count=asked.get(COUNT, defaults.count), one=asked.get(ONE, defaults.one), total=asked.get(TOTAL, defaults.total)
+    )
+    try:
+        check_limits(limits, ceilings=ceilings, asked=asked, stored=stored)
+    except RuleError as error:
+        return error.number, error.field, error.text, error.context
+    return None
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({COUNT: 6}, (4000, "maxBackupsCount", "max_backups_count_too_many", {"max": 5})),
+        ({ONE: 4 * GB + 1}, (4002, "maxOneVersionSize", "max_one_version_size_too_big", {"max": "4.00GB"})),
+        ({TOTAL: 15 * GB + 1}, (4001, "maxCollectionSize", "max_collection_size_too_big", {"max": "15.00GB"})),
+    ],
+)
+def test_what_is_asked_for_may_not_pass_its_ceiling(asked, expected):
+    assert expected == refusal(asked, ceilings=CEILINGS)
+
+
+@pytest.mark.parametrize("asked", [{COUNT: 5}, {ONE: 4 * GB}, {TOTAL: 15 * GB}])
+def test_a_ceiling_itself_may_be_asked_for(asked):
+    assert refusal(asked, ceilings=CEILINGS) is None
+
+
+def test_a_limit_that_was_not_asked_for_is_not_held_against_the_ceiling():
+    assert refusal({}, ceilings=CEILINGS, defaults=Limits(count=9, one=9 * GB, total=90 * GB)) is None
+
+
+@given(st.integers(1), st.sampled_from([COUNT, ONE, TOTAL]))
+def test_a_ceiling_of_nothing_is_none(value, field):
+    assert refusal({field: value}) is None
+
+
+@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
+def test_a_limit_that_is_off_passes_every_ceiling(field):
+    assert refusal({field: 0}, ceilings=CEILINGS) is None
+
+
+def test_the_whole_may_not_be_smaller_than_one():
+    expected = (4003, "maxCollectionSize", "max_collection_size_is_lower_than_single_element_size", None)
+
+    assert expected == refusal({ONE: 2 * MB, TOTAL: MB})
+
+
+def test_the_whole_has_to_hold_the_count_of_the_largest():
+    expected = (
+        4003,
+        "maxCollectionSize",
+        "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items",
+        {"needsAtLeastValue": "25.00MB"},
+    )
+
+    assert expected == refusal({COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB})
+
+
+def test_the_value_that_is_named_as_needed_is_enough():
+    asked = {COUNT: 3, ONE: 1_234_567, TOTAL: 3_700_000}
+
+    assert {"needsAtLeastValue": "3.71MB"} == refusal(asked)[3]
+
+
+@pytest.mark.parametrize("missing", [COUNT, ONE, TOTAL])
+def test_the_product_counts_only_when_all_three_are_asked_for(missing):
+    asked = {COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB}
+    defaults = Limits(count=asked[COUNT], one=asked[ONE], total=asked[TOTAL])
+    del asked[missing]
+
+    assert refusal(asked, defaults=defaults) is None
+
+
+def test_the_whole_may_not_be_set_below_what_is_stored():
+    expected = (
+        4004,
+        "maxCollectionSize",
+        "max_collection_size_is_smaller_than_real_sum_of_data_in_collection",
+        None,
+    )
+
+    assert expected == refusal({TOTAL: 9 * MB}, stored=9 * MB + 1)
+
+
+@pytest.mark.parametrize("asked", [{TOTAL: 9 * MB}, {TOTAL: 0}, {COUNT: 1}])
+def test_an_edit_that_still_holds_what_is_stored_is_fine(asked):
+    assert refusal(asked, stored=9 * MB) is None
+
+
+SIZES = st.one_of(st.just(0), st.integers(1, 2**63 - 1))
+
+
+@given(st.fixed_dictionaries({}, optional={COUNT: SIZES, ONE: SIZES, TOTAL: SIZES}), SIZES)
+def test_what_is_let_through_is_consistent(asked, stored):
+    limits = Limits(count=asked.get(COUNT, 0), one=asked.get(ONE, 0), total=asked.get(TOTAL, 0))
+
+    consistent = not limits.total or (
+        limits.one <= limits.total
+        and stored <= limits.total
+        and (len(asked) < 3 or limits.count * limits.one <= limits.total)
+    )
+    assert consistent == (refusal(asked, stored=stored) is None)
+
+
+@given(st.dictionaries(st.sampled_from([COUNT, ONE, TOTAL]), st.integers(0, 3)))
+def test_limits_that_are_asked_to_be_off_are_named(asked):
+    assert {field for field, value in asked.items() if value == 0} == set(infinite_fields(asked))

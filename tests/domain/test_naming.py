@@ -1,0 +1,181 @@
+"""Names of files, tags, versions and keys (http-api.md, 2.1, 2.2 and 4.2)."""
+
+import hashlib
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.domain.naming import (
+    FILE_NAME_PROBLEM,
+    check_file_name,
+    check_tag,
+    fresh_key,
+    name_from_url,
+    parse_version_number,
+    stored_name,
+    version_name,
+)
+
+ALLOWED = string.ascii_letters + string.digits + ".-_+ ()[]!,@$"
+NAMES = st.text(ALLOWED, min_size=1, max_size=200).filter(lambda name: name not in {".", ".."} and name == name.strip())
+DIGESTS = st.binary().map(lambda content: hashlib.sha256(content).hexdigest())
+
+
+def accepted(check, text):
+    try:
+        return check(text)
+    except ValueError:
+        return None
+
+
+@given(NAMES)
+def test_a_name_of_allowed_characters_stays_as_it_is(name):
+    assert name == check_file_name(name)
+
+
+@given(st.text())
+def test_any_other_name_is_refused(name):
+    fits = 1 <= len(name) <= 200 and set(name) <= set(ALLOWED) and name == name.strip(" ") and name not in {".", ".."}
+
+    assert (name if fits else None) == accepted(check_file_name, name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "a/b", "a\\b", "../a", "a\0b", "a\n", "a" * 201, "a" * 10_000, " a", "a ", "\u00e4", "a:b", "a%b"],
+)
+def test_a_refused_name_says_to_normalize_it(name):
+    with pytest.raises(ValueError, match=f"^{FILE_NAME_PROBLEM}$"):
+        check_file_name(name)
+
+
+def test_the_problem_reads_as_clients_know_it():
+    assert FILE_NAME_PROBLEM == "File name is not valid, please normalize it"
+
+
+@pytest.mark.parametrize("name", ["...", "a", "a" * 200, "a (1) [x]!,@$+_-.txt", "-rf"])
+def test_odd_but_allowed_names(name):
+    assert name == check_file_name(name)
+
+
+@pytest.mark.parametrize("tag", ["a", "A.b-c_1", "a" * 64, "\u017c\u00f3\u0142\u0107"])
+def test_a_tag_is_kept_in_lower_case(tag):
+    assert tag.lower() == check_tag(tag)
+
+
+@pytest.mark.parametrize("tag", ["", "a" * 65, "a b", "a/b", "a\n", "a,b", "#a", "\u0130"])
+def test_other_tags_are_refused(tag):
+    assert accepted(check_tag, tag) is None
+
+
+@given(st.text(min_size=1, max_size=66))
+def test_a_tag_that_was_taken_is_taken_again_as_it_is_kept(tag):
+    kept = accepted(check_tag, tag)
+
+    assert kept is None or kept == check_tag(kept)
+
+
+@given(st.text())
+def test_the_name_from_a_url_is_always_a_file_name(path):
+    name = name_from_url("http://example.org/" + path.replace("[", "").replace("]", ""))
+
+    assert name == check_file_name(name)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://example.org/a/b.txt", "b.txt"),
+        ("http://example.org/a/b.txt?x=/c#d", "b.txt"),
+        ("http://example.org/a/", "a"),
+        ("http://example.org", "file"),
+        ("http://example.org/..", "file"),
+        ("http://example.org/a%20b.txt", "a b.txt"),
+        ("http://example.org/%2e%2e%2fetc%2fpasswd", "passwd"),
+        ("http://example.org/z%C5%BC.txt", "z_.txt"),
+    ],
+)
+def test_names_from_urls(url, name):
+    assert name == name_from_url(url)
+
+
+@given(DIGESTS, NAMES)
+def test_a_stored_name_is_ten_digits_of_the_digest_and_the_name(digest, name):
+    assert digest[:10] + name == stored_name(digest, name)
+
+
+@given(DIGESTS, NAMES, st.integers(1, 50))
+def test_further_stored_names_take_their_digits_from_the_digest_and_a_counter(digest, name, attempt):
+    expected = hashlib.sha256(f"{digest}{attempt}".encode()).hexdigest()[:10] + name
+
+    assert expected == stored_name(digest, name, attempt)
+
+
+@given(DIGESTS)
+def test_stored_names_of_one_digest_do_not_repeat(digest):
+    names = {stored_name(digest, "a", attempt) for attempt in range(20)}
+
+    assert len(names) == 20
+
+
+@pytest.mark.parametrize(
+    ("filename", "named"),
+    [
+        ("dump.sql", "dump-v7.sql"),
+        ("name.sql.gz", "name-v7.sql.gz"),
+        ("name.tar.gz", "name-v7.tar.gz"),
+        ("name.TAR.GZ", "name-v7.TAR.GZ"),
+        ("name.tar.zst.gpg", "name-v7.tar.zst.gpg"),
+        ("name.tgz", "name-v7.tgz"),
+        ("name.gz", "name-v7.gz"),
+        ("name.7z", "name-v7.7z"),
+        ("name.tar.7z", "name-v7.tar.7z"),
+        ("clip.3gp", "clip-v7.3gp"),
+        ("name", "name-v7"),
+        ("my.site.sql", "my.site-v7.sql"),
+        ("release-1.2.tar.gz", "release-1.2-v7.tar.gz"),
+        ("postgres-9.6", "postgres-9.6-v7"),
+        ("dump.2026-01-01", "dump.2026-01-01-v7"),
+        (".env", ".env-v7"),
+        ("name.", "name.-v7"),
+        ("a..gz", "a.-v7.gz"),
+        ("a b (1).txt", "a b (1)-v7.txt"),
+    ],
+)
+def test_the_number_goes_before_the_extension(filename, named):
+    assert named == version_name(filename, 7)
+
+
+@given(NAMES, st.integers(1, 2**63 - 1))
+def test_a_version_name_is_the_name_with_the_number_put_in(filename, number):
+    named = version_name(filename, number)
+
+    assert filename in {named[: match.start()] + named[match.end() :] for match in re.finditer(rf"-v{number}", named)}
+
+
+@given(NAMES, st.integers(1, 2**63 - 1), DIGESTS)
+def test_a_stored_version_name_fits_its_column(filename, number, digest):
+    assert len(stored_name(digest, version_name(filename, number))) <= 255
+
+
+@given(st.integers(1, 2**63 - 1), st.sampled_from("vV"))
+def test_a_version_number_is_read(number, letter):
+    assert number == parse_version_number(f"{letter}{number}")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "v", "v0", "v01", "v-1", "v1.0", " v1", "v1\n", "1", "w1", "v\u0661", f"v{2**63}"]
+)
+def test_other_texts_are_no_version_number(text):
+    assert parse_version_number(text) is None
+
+
+@given(DIGESTS)
+def test_a_key_carries_the_digest_and_is_never_given_twice(digest):
+    first, second = fresh_key(digest), fresh_key(digest)
+
+    assert re.fullmatch(rf"{digest[:2]}/{digest}-[0-9a-f]{{16}}", first)
+    assert first != second

@@ -1,0 +1,138 @@
+"""The roles, and the table of who may do what (http-api.md, 1.3)."""
+
+import pytest
+
+from frepo_core.domain.access import RULES
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.roles import GRANTS, RESTRICTIONS, UPLOADS, Role
+
+NAMES = [
+    "upload.images",
+    "upload.videos",
+    "upload.documents",
+    "upload.backup",
+    "upload.all",
+    "upload.enforce_no_password",
+    "upload.enforce_tags_selected_in_token",
+    "upload.only_once_successful",
+    "security.authentication_lookup",
+    "security.overwrite",
+    "security.generate_tokens",
+    "security.use_technical_endpoints",
+    "security.revoke_tokens",
+    "security.administrator",
+    "security.create_predictable_token_ids",
+    "deletion.all_files_including_protected_and_unprotected",
+    "view.any_file",
+    "view.files_from_all_tags",
+    "view.can_use_listing_endpoint_at_all",
+    "collections.create_new",
+    "collections.create_new.with_custom_id",
+    "collections.allow_infinite_limits",
+    "collections.delete_allowed_collections",
+    "collections.modify_any_collection_regardless_if_token_was_allowed_by_collection",
+    "collections.modify_details_of_allowed_collections",
+    "collections.view_all_collections",
+    "collections.can_use_listing_endpoint",
+    "collections.manage_tokens_in_allowed_collections",
+    "collections.upload_to_allowed_collections",
+    "collections.list_versions_for_allowed_collections",
+    "collections.delete_versions_for_allowed_collections",
+]
+
+ANY = Role.MODIFY_ANY_COLLECTION
+
+# action: the roles of which each alone allows it, on a collection that lists the token where there is one;
+# then those of which each alone allows it on any collection.
+TABLE = {
+    "token": (set(Role), set()),
+    "token.generate": ({Role.GENERATE_TOKENS}, set()),
+    "token.lookup": ({Role.LOOKUP_TOKENS}, set()),
+    "token.revoke": ({Role.REVOKE_TOKENS}, set()),
+    "technical": ({Role.USE_TECHNICAL}, set()),
+    "file.upload": (set(UPLOADS), set()),
+    "file.list": ({Role.VIEW_LISTING}, set()),
+    "collection.create": ({Role.CREATE_COLLECTIONS}, set()),
+    "collection.list": ({Role.LIST_COLLECTIONS}, set()),
+    "collection.fetch": (set(Role), {ANY, Role.VIEW_ALL_COLLECTIONS}),
+    "collection.edit": ({Role.MODIFY_COLLECTIONS, ANY}, {ANY}),
+    "collection.delete": ({Role.DELETE_COLLECTIONS, ANY}, {ANY}),
+    "collection.tokens": ({Role.MANAGE_COLLECTION_TOKENS}, set()),
+    "version.upload": ({Role.UPLOAD_VERSIONS}, set()),
+    "version.list": ({Role.LIST_VERSIONS}, set()),
+    "version.delete": ({Role.DELETE_VERSIONS}, set()),
+}
+IN_COLLECTIONS = [
+    "collection.fetch",
+    "collection.edit",
+    "collection.delete",
+    "collection.tokens",
+    "version.upload",
+    "version.list",
+    "version.delete",
+]
+
+
+def holder(*roles):
+    return Identity(token="0" * 64, fingerprint="0" * 12, roles=frozenset(roles))
+
+
+def test_there_are_the_31_roles_of_the_contract():
+    assert (31, sorted(NAMES)) == (len(Role), sorted(role.value for role in Role))
+
+
+def test_every_role_says_what_it_allows():
+    assert [] == [role for role in Role if not role.description]
+
+
+def test_a_role_is_its_name():
+    assert Role("upload.images") is Role.UPLOAD_IMAGES and Role.UPLOAD_IMAGES == "upload.images"
+
+
+def test_three_roles_restrict_and_all_others_grant():
+    restrictions = {
+        "upload.enforce_no_password",
+        "upload.enforce_tags_selected_in_token",
+        "upload.only_once_successful",
+    }
+
+    assert (restrictions, 28, set()) == (set(RESTRICTIONS), len(GRANTS), RESTRICTIONS & GRANTS)
+
+
+def test_the_table_knows_every_action():
+    assert TABLE.keys() == RULES.keys()
+
+
+@pytest.mark.parametrize("action", TABLE)
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ADMINISTRATOR])
+def test_a_single_role_allows_what_the_table_says(action, role):
+    on_the_list, anywhere = TABLE[action]
+
+    allowed = RULES[action].allows(holder(role), listed=True)
+
+    assert (role in on_the_list | anywhere) == allowed
+
+
+@pytest.mark.parametrize("action", IN_COLLECTIONS)
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ADMINISTRATOR])
+def test_off_the_list_only_roles_for_any_collection_count(action, role):
+    allowed = RULES[action].allows(holder(role), listed=False)
+
+    assert (role in TABLE[action][1]) == allowed
+
+
+@pytest.mark.parametrize("action", IN_COLLECTIONS)
+def test_off_the_list_the_actions_role_together_with_any_collection_is_enough(action):
+    roles = {*TABLE[action][0], ANY} - {Role.ADMINISTRATOR}
+
+    assert RULES[action].allows(holder(*roles), listed=False)
+
+
+@pytest.mark.parametrize("action", TABLE)
+def test_an_administrator_may_do_everything_everywhere(action):
+    assert RULES[action].allows(holder(Role.ADMINISTRATOR), listed=False)
+
+
+@pytest.mark.parametrize("action", sorted(TABLE.keys() - {"token", "collection.fetch"}))
+def test_without_a_role_nothing_is_allowed(action):
+    assert not RULES[action].allows(holder(), listed=True)

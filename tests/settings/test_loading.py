@@ -1,0 +1,292 @@
+"""Settings: environment beats ini beats default; what is unknown or wrong is refused in words that help."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, Field, SecretStr, model_validator
+
+from frepo_core.errors import ConfigurationError
+from frepo_core.plugins import PluginRegistry, StorageSettings
+from frepo_core.settings import Settings, environment_name, load_settings, load_storage_settings
+
+SECRETS = {"app.secret": "s3cret-of-the-app", "enc.token_phrase": "phrase-of-the-tokens"}
+BACKENDS = PluginRegistry.from_entry_points().storages
+
+
+def load(ini=None, environment=None):
+    return load_settings(SECRETS | (ini or {}), environment or {})
+
+
+def refusal(ini=None, environment=None):
+    with pytest.raises(ConfigurationError) as caught:
+        load(ini, environment)
+    return str(caught.value)
+
+
+class CrateSettings(StorageSettings):
+    """A backend's settings, made up."""
+
+    label: str = Field(min_length=1)
+    key: SecretStr = SecretStr("")
+    depth: int = Field(3, ge=1)
+    sealed: bool = False
+
+    @model_validator(mode="after")
+    def _sealed_needs_key(self):
+        if self.sealed and not self.key.get_secret_value():
+            raise ValueError("a sealed crate needs a key")
+        return self
+
+
+def load_crate(ini=None, environment=None):
+    return load_storage_settings(CrateSettings, "crate", ini or {}, environment or {})
+
+
+def crate_refusal(ini=None, environment=None):
+    with pytest.raises(ConfigurationError) as caught:
+        load_crate(ini, environment)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("fs.awss3v3.bucket", "FS_AWSS3V3_BUCKET"),
+        ("read_only", "READ_ONLY"),
+        ("enc.token_phrase", "ENC_TOKEN_PHRASE"),
+    ],
+)
+def test_the_environments_name_is_in_capitals_with_underscores(name, variable):
+    assert variable == environment_name(name)
+
+
+def test_no_two_settings_share_a_name_in_the_environment():
+    names = [environment_name(field.alias) for field in Settings.model_fields.values()]
+
+    assert len(names) == len(set(names))
+
+
+def test_a_setting_that_nobody_sets_has_its_default():
+    assert load().fs_adapter == "local"
+
+
+def test_the_ini_beats_the_default():
+    assert load({"fs.adapter": "ftp"}).fs_adapter == "ftp"
+
+
+def test_the_environment_beats_the_ini():
+    assert load({"fs.adapter": "ftp"}, {"FS_ADAPTER": "awss3v3"}).fs_adapter == "awss3v3"
+
+
+def test_an_empty_variable_is_as_if_unset():
+    assert load({"fs.adapter": "ftp"}, {"FS_ADAPTER": ""}).fs_adapter == "ftp"
+
+
+def test_an_empty_line_of_the_ini_is_as_if_unset():
+    assert load({"fs.adapter": ""}).fs_adapter == "local"
+
+
+@pytest.mark.parametrize(
+    "name", ["fs.adaptor", "app.sceret", "read.only", "READ_ONLY", "fs_adapter", "backup_max_versions"]
+)
+def test_an_unknown_name_in_the_ini_is_refused(name):
+    message = refusal({name: "1"})
+
+    assert (True, True) == (name in message, "fs.adapter" in message)
+
+
+@pytest.mark.parametrize("name", ["fs.local.directory", "fs.ftp.host", "pyramid.includes"])
+def test_the_settings_of_others_are_left_to_them(name):
+    assert load({name: "x"}).fs_adapter == "local"
+
+
+def test_the_environment_may_hold_anything_else():
+    assert load({}, {"PATH": "/bin", "APP_COLOUR": "red"}).fs_adapter == "local"
+
+
+@pytest.mark.parametrize("text", ["true", "1", "yes", "on", "TRUE", "On"])
+def test_true_is_written_in_several_ways(text):
+    assert load({"read_only": text}).read_only is True
+
+
+@pytest.mark.parametrize("text", ["false", "0", "no", "off", "False", "OFF"])
+def test_false_is_written_in_several_ways(text):
+    assert load({}, {"READ_ONLY": text}).read_only is False
+
+
+@pytest.mark.parametrize(("text", "size"), [("0", 0), ("1024", 1024), ("1.5GB", 1_500_000_000), ("2 gib", 2 << 30)])
+def test_sizes_are_written_as_in_requests(text, size):
+    assert size == load({"backup.one_version_max_size": text}).backup_one_version_max_size
+
+
+@pytest.mark.parametrize("text", ["a b", "a,b", " a , b ", "a\nb", "\n  a\n  b\n"])
+def test_a_list_is_split_at_commas_blanks_and_lines(text):
+    assert load({"plugins.disabled": text}).plugins_disabled == ("a", "b")
+
+
+def test_commands_keep_their_blanks():
+    commands = load({"post_install_cmd": "auth:create-token --roles a b\n backup:create-collection -f x; plugins"})
+
+    assert commands.post_install_cmd == ("auth:create-token --roles a b", "backup:create-collection -f x", "plugins")
+
+
+def test_networks_are_addresses_and_ranges():
+    networks = load({"trusted_proxies": "127.0.0.1, 10.1.2.3/8 ::1 2001:db8::/32"}).trusted_proxies
+
+    assert [str(network) for network in networks] == ["127.0.0.1/32", "10.0.0.0/8", "::1/128", "2001:db8::/32"]
+
+
+def test_a_secret_of_digits_stays_a_text():
+    assert load({"health_check.code": "0123"}).health_check_code.get_secret_value() == "0123"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("read_only", "perhaps"),
+        ("backup.max_versions", "-1"),
+        ("backup.max_versions", "many"),
+        ("backup.max_versions", str(2**63)),
+        ("backup.one_version_max_size", "5 parsecs"),
+        ("backup.collection_max_size", "-5GB"),
+        ("backup.duplicate_versions", "sometimes"),
+        ("trusted_proxies", "10.0.0.0/99"),
+        ("http.timeout", "0"),
+        ("http.timeout", "nan"),
+        ("token.expiration_time", "soon"),
+        ("token.expiration_time", "auto"),
+        ("app.env", "production"),
+    ],
+)
+@pytest.mark.parametrize("place", ["ini", "environment"])
+def test_a_wrong_value_is_refused_under_both_names(name, value, place):
+    message = refusal({name: value}) if place == "ini" else refusal({}, {environment_name(name): value})
+
+    assert message.startswith(f"Setting {name} ({environment_name(name)}): ")
+
+
+def test_all_wrong_values_are_named_at_once():
+    message = refusal({"read_only": "perhaps", "backup.max_versions": "-1"})
+
+    assert [line.split()[1] for line in message.splitlines()] == ["read_only", "backup.max_versions"]
+
+
+def test_a_life_of_a_token_may_have_blanks_around_it():
+    assert load({}, {"TOKEN_EXPIRATION_TIME": " +1 day "}).token_expiration_time.strip() == "+1 day"
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        load().read_only = True
+
+
+SECRET_NAMES = [field.alias for field in Settings.model_fields.values() if field.annotation is SecretStr]
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_secret_does_not_show(name):
+    settings = load({name: "hunter2-hunter2"})
+
+    assert "hunter2" not in repr(settings) + str(settings) + settings.model_dump_json()
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_secret_does_not_show_in_the_error_for_its_neighbour(name):
+    assert "hunter2" not in refusal({name: "hunter2-hunter2", "read_only": "perhaps"})
+
+
+def test_secrets_are_what_has_the_name_of_one():
+    assert set(SECRET_NAMES) == {
+        "app.secret",
+        "health_check.code",
+        "enc.token_phrase",
+        "security.admin_token",
+        "database.url",
+        "anti_hotlink.secret_method",
+    }
+
+
+def test_a_backend_is_filled_from_both_places():
+    settings = load_crate({"fs.crate.label": "a", "fs.crate.depth": "1"}, {"FS_CRATE_DEPTH": "7"})
+
+    assert ("a", 7) == (settings.label, settings.depth)
+
+
+def test_an_empty_variable_of_a_backend_is_as_if_unset():
+    settings = load_crate({"fs.crate.label": "a"}, {"FS_CRATE_LABEL": "", "FS_CRATE_LABLE": ""})
+
+    assert settings.label == "a"
+
+
+def test_a_missing_setting_of_a_backend_is_named_in_both_spellings():
+    assert crate_refusal() == "Setting fs.crate.label (FS_CRATE_LABEL): is required but not set"
+
+
+@pytest.mark.parametrize(
+    ("ini", "environment", "name"),
+    [({"fs.crate.lable": "a"}, {}, "fs.crate.lable"), ({}, {"FS_CRATE_LABLE": "a"}, "FS_CRATE_LABLE")],
+)
+def test_an_unknown_setting_of_a_backend_is_refused_in_both_places(ini, environment, name):
+    message = crate_refusal({"fs.crate.label": "a"} | ini, environment)
+
+    assert (True, True) == (name in message, "label" in message.lower())
+
+
+def test_the_settings_of_another_backend_are_left_alone():
+    settings = load_crate({"fs.crate.label": "a", "fs.barrel.staves": "9"}, {"FS_BARREL_STAVES": "9"})
+
+    assert settings.label == "a"
+
+
+def test_a_rule_between_settings_of_a_backend_names_the_backend():
+    message = crate_refusal({"fs.crate.label": "a", "fs.crate.sealed": "true"})
+
+    assert (True, True, True) == (
+        "fs.crate." in message,
+        "FS_CRATE_" in message,
+        "a sealed crate needs a key" in message,
+    )
+
+
+@pytest.mark.parametrize(
+    ("ini", "fault"),
+    [({"fs.crate.depth": "hunter2"}, "depth"), ({"fs.crate.key": "hunter2", "fs.crate.label": ""}, "label")],
+)
+def test_a_backends_error_shows_no_value(ini, fault):
+    message = crate_refusal({"fs.crate.label": "a"} | ini)
+
+    assert (True, False) == (fault in message, "hunter2" in message)
+
+
+@pytest.mark.parametrize("adapter", BACKENDS)
+def test_what_sounds_secret_in_a_backend_is_masked(adapter):
+    fields = BACKENDS[adapter].settings.model_fields
+
+    shown = [
+        name
+        for name, field in fields.items()
+        if {"password", "secret", "key", "token"} & set(name.split("_")) and field.annotation is not SecretStr
+    ]
+    assert shown == []
+
+
+@pytest.mark.parametrize("adapter", BACKENDS)
+def test_every_backend_refuses_what_it_does_not_know(adapter):
+    with pytest.raises(ConfigurationError, match=f"fs.{adapter}.colour"):
+        load_storage_settings(BACKENDS[adapter].settings, adapter, {f"fs.{adapter}.colour": "red"}, {})
+
+
+def test_half_a_pair_of_keys_is_a_message_not_a_bug():
+    ini = {"fs.awss3v3.bucket": "b", "fs.awss3v3.key": "AKIA"}
+
+    with pytest.raises(ConfigurationError, match="key and secret are given together"):
+        load_storage_settings(BACKENDS["awss3v3"].settings, "awss3v3", ini, {})
+
+
+def test_a_backend_may_use_a_plain_model():
+    class Plain(BaseModel):
+        where: Path
+
+    settings = load_storage_settings(Plain, "plain", {"fs.plain.where": "/srv"}, {})
+
+    assert settings.where == Path("/srv")

@@ -1,0 +1,148 @@
+"""Secrets that nobody set: made once and kept 0600 outside production, demanded in production."""
+
+import json
+import stat
+import threading
+
+import pytest
+
+from frepo_core.errors import ConfigurationError
+from frepo_core.settings import load_settings
+
+SECRETS = {"app.secret": "s3cret-of-the-app", "enc.token_phrase": "phrase-of-the-tokens"}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "var" / "secrets.json"
+
+
+def develop(path, **more):
+    settings = load_settings({"app.env": "dev", "app.secrets_file": str(path)} | more, {})
+    return settings.app_secret.get_secret_value(), settings.enc_token_phrase.get_secret_value()
+
+
+@pytest.mark.parametrize("missing", SECRETS)
+def test_production_demands_each_secret_by_both_names(missing):
+    ini = {name: value for name, value in SECRETS.items() if name != missing}
+    variable = {"app.secret": "APP_SECRET", "enc.token_phrase": "ENC_TOKEN_PHRASE"}[missing]
+
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(ini, {"APP_ENV": "prod"})
+
+    assert f"{missing} ({variable})" in str(caught.value)
+
+
+def test_where_nothing_is_said_it_is_production():
+    with pytest.raises(ConfigurationError, match="ENC_TOKEN_PHRASE"):
+        load_settings({}, {})
+
+
+def test_production_makes_no_secrets_even_where_a_file_is_named(path):
+    with pytest.raises(ConfigurationError, match="ENC_TOKEN_PHRASE"):
+        load_settings({"app.secrets_file": str(path)}, {"APP_ENV": "prod"})
+
+    assert not path.exists()
+
+
+def test_a_demand_shows_no_secret_that_was_given():
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings({"app.secret": "hunter2"}, {})
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_without_a_file_development_says_that_one_can_be_named():
+    with pytest.raises(ConfigurationError, match=r"app\.secrets_file \(APP_SECRETS_FILE\)"):
+        load_settings({"app.env": "dev"}, {})
+
+
+def test_development_makes_its_secrets_once(path):
+    assert develop(path) == develop(path)
+
+
+def test_the_secrets_are_long_and_differ(path):
+    app_secret, phrase = develop(path)
+
+    assert (64, 64, False) == (len(app_secret), len(phrase), app_secret == phrase)
+
+
+def test_only_the_owner_reads_the_file(path):
+    develop(path)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_no_draft_is_left(path):
+    develop(path)
+
+    assert [path] == list(path.parent.iterdir())
+
+
+def test_two_that_start_at_once_share_their_secrets(path):
+    found, start = [], threading.Barrier(8)
+
+    def run():
+        start.wait()
+        found.append(develop(path))
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (8, 1) == (len(found), len(set(found)))
+
+
+def test_a_secret_that_is_set_beats_the_file(path):
+    _, made = develop(path)
+
+    assert ("mine", made) == develop(path, **{"app.secret": "mine"})
+
+
+@pytest.mark.parametrize("name", ["backup.one_version_max_size", "backup.collection_max_size", "backup.max_versions"])
+def test_making_secrets_leaves_the_other_settings_as_they_are(path, name):
+    settings = load_settings({"app.env": "dev", "app.secrets_file": str(path), name: "1234567"}, {})
+
+    assert getattr(settings, name.replace(".", "_")) == 1_234_567
+
+
+def test_made_secrets_do_not_show(path):
+    settings = load_settings({"app.env": "dev", "app.secrets_file": str(path)}, {})
+
+    assert settings.enc_token_phrase.get_secret_value() not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "no json",
+        "[]",
+        "{}",
+        "null",
+        json.dumps({"app.secret": "hunter2"}),
+        json.dumps({"app.secret": "hunter2", "enc.token_phrase": ""}),
+        json.dumps({"app.secret": "hunter2", "enc.token_phrase": 7}),
+    ],
+)
+def test_a_broken_file_is_neither_used_nor_replaced(path, content):
+    path.parent.mkdir()
+    path.write_text(content)
+
+    with pytest.raises(ConfigurationError) as caught:
+        develop(path)
+
+    assert (True, True, content) == (
+        "app.secrets_file (APP_SECRETS_FILE)" in str(caught.value),
+        "hunter2" not in str(caught.value),
+        path.read_text(),
+    )
+
+
+def test_a_file_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ConfigurationError, match="APP_SECRETS_FILE"):
+        develop(tmp_path / "file" / "secrets.json")
