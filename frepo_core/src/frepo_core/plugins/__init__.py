@@ -1,0 +1,45 @@
+"""All that a plug-in author imports: the hook marker, the contracts, their facts, their settings and their errors."""
+
+from frepo_core.errors import BlobNotFound, ConfigurationError, StorageError, StorageFull, StorageUnavailable
+
+from .hookspecs import hookimpl
+from .registry import PluginRegistry
+from .settings import PluginSettings
+from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
+from .storing import PARTIAL, ExactReader, exactly, is_key, partial_name
+from .strategy import (
+    CollectionFull,
+    CollectionState,
+    CollectionStrategy,
+    IncomingVersion,
+    StrategySpec,
+    VersionInfo,
+)
+from .window import Window
+
+__all__ = [
+    "PARTIAL",
+    "BlobNotFound",
+    "BlobStat",
+    "CollectionFull",
+    "CollectionState",
+    "CollectionStrategy",
+    "ConfigurationError",
+    "ExactReader",
+    "IncomingVersion",
+    "PluginRegistry",
+    "PluginSettings",
+    "StorageBackend",
+    "StorageError",
+    "StorageFull",
+    "StorageSettings",
+    "StorageSpec",
+    "StorageUnavailable",
+    "StrategySpec",
+    "VersionInfo",
+    "Window",
+    "exactly",
+    "hookimpl",
+    "is_key",
+    "partial_name",
+]

@@ -1,0 +1,187 @@
+"""The typed facade over pluggy: finds plug-ins by their entry points and knows what they offer."""
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, entry_points, requires
+from typing import Any, TypeVar, cast
+
+import pluggy
+
+from frepo_core.errors import ConfigurationError
+
+from . import hookspecs
+from .storage import StorageSpec
+from .strategy import CollectionStrategy, StrategySpec
+
+log = logging.getLogger(__name__)
+
+Spec = TypeVar("Spec", StorageSpec, StrategySpec)
+Offer = TypeVar("Offer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundPlugin:
+    """A plug-in that is loaded: the entry point's name, its distribution and what it offers.
+
+    `endpoints` is called by the web only, as it imports what the console does without.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    storages: Sequence[StorageSpec]
+    strategies: Sequence[StrategySpec]
+    endpoints: Callable[[], Sequence[Any]] = tuple
+
+
+class PluginRegistry:
+    """What the installed plug-ins offer, by name.
+
+    Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, or one name
+    that two distributions claim.
+    """
+
+    def __init__(self, found: Iterable[FoundPlugin]) -> None:
+        self.found = tuple(found)
+        self.storages: Mapping[str, StorageSpec] = _by_name(self.found, lambda plugin: plugin.storages)
+        self.strategies: Mapping[str, StrategySpec] = _by_name(self.found, lambda plugin: plugin.strategies)
+
+    @classmethod
+    def from_entry_points(cls, disabled: Sequence[str] = ()) -> "PluginRegistry":
+        """Load every entry point of the group `frepo` that is not named in `disabled`."""
+        manager = pluggy.PluginManager(hookspecs.PROJECT)
+        manager.add_hookspecs(hookspecs)
+        origins: dict[str, tuple[str, str]] = {}
+        for entry in sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: entry.name):
+            origin = (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")
+            if entry.name in disabled:
+                log.info("plug-in %s of %s is disabled", entry.name, origin[0])
+                continue
+            if entry.name in origins:
+                raise _claimed_twice("plug-in", entry.name, origins[entry.name][0], origin[0])
+            origins[entry.name] = origin
+            _register(manager, entry.name, origin[0], entry.load)
+        _check_hooks(manager, origins)
+        return cls(_describe(manager, name, *origin) for name, origin in origins.items())
+
+    def storage(self, name: str) -> StorageSpec:
+        """Return the backend of this name; the error says what to install and which ones there are."""
+        if name not in self.storages:
+            raise ConfigurationError(
+                f"fs.adapter (FS_ADAPTER) is {name!r}, but no installed package brings a storage of that name. "
+                f"Installed: {_names(self.storages)}. Install the package that brings it, "
+                f"e.g. `pip install {_package_hint(name)}`."
+            )
+        return self.storages[name]
+
+    def strategy(self, name: str) -> CollectionStrategy:
+        """Build the strategy of this name; raises `ConfigurationError` where its package is gone."""
+        if name not in self.strategies:
+            raise ConfigurationError(
+                f"A collection uses the strategy {name!r}, but no installed package brings it. "
+                f"Installed: {_names(self.strategies)}."
+            )
+        return self.strategies[name].build()
+
+
+def _register(manager: pluggy.PluginManager, name: str, distribution: str, load: Callable[[], Any]) -> None:
+    try:
+        manager.register(load(), name=name)
+    except Exception as error:
+        raise ConfigurationError(
+            f"The plug-in {name!r} of the package {distribution} cannot be loaded: {error}. "
+            f"Mend or uninstall the package, or switch it off with plugins.disabled = {name}."
+        ) from error
+
+
+def _check_hooks(manager: pluggy.PluginManager, origins: Mapping[str, tuple[str, str]]) -> None:
+    """Refuse a plug-in that defines `frepo_...` functions which are no hooks of frepo.
+
+    Only marked implementations reach pluggy, so a forgotten `@hookimpl` is looked for, too.
+    """
+    known = {name for name in dir(hookspecs) if name.startswith("frepo_")}
+    marked_names = [(name, caller.name) for name in origins for caller in _callers(manager, name)]
+    for name, hook in marked_names:
+        if hook not in known:
+            raise _no_hook(name, origins[name][0], hook, known)
+    for name, (distribution, _) in origins.items():
+        plugin = manager.get_plugin(name)
+        for attribute in (a for a in dir(plugin) if a.startswith("frepo_") and callable(getattr(plugin, a))):
+            marked = getattr(getattr(plugin, attribute), "frepo_impl", None)
+            if attribute not in known:
+                raise _no_hook(name, distribution, attribute, known)
+            if marked is None:
+                raise ConfigurationError(
+                    f"{attribute!r} of the plug-in {name!r} ({distribution}) lacks the decorator @hookimpl."
+                )
+
+
+def _callers(manager: pluggy.PluginManager, name: str) -> Sequence[pluggy.HookCaller]:
+    return manager.get_hookcallers(manager.get_plugin(name)) or ()
+
+
+def _no_hook(name: str, distribution: str, hook: str, known: Iterable[str]) -> ConfigurationError:
+    return ConfigurationError(
+        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is no hook "
+        f"of frepo. Hooks: {_names(known)}."
+    )
+
+
+def _describe(manager: pluggy.PluginManager, name: str, distribution: str, version: str) -> FoundPlugin:
+    def ask(caller: pluggy.HookCaller, kind: type[Offer]) -> list[Offer]:
+        own = [implementation for implementation in caller.get_hookimpls() if implementation.plugin_name == name]
+        try:
+            specs = [spec for implementation in own for spec in cast(list[Any], implementation.function())]
+            if odd := [spec for spec in specs if not isinstance(spec, kind)]:
+                raise TypeError(f"{odd[0]!r} is no {kind.__name__}")
+        except Exception as error:
+            raise ConfigurationError(
+                f"{caller.name!r} of the plug-in {name!r} ({distribution}) does not work: {error}. "
+                f"Mend or uninstall the package, or switch it off with plugins.disabled = {name}."
+            ) from error
+        return specs
+
+    return FoundPlugin(
+        name=name,
+        distribution=distribution,
+        version=version,
+        storages=ask(manager.hook.frepo_storages, StorageSpec),
+        strategies=ask(manager.hook.frepo_strategies, StrategySpec),
+        endpoints=partial(ask, manager.hook.frepo_endpoints, object),
+    )
+
+
+def _by_name(found: Iterable[FoundPlugin], offers: Callable[[FoundPlugin], Sequence[Spec]]) -> dict[str, Spec]:
+    specs: dict[str, Spec] = {}
+    owners: dict[str, str] = {}
+    for plugin in found:
+        for spec in offers(plugin):
+            if spec.name in specs:
+                raise _claimed_twice(type(spec).__name__, spec.name, owners[spec.name], plugin.distribution)
+            specs[spec.name] = spec
+            owners[spec.name] = plugin.distribution
+    return specs
+
+
+def _claimed_twice(what: str, name: str, first: str, second: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"Two packages claim the {what} {name!r}: {first} and {second}. Uninstall one of them, "
+        "or switch one plug-in off with plugins.disabled."
+    )
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _package_hint(adapter: str) -> str:
+    """Name the package of a storage: as the extras of the distribution `frepo` have it, else as it should be called."""
+    try:
+        requirements = requires("frepo") or []
+    except PackageNotFoundError:
+        requirements = []
+    named = [line for line in requirements if re.search(rf"""extra == ["']{re.escape(adapter)}["']""", line)]
+    return re.split(r"[^\w.-]", named[0])[0] if named else f"frepo-storage-{adapter}"

@@ -1,0 +1,30 @@
+"""The contract kit: what a plug-in author's tests inherit, and storages to test against. Needs pytest."""
+
+import pytest
+
+# Before they are imported, so that a failed assertion shows its values.
+pytest.register_assert_rewrite(
+    *(f"{__name__}.{name}" for name in ("_storage_reading", "_storage_writing", "_storage_asking", "strategy_contract"))
+)
+
+from .faulty import Fail, Fault, FaultyStorage, Stall, Truncate
+from .memory import MemoryStorage
+from .sources import Source, digest, pattern
+from .storage_contract import StorageContract
+from .strategy_contract import RecordedVersions, StrategyContract, make_collection
+
+__all__ = [
+    "Fail",
+    "Fault",
+    "FaultyStorage",
+    "MemoryStorage",
+    "RecordedVersions",
+    "Source",
+    "Stall",
+    "StorageContract",
+    "StrategyContract",
+    "Truncate",
+    "digest",
+    "make_collection",
+    "pattern",
+]

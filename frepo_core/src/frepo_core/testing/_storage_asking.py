@@ -1,0 +1,161 @@
+"""The storage contract, third part: what a backend tells of its blobs, and how it says that something is wrong."""
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
+from urllib.parse import unquote
+from urllib.request import urlopen
+
+import pytest
+
+from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageFull, StorageUnavailable
+
+from ._storage_fixtures import KEY, StorageFixtures, put
+from .sources import pattern
+
+CLOCK_DIFFERENCE = timedelta(minutes=2)
+
+OPERATIONS: dict[str, Callable[[StorageBackend], object]] = {
+    "store": lambda backend: put(backend, KEY, b"content"),
+    "open": lambda backend: backend.open(KEY),
+    "delete": lambda backend: backend.delete(KEY),
+    "stat": lambda backend: backend.stat(KEY),
+    "list": lambda backend: list(backend.list()),
+    "check": lambda backend: backend.check(),
+}
+
+
+class AskingContract(StorageFixtures):
+    """Facts, capabilities and errors."""
+
+    @pytest.mark.parametrize("size", [0, 1, 100_000])
+    def test_stat_tells_the_size(self, backend: StorageBackend, size: int) -> None:
+        """In bytes, with the key that was asked for."""
+        put(backend, KEY, pattern(0, size))
+
+        stat = backend.stat(KEY)
+
+        assert (KEY, size) == (stat.key, stat.size)
+
+    def test_stat_tells_the_time_in_utc(self, backend: StorageBackend) -> None:
+        """The time of the storing, aware; the storage's clock may differ by two minutes."""
+        put(backend, KEY, b"content")
+
+        modified = backend.stat(KEY).modified
+
+        assert modified.utcoffset() == timedelta(0)
+        assert abs(modified - datetime.now(UTC)) < CLOCK_DIFFERENCE
+
+    def test_stat_misses_an_absent_blob(
+        self, backend: StorageBackend, driver_errors: tuple[type[BaseException], ...]
+    ) -> None:
+        """The driver's exception is the cause."""
+        with pytest.raises(BlobNotFound) as caught:
+            backend.stat(KEY)
+
+        assert isinstance(caught.value.__cause__, driver_errors)
+
+    @pytest.mark.parametrize("operation", ["open", "stat"])
+    def test_a_folder_is_no_blob(self, backend: StorageBackend, operation: str) -> None:
+        """Where keys have parts, only whole keys name blobs."""
+        put(backend, "folder/blob", b"content")
+
+        with pytest.raises(BlobNotFound):
+            getattr(backend, operation)("folder")
+
+    @pytest.mark.parametrize("operation", ["open", "stat", "delete"])
+    def test_a_blob_is_no_folder(self, backend: StorageBackend, operation: str) -> None:
+        """Below a whole key there is nothing, and nothing to delete."""
+        put(backend, "folder", b"content")
+
+        with pytest.raises(BlobNotFound) if operation != "delete" else nullcontext():
+            getattr(backend, operation)("folder/blob")
+
+        assert ["folder"] == [stat.key for stat in backend.list()]
+
+    def test_an_empty_storage_lists_nothing(self, backend: StorageBackend) -> None:
+        """Also before the first blob has come."""
+        assert [] == list(backend.list())
+
+    def test_every_blob_is_listed_once(self, backend: StorageBackend, list_size: int) -> None:
+        """Over more blobs than one page of any protocol holds, each with its size."""
+        expected = {f"{number % 100:02}/{number:05}": number % 3 for number in range(list_size)}
+        with ThreadPoolExecutor(8) as pool:
+            for _ in pool.map(lambda item: put(backend, item[0], pattern(0, item[1])), expected.items()):
+                pass
+
+        found = [(stat.key, stat.size) for stat in backend.list()]
+
+        assert sorted(expected.items()) == sorted(found)
+
+    def test_the_list_says_what_stat_says(self, backend: StorageBackend) -> None:
+        """The times agree to the second."""
+        put(backend, KEY, b"content")
+
+        assert [_to_the_second(backend.stat(KEY))] == [_to_the_second(stat) for stat in backend.list()]
+
+    def test_the_check_of_a_working_storage_leaves_nothing(self, backend: StorageBackend) -> None:
+        """The probe is deleted."""
+        backend.check()
+
+        assert [] == list(backend.list())
+
+    def test_a_url_gives_the_blob_with_type_and_name_where_offered(
+        self, backend: StorageBackend, offers_url: bool
+    ) -> None:
+        """Content type and file name are those of the call, whatever characters the name has."""
+        name = 'żółw "1"; x.sql'
+        put(backend, KEY, b"content")
+
+        url = backend.url(KEY, expires=60, filename=name, content_type="application/sql")
+
+        assert ((b"content", "application/sql", name) if offers_url else None) == (url and _fetch(url))
+
+    def test_a_path_is_the_file_where_offered(self, backend: StorageBackend, offers_path: bool) -> None:
+        """The local file has the blob's bytes and nothing else."""
+        put(backend, KEY, b"content")
+
+        path = backend.path(KEY)
+
+        assert (b"content" if offers_path else None) == (path and path.read_bytes())
+
+    @pytest.mark.parametrize("operation", OPERATIONS)
+    def test_a_storage_that_does_not_answer_is_unavailable(
+        self,
+        unavailable_backend: StorageBackend,
+        driver_errors: tuple[type[BaseException], ...],
+        operation: str,
+    ) -> None:
+        """Never an absent blob, never an empty list: a sweep would believe it."""
+        with pytest.raises(StorageUnavailable) as caught:
+            OPERATIONS[operation](unavailable_backend)
+
+        assert isinstance(caught.value.__cause__, driver_errors)
+
+    def test_a_storage_without_room_is_full(
+        self, full_backend: StorageBackend, driver_errors: tuple[type[BaseException], ...]
+    ) -> None:
+        """The client is told so, not that something broke."""
+        with pytest.raises(StorageFull) as caught:
+            put(full_backend, KEY, pattern(0, 64 << 10))
+
+        assert isinstance(caught.value.__cause__, driver_errors)
+        assert KEY not in [stat.key for stat in full_backend.list()]
+
+
+def _to_the_second(stat: BlobStat) -> BlobStat:
+    return BlobStat(key=stat.key, size=stat.size, modified=stat.modified.replace(microsecond=0))
+
+
+def _fetch(url: str) -> tuple[bytes, str, str | None]:
+    with urlopen(url, timeout=30) as answer:  # the backend's own URL
+        return answer.read(), answer.headers["Content-Type"], _file_name(answer.headers["Content-Disposition"])
+
+
+def _file_name(disposition: str) -> str | None:
+    """Find the name that a browser takes: the extended one goes before the plain one (RFC 6266, 4.3)."""
+    extended = re.search(r"filename\*=UTF-8''([^;]*)", disposition)
+    plain = re.search(r'filename="([^"]*)"', disposition)
+    return unquote(extended[1]) if extended else plain and plain[1]

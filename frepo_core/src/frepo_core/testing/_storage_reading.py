@@ -1,0 +1,155 @@
+"""The storage contract, first part: what was stored can be read, whole and in parts."""
+
+import tracemalloc
+from contextlib import ExitStack
+from io import BytesIO
+
+import pytest
+
+from frepo_core.plugins import BlobNotFound, StorageBackend
+
+from ._storage_fixtures import KEY, StorageFixtures, put
+from .sources import CHUNK, Source, digest, pattern
+
+SIZE = 100_000
+
+
+class ReadingContract(StorageFixtures):
+    """Reading."""
+
+    @pytest.mark.parametrize("size", [0, 1, SIZE, 3 << 20])
+    def test_a_blob_is_read_as_it_was_stored(self, backend: StorageBackend, size: int) -> None:
+        """Whole blobs, the empty and the smallest included."""
+        put(backend, KEY, pattern(0, size))
+
+        with backend.open(KEY) as blob:
+            assert pattern(0, size) == blob.read()
+
+    @pytest.mark.parametrize(
+        ("start", "length"),
+        [
+            (0, 10),
+            (10, 1),
+            (10, 50_000),
+            (0, SIZE),
+            (SIZE - 1, 1),
+            (5, 0),
+            (70_000, None),
+            (SIZE - 1, None),
+        ],
+    )
+    def test_a_part_is_read_from_start_on(self, backend: StorageBackend, start: int, length: int | None) -> None:
+        """Ranges within the blob; None goes to its end."""
+        put(backend, KEY, pattern(0, SIZE))
+
+        with backend.open(KEY, start, length) as blob:
+            assert pattern(start, SIZE - start if length is None else length) == blob.read()
+
+    @pytest.mark.parametrize("length", [11, SIZE])
+    def test_a_part_that_goes_past_the_end_stops_there(self, backend: StorageBackend, length: int) -> None:
+        """A range that begins within the blob gives what there is."""
+        put(backend, KEY, pattern(0, SIZE))
+
+        with backend.open(KEY, SIZE - 10, length) as blob:
+            assert pattern(SIZE - 10, 10) == blob.read()
+
+    @pytest.mark.parametrize("length", [1, None])
+    @pytest.mark.parametrize("start", [SIZE, SIZE + 1000])
+    def test_a_part_that_begins_at_or_past_the_end_is_empty(
+        self, backend: StorageBackend, start: int, length: int | None
+    ) -> None:
+        """As with files: no error, no bytes."""
+        put(backend, KEY, pattern(0, SIZE))
+
+        with backend.open(KEY, start, length) as blob:
+            assert blob.read() == b""
+
+    @pytest.mark.parametrize("length", [0, 1, None])
+    def test_a_part_of_an_empty_blob_is_empty(self, backend: StorageBackend, length: int | None) -> None:
+        """There is nothing to read, and no error."""
+        put(backend, KEY, b"")
+
+        with backend.open(KEY, 0, length) as blob:
+            assert blob.read() == b""
+
+    def test_small_reads_give_the_same_bytes(self, backend: StorageBackend) -> None:
+        """A reader may give fewer bytes than asked for, never more, and gives none at its end only."""
+        put(backend, KEY, pattern(0, SIZE))
+        pieces = []
+
+        with backend.open(KEY) as blob:
+            while piece := blob.read(777):
+                pieces.append(piece)
+
+        assert max(map(len, pieces)) <= 777
+        assert pattern(0, SIZE) == b"".join(pieces)
+
+    @pytest.mark.parametrize(("start", "length"), [(0, None), (5, None), (5, 10), (0, 0)])
+    def test_an_absent_blob_is_missed_when_it_is_opened(
+        self,
+        backend: StorageBackend,
+        driver_errors: tuple[type[BaseException], ...],
+        start: int,
+        length: int | None,
+    ) -> None:
+        """The error comes from `open`, before a status line has gone out."""
+        with pytest.raises(BlobNotFound) as caught:
+            backend.open(KEY, start, length)
+
+        assert isinstance(caught.value.__cause__, driver_errors)
+
+    def test_several_readers_do_not_disturb_each_other(self, backend: StorageBackend) -> None:
+        """Open readers are independent, of one blob and of different ones."""
+        put(backend, "a", pattern(0, SIZE))
+        put(backend, "b", pattern(7, SIZE))
+
+        with backend.open("a") as first, backend.open("b") as second, backend.open("a", 10) as third:
+            found = [first.read(100), second.read(100), third.read(100), first.read(100)]
+
+        assert [len(piece) for piece in found] == [100, 100, 100, 100]
+        assert found == [pattern(0, 100), pattern(7, 100), pattern(10, 100), pattern(100, 100)]
+
+    def test_readers_that_are_closed_early_leave_nothing_behind(self, backend: StorageBackend) -> None:
+        """A client that goes away in the midst of a download costs no connection."""
+        put(backend, KEY, pattern(0, 3 << 20))
+        for _ in range(20):
+            with backend.open(KEY) as blob:
+                blob.read(10)
+
+        with ExitStack() as stack:
+            found = [stack.enter_context(backend.open(KEY, start, 5)).read() for start in (1, 2)]
+
+        assert [pattern(1, 5), pattern(2, 5)] == found
+
+    def test_a_large_blob_passes_in_bounded_memory(
+        self, backend: StorageBackend, large_size: int, memory_limit: int
+    ) -> None:
+        """Neither storing nor reading holds the blob; memory is what Python allocates, in all threads."""
+        expected = digest(Source(large_size))
+        tracemalloc.start()
+        try:
+            backend.store(KEY, Source(large_size).file, large_size)
+            with backend.open(KEY) as blob:
+                found = digest(blob)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+        assert expected == found
+        assert peak <= memory_limit
+
+    def test_a_part_of_a_large_blob_is_read_in_bounded_memory(
+        self, backend: StorageBackend, large_size: int, memory_limit: int
+    ) -> None:
+        """A range is streamed as the whole is, and starts where it should, far into the blob."""
+        backend.store(KEY, Source(large_size).file, large_size)
+        tracemalloc.start()
+        try:
+            with backend.open(KEY, large_size - CHUNK) as blob:
+                found = digest(blob)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+        assert digest(BytesIO(pattern(large_size - CHUNK, CHUNK))) == found
+        assert peak <= memory_limit

@@ -1,0 +1,74 @@
+"""A storage in memory, for tests where bytes do not matter."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import BinaryIO
+
+from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageFull, exactly, is_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Blob:
+    content: bytes
+    stat: BlobStat
+
+
+class MemoryStorage(StorageBackend):
+    """Blobs in a dictionary. `capacity` is the number of bytes that all of them together may have; None: any."""
+
+    def __init__(self, capacity: int | None = None) -> None:
+        self._capacity = capacity
+        self._blobs: dict[str, _Blob] = {}
+        self._lock = threading.Lock()
+
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
+        """Read the whole content, then keep it."""
+        if not is_key(key):
+            raise BlobNotFound(f"{key!r} is no key")
+        self._refuse_without_room(size)
+        data = bytearray()
+        for chunk in exactly(content, size):
+            data += chunk
+        stat = BlobStat(key=key, size=size, modified=datetime.now(UTC))
+        with self._lock:
+            self._blobs[key] = _Blob(content=bytes(data), stat=stat)
+
+    def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open a copy of the wanted part."""
+        with _translated(key):
+            content = self._blobs[key].content
+        return BytesIO(content[start:] if length is None else content[start : start + length])
+
+    def delete(self, key: str) -> None:
+        """Forget the blob."""
+        with self._lock:
+            self._blobs.pop(key, None)
+
+    def stat(self, key: str) -> BlobStat:
+        """Tell size and time."""
+        with _translated(key):
+            return self._blobs[key].stat
+
+    def list(self) -> Iterator[BlobStat]:
+        """Go through the blobs that are there now."""
+        with self._lock:
+            blobs = tuple(self._blobs.values())
+        yield from (blob.stat for blob in blobs)
+
+    def _refuse_without_room(self, size: int) -> None:
+        with self._lock:
+            used = sum(blob.stat.size for blob in self._blobs.values())
+        if self._capacity is not None and used + size > self._capacity:
+            raise StorageFull("The memory storage has no room left") from MemoryError(f"{used + size} bytes")
+
+
+@contextmanager
+def _translated(key: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyError as error:
+        raise BlobNotFound(f"No blob {key!r} in the memory storage") from error

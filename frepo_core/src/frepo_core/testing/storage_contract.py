@@ -1,0 +1,17 @@
+"""What frepo expects of a storage backend, as tests that the backend's own tests inherit."""
+
+from ._storage_asking import AskingContract
+from ._storage_reading import ReadingContract
+from ._storage_writing import WritingContract
+
+
+class StorageContract(ReadingContract, WritingContract, AskingContract):
+    """Inherit it and override the fixtures `backend`, `unavailable_backend` and `driver_errors`.
+
+    The other fixtures are capabilities and measures with a default::
+
+        class TestMyStorage(StorageContract):
+            @pytest.fixture
+            def backend(self, tmp_path):
+                return MyStorage(MySettings(directory=tmp_path))
+    """

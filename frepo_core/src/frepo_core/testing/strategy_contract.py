@@ -1,0 +1,139 @@
+"""What frepo expects of a collection strategy, as tests that the strategy's own tests inherit."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import overload
+
+import pytest
+
+from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, VersionInfo
+
+MORNING = datetime(2024, 2, 27, 3, tzinfo=UTC)
+
+
+class RecordedVersions(Sequence[VersionInfo]):
+    """Versions that are loaded as they are looked at; `seen` is the highest number of them that were."""
+
+    def __init__(self, versions: Sequence[VersionInfo]) -> None:
+        self._versions = tuple(versions)
+        self.seen = 0
+
+    def __len__(self) -> int:
+        return len(self._versions)
+
+    @overload
+    def __getitem__(self, index: int) -> VersionInfo: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
+
+    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
+        found = self._versions[index]
+        positions = range(len(self._versions))[index]
+        self.seen = max(self.seen, 1 + (positions if isinstance(positions, int) else max(positions, default=-1)))
+        return found
+
+
+def make_collection(
+    sizes: Sequence[int], *, max_versions: int = 0, max_size: int = 0, first_number: int = 1
+) -> CollectionState:
+    """Make a collection of versions of these sizes in bytes, one a day, the last one a day before `incoming`."""
+    versions = [
+        VersionInfo(
+            id=f"version-{number}",
+            number=number,
+            size=size,
+            created_at=MORNING - timedelta(days=len(sizes) + first_number - number),
+        )
+        for number, size in enumerate(sizes, first_number)
+    ]
+    return CollectionState(
+        max_versions=max_versions, max_size=max_size, stored_size=sum(sizes), versions=RecordedVersions(versions)
+    )
+
+
+FULL = {
+    "by number": make_collection([10, 20, 30], max_versions=3),
+    "by number, after the limit was lowered": make_collection([10, 20, 30, 40, 50], max_versions=2),
+    "one version at most": make_collection([10], max_versions=1),
+    "by size": make_collection([10, 20, 30], max_size=60),
+    "by size, several must go": make_collection([1, 1, 1, 1, 96], max_size=100),
+    "by both": make_collection([50, 30, 20], max_versions=3, max_size=100),
+    "with gaps in the numbers": make_collection([10, 20, 30], max_versions=3, first_number=42),
+}
+
+ROOMY = {
+    "empty": make_collection([], max_versions=3, max_size=100),
+    "without limits": make_collection([10, 20, 30]),
+    "with room for one more": make_collection([10, 20], max_versions=3, max_size=35),
+}
+
+
+def incoming(size: int = 5) -> IncomingVersion:
+    """Make the version that wants in."""
+    return IncomingVersion(size=size, created_at=MORNING)
+
+
+class StrategyContract:
+    """Inherit it and override `strategy`, and `evicts` where a full collection refuses."""
+
+    @pytest.fixture
+    def strategy(self) -> CollectionStrategy:
+        """Build the strategy."""
+        raise NotImplementedError("Override the fixture `strategy` of the strategy contract")
+
+    @pytest.fixture
+    def evicts(self) -> bool:
+        """Tell whether a full collection lets versions go, rather than refuse the new one."""
+        return True
+
+    @pytest.mark.parametrize("name", FULL)
+    def test_a_full_collection_makes_room_or_refuses(
+        self, strategy: CollectionStrategy, evicts: bool, name: str
+    ) -> None:
+        """What is chosen makes the new version fit; a refusal is `CollectionFull` and nothing else."""
+        try:
+            evicted = strategy.make_room(FULL[name], incoming())
+            fits = FULL[name].has_room(incoming(), without=evicted)
+        except CollectionFull:
+            fits = False
+
+        assert evicts == fits
+
+    @pytest.mark.parametrize("name", ROOMY)
+    def test_a_version_that_fits_is_taken(self, strategy: CollectionStrategy, name: str) -> None:
+        """A strategy may thin out, but not refuse what has room."""
+        evicted = strategy.make_room(ROOMY[name], incoming())
+
+        assert ROOMY[name].has_room(incoming(), without=evicted)
+
+    @pytest.mark.parametrize("name", [*FULL, *ROOMY])
+    def test_only_versions_of_the_collection_are_chosen_and_each_once(
+        self, strategy: CollectionStrategy, name: str
+    ) -> None:
+        """The service deletes what is answered."""
+        collection = (FULL | ROOMY)[name]
+        chosen = [version.id for version in _choose(strategy, collection, incoming())]
+
+        assert sorted(set(chosen) & {version.id for version in collection.versions}) == sorted(chosen)
+
+    @pytest.mark.parametrize("name", FULL)
+    def test_the_same_question_has_the_same_answer(self, strategy: CollectionStrategy, name: str) -> None:
+        """A try that the database turned down is made again, with the same object."""
+        first = _choose(strategy, FULL[name], incoming())
+
+        assert first == _choose(strategy, FULL[name], incoming())
+
+    def test_what_no_eviction_makes_fit_is_refused(self, strategy: CollectionStrategy) -> None:
+        """A version larger than the whole collection may be costs no other version."""
+        with pytest.raises(CollectionFull):
+            strategy.make_room(make_collection([10, 20], max_size=100), incoming(101))
+
+
+def _choose(
+    strategy: CollectionStrategy, collection: CollectionState, version: IncomingVersion
+) -> Sequence[VersionInfo]:
+    try:
+        return list(strategy.make_room(collection, version))
+    except CollectionFull:
+        return []

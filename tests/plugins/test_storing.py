@@ -1,0 +1,70 @@
+"""What frepo_core.plugins offers to every storage: keys, contents of a size, readers that miss no byte."""
+
+from io import BytesIO
+
+import pytest
+
+from frepo_core.plugins import ExactReader, StorageUnavailable, exactly, is_key, partial_name
+
+
+@pytest.mark.parametrize("key", ["a", "a/b", ".dot", "...", "a..b", "partial-", "a/.partial"])
+def test_a_path_that_leads_down_is_a_key(key):
+    assert is_key(key)
+
+
+@pytest.mark.parametrize(
+    "key", ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a\nDELE b", "a\r", "a\0", ".partial-1", "a/.partial-1/b"]
+)
+def test_what_leads_elsewhere_is_no_key(key):
+    assert not is_key(key)
+
+
+def test_what_is_still_being_written_has_a_name_of_its_own_that_is_no_key():
+    names = {partial_name() for _ in range(100)}
+
+    assert 100 == len(names)
+    assert [] == [name for name in names if is_key(name)]
+
+
+def test_a_content_of_its_size_comes_in_chunks():
+    assert [b"abc", b"de"] == list(exactly(BytesIO(b"abcde"), 5, 3))
+
+
+@pytest.mark.parametrize("size", [4, 6])
+def test_a_content_of_another_size_is_refused(size):
+    with pytest.raises(StorageUnavailable, match=f"{size} that were announced"):
+        list(exactly(BytesIO(b"abcde"), size))
+
+
+def test_no_byte_beyond_the_size_is_yielded():
+    chunks = exactly(BytesIO(b"abcdef"), 4, 3)
+
+    assert b"abc" == next(chunks)
+    with pytest.raises(StorageUnavailable):
+        next(chunks)
+
+
+def test_a_reader_ends_at_its_length():
+    content = b"abcdef"
+    reader = ExactReader(lambda offset, size: content[offset : offset + min(size, 2)], 5, list)
+
+    assert b"abcde" == reader.read()
+
+
+def test_a_reader_refuses_an_early_end():
+    reader = ExactReader(lambda offset, size: b"abc"[offset : offset + size], 5, list)
+
+    with pytest.raises(StorageUnavailable, match="2 bytes early") as caught:
+        reader.read()
+
+    assert isinstance(caught.value.__cause__, EOFError)
+
+
+def test_a_reader_is_closed_once():
+    closed = []
+    reader = ExactReader(lambda offset, size: b"", 5, lambda: closed.append(1))
+
+    reader.close()
+    reader.close()
+
+    assert [1] == closed

@@ -1,0 +1,56 @@
+"""Without frepo-storage-local the service says what is missing: the core brings no storage of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import frepo_core
+
+SITE = Path(sys.modules["pluggy"].__file__).parents[1]
+SOURCE = Path(frepo_core.__file__).parents[1]
+HIDDEN = ("frepo_storage_local", "__editable__")
+RUN = "import sys; from frepo_core.cli.app import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture
+def frepo(tmp_path):
+    """Run the console in an environment that has everything installed but frepo-storage-local."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for entry in SITE.iterdir():
+        if not entry.name.startswith(HIDDEN):
+            (site / entry.name).symlink_to(entry)
+    packages = [SOURCE, *(SOURCE.parents[1] / name / "src" for name in ("frepo_storage_s3", "frepo_strategies"))]
+
+    def run(*arguments, **environment):
+        paths = ":".join(str(path) for path in (site, *packages, SOURCE.parents[1] / "frepo_storage_ftp" / "src"))
+        # -S: the real site-packages, with its editable installs, stays out.
+        return subprocess.run(
+            [sys.executable, "-S", "-W", "ignore", "-c", RUN, *arguments],
+            env={"PYTHONPATH": paths, "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db"} | environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    (tmp_path / "development.ini").write_text("[app:main]\napp.env = dev\napp.secrets_file = %(here)s/secrets.json\n")
+    return run
+
+
+def test_the_package_is_not_listed(frepo):
+    done = frepo("plugins", "-f", "value", "-c", "Name")
+
+    assert (0, False, True) == (done.returncode, "local" in done.stdout.split(), "ftp" in done.stdout.split())
+
+
+def test_a_start_says_what_to_install(frepo):
+    done = frepo("install")
+
+    assert (1, True, False) == (
+        done.returncode,
+        "pip install frepo-storage-local" in done.stderr,
+        "Traceback" in done.stderr,
+    )
