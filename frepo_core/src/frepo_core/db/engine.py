@@ -1,0 +1,108 @@
+"""Makes the engine: one way to write each database's URL, and SQLite with its rough edges taken off."""
+
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.pool import PoolResetState
+
+from frepo_core.errors import ConfigurationError
+
+_DRIVERS = {
+    "sqlite": "sqlite",
+    "pdo_sqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "pgsql": "postgresql+psycopg",
+    "pdo_pgsql": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mysql+pymysql",
+    "pdo_mysql": "mysql+pymysql",
+}
+BUSY_SECONDS = 30
+
+
+def normalize_url(text: str, driver: str = "") -> URL:
+    """Read a database URL; short names of databases and the old pdo_* drivers are understood.
+
+    Raises `ConfigurationError` for what is no URL, or names a database that frepo does not know.
+    """
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):  # the latter for a port that is no number
+        raise ConfigurationError("database.url (DATABASE_URL) is no database URL") from None
+    name = (driver or url.drivername).lower()
+    name = _DRIVERS.get(name, name)
+    if name.partition("+")[0] not in {"sqlite", "postgresql", "mysql", "mariadb"}:
+        raise ConfigurationError(
+            f"database.url or database.driver names {name!r}; frepo knows sqlite, postgresql, mysql and mariadb"
+        )
+    url = url.set(drivername=name)
+    if name.startswith(("mysql", "mariadb")):
+        url = url.update_query_dict({"charset": "utf8mb4"})
+    return url
+
+
+def make_engine(text: str, driver: str = "") -> Engine:
+    """Make the engine; nothing is connected yet. Raises `ConfigurationError`, too, where the driver is missing."""
+    url = normalize_url(text, driver)
+    options: dict[str, Any] = {
+        "hide_parameters": True,
+        "pool_pre_ping": True,
+        "pool_size": 20,
+        "max_overflow": 20,
+        "pool_timeout": BUSY_SECONDS,
+    }
+    if url.drivername.startswith("sqlite"):
+        options |= {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}, "pool_pre_ping": False}
+        if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
+            raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
+    elif url.drivername.startswith(("mysql", "mariadb")):
+        options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600}
+    try:
+        engine = create_engine(url, **options)
+    except NoSuchModuleError:
+        raise ConfigurationError(
+            f"database.url or database.driver names {url.drivername!r}, a driver that SQLAlchemy does not know"
+        ) from None
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"The driver for {url.drivername} is not installed: pip install "
+            f"'frepo-core[{'postgresql' if 'postgresql' in url.drivername else 'mysql'}]'"
+        ) from error
+    if engine.dialect.name == "sqlite":
+        _smooth_sqlite(engine)
+    _end_transactions(engine)
+    return engine
+
+
+def _end_transactions(engine: Engine) -> None:
+    """Hand no connection on whose transaction is still open."""
+
+    @event.listens_for(engine, "reset")
+    def reset(connection: Any, record: Any, state: PoolResetState) -> None:
+        # A COMMIT that failed may leave the transaction open, while SQLAlchemy takes it for ended. The next
+        # user of the connection would fail, or commit what is not its own.
+        if state.transaction_was_reset and not state.terminate_only:
+            connection.rollback()
+
+
+def _smooth_sqlite(engine: Engine) -> None:
+    """Let SQLite keep foreign keys, write ahead, survive a power cut, and lock at once instead of half-way."""
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, record: Any) -> None:
+        connection.isolation_level = None  # the driver is not to begin transactions by itself
+        for pragma in (
+            "foreign_keys=ON",
+            f"busy_timeout={BUSY_SECONDS * 1000}",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A reader that turns writer cannot wait its turn, it fails; so writers say so from the start.
+        mode = connection.get_execution_options().get("sqlite_begin", "IMMEDIATE")
+        connection.exec_driver_sql(f"BEGIN {mode}")

@@ -1,0 +1,18 @@
+"""What Alembic runs: it migrates over the connection that it is handed."""
+
+from alembic import context
+
+from frepo_core.db.migrations import VERSION_TABLE
+from frepo_core.db.models import Base
+
+connection = context.config.attributes["connection"]
+context.configure(
+    connection=connection,
+    target_metadata=Base.metadata,
+    version_table=VERSION_TABLE,
+    render_as_batch=connection.dialect.name == "sqlite",
+    transaction_per_migration=connection.dialect.name == "postgresql",
+    compare_type=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,176 @@
+"""The tables; which row means what is said in the architecture."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+from .types import RowId, UtcDateTime, exact
+
+NAMES = {
+    "ix": "ix_%(column_0_N_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Base of all models; constraints are named, so that migrations can find them."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
+        datetime: UtcDateTime(),
+        list[str]: JSON(),
+        int: BigInteger(),
+        dict[str, Any]: JSON(),
+    }
+
+
+class Token(Base):
+    """An access token, stored under the HMAC of its id."""
+
+    __tablename__ = "token"
+
+    key: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(16))
+    expires_at: Mapped[datetime | None] = mapped_column(index=True)
+    roles: Mapped[list[str]]
+    tags: Mapped[list[str]]
+    mimes: Mapped[list[str]]
+    max_file_size: Mapped[int]
+    user_agents: Mapped[list[str]]
+    ip_addresses: Mapped[list[str]]
+    created_at: Mapped[datetime]
+
+
+class Blob(Base):
+    """Bytes in a backend. `damaged_at` is set when they were found to be wrong or gone."""
+
+    __tablename__ = "blob"
+    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012  # SQLAlchemy reads it from the class
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    digest: Mapped[str] = mapped_column(exact(64), unique=True)
+    size: Mapped[int]
+    storage: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(exact(255), unique=True)
+    mime: Mapped[str] = mapped_column(String(128))
+    created_at: Mapped[datetime]
+    verified_at: Mapped[datetime | None]
+    damaged_at: Mapped[datetime | None]
+
+
+file_tag = Table(
+    "file_tag",
+    Base.metadata,
+    Column("file_id", ForeignKey("file.id", ondelete="CASCADE"), primary_key=True),
+    Column("tag_id", ForeignKey("tag.id"), primary_key=True, index=True),
+)
+
+
+class Tag(Base):
+    """A tag, in lower case."""
+
+    __tablename__ = "tag"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    name: Mapped[str] = mapped_column(exact(64), unique=True)
+
+
+class File(Base):
+    """A public name over a blob; `kind` is `plain` or `version`."""
+
+    __tablename__ = "file"
+    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012  # SQLAlchemy reads it from the class
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    stored_name: Mapped[str] = mapped_column(exact(255), unique=True)
+    requested_name: Mapped[str] = mapped_column(exact(255))
+    blob_id: Mapped[int] = mapped_column(ForeignKey("blob.id"), index=True)
+    public: Mapped[bool] = mapped_column(Boolean)
+    password_hash: Mapped[str | None] = mapped_column(String(255))
+    created_at: Mapped[datetime]
+    kind: Mapped[str] = mapped_column(String(16))
+
+    blob: Mapped[Blob] = relationship()
+    tags: Mapped[list[Tag]] = relationship(secondary=file_tag, passive_deletes=True, order_by=Tag.name)
+
+
+class Collection(Base):
+    """A collection; its counters are kept in the same transaction as its versions."""
+
+    __tablename__ = "collection"
+
+    id: Mapped[str] = mapped_column(exact(36), primary_key=True)
+    max_backups_count: Mapped[int]
+    max_one_version_size: Mapped[int]
+    max_collection_size: Mapped[int]
+    strategy: Mapped[str] = mapped_column(String(64))
+    description: Mapped[str] = mapped_column(Text)
+    filename: Mapped[str] = mapped_column(exact(255))
+    password_hash: Mapped[str | None] = mapped_column(String(255))
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    last_number: Mapped[int]
+    versions_count: Mapped[int]
+    stored_size: Mapped[int]
+    min_retention: Mapped[int] = mapped_column(server_default="0")
+    min_version_size: Mapped[int] = mapped_column(server_default="0")
+    max_shrink_percent: Mapped[int] = mapped_column(server_default="0")
+    guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
+
+
+class CollectionToken(Base):
+    """A token on a collection's list."""
+
+    __tablename__ = "collection_token"
+
+    collection_id: Mapped[str] = mapped_column(
+        exact(36), ForeignKey("collection.id", ondelete="CASCADE"), primary_key=True
+    )
+    token_key: Mapped[str] = mapped_column(
+        exact(64), ForeignKey("token.key", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
+class Version(Base):
+    """One version of a collection's file; numbers are never used twice."""
+
+    __tablename__ = "version"
+    __table_args__ = (UniqueConstraint("collection_id", "number"),)
+
+    id: Mapped[str] = mapped_column(exact(36), primary_key=True)
+    collection_id: Mapped[str] = mapped_column(exact(36), ForeignKey("collection.id"))
+    number: Mapped[int]
+    file_id: Mapped[int] = mapped_column(ForeignKey("file.id"), unique=True)
+    created_at: Mapped[datetime]
+
+    file: Mapped[File] = relationship()
+
+
+class Upload(Base):
+    """An upload that carried an Idempotency-Key, and its answer, kept for a day."""
+
+    __tablename__ = "upload"
+
+    key: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    digest: Mapped[str] = mapped_column(exact(64))
+    answer: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime] = mapped_column(index=True)
+
+
+Index("ix_file_listing", File.kind, File.public, File.id)

@@ -1,0 +1,96 @@
+"""Short transactions: reading, and writing that is tried again when another writer was in the way."""
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import transaction
+import zope.sqlalchemy
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm import Session, sessionmaker
+
+from frepo_core.errors import DatabaseUnavailableError, StorageFull
+
+from .watch import CommitWatch
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 10
+_NO_ROOM = ("disk is full", "no space left", "could not extend file", "disk full", "quota")
+
+
+class Database:
+    """Hands out short transactions; no one may keep one while bytes move.
+
+    A database that is away raises `DatabaseUnavailableError`, a full one `StorageFull`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._sessions = sessionmaker(engine, expire_on_commit=False)
+        # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
+        self._writers: contextlib.AbstractContextManager[object] = (
+            threading.Lock() if engine.dialect.name == "sqlite" else contextlib.nullcontext()
+        )
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Open a session that only reads; it is rolled back at its end."""
+        with _translated(), Session(self.engine) as session:
+            session.connection(execution_options={"sqlite_begin": "DEFERRED"})
+            yield session
+
+    def write(self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None) -> Result:
+        """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
+
+        What `work` raises rolls back and comes out. `watch` learns whether the commit happened.
+        """
+        with self._writers, _translated():
+            manager = transaction.TransactionManager(explicit=True)
+            for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
+                if tried:
+                    time.sleep(random.uniform(0, 0.02 * tried))  # spreads writers, guards nothing
+                with attempt as current:
+                    session = self._sessions()
+                    zope.sqlalchemy.register(session, transaction_manager=manager)
+                    current.join(_Conflicts(manager))
+                    if watch is not None:
+                        current.join(watch.restart(manager))
+                    result = work(session)
+            return result
+
+    def check(self) -> None:
+        """Ask the database for a sign of life."""
+        with self.reading() as session:
+            session.execute(text("SELECT 1"))
+
+
+class _Conflicts(CommitWatch):
+    """Says which failures of a transaction are worth another try, beside those that zope.sqlalchemy knows."""
+
+    def should_retry(self, error: BaseException) -> bool:
+        """Take a lost race for a unique name, or for a lock, as a conflict."""
+        if isinstance(error, IntegrityError):
+            return True
+        code = getattr(getattr(error, "orig", None), "args", (None,))[:1]
+        return isinstance(error, OperationalError) and code in {(1205,), (1213,), ("database is locked",)}
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Say in frepo's words that the database is away or full."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+        if any(sign in str(error).lower() for sign in _NO_ROOM):
+            raise StorageFull("The database has no room left") from error
+        raise DatabaseUnavailableError("The database does not answer, try again later") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise DatabaseUnavailableError("The database does not answer, try again later") from error
+        raise

@@ -1,0 +1,111 @@
+"""Database URLs: written as people know them, and refused in words that help."""
+
+import pytest
+
+from frepo_core.db import make_engine
+from frepo_core.db.engine import normalize_url
+from frepo_core.errors import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("text", "driver"),
+    [
+        ("sqlite:////srv/frepo.db", "sqlite"),
+        ("pdo_sqlite:////srv/frepo.db", "sqlite"),
+        ("postgres://u:p@h/d", "postgresql+psycopg"),
+        ("postgresql://u:p@h/d", "postgresql+psycopg"),
+        ("pgsql://u:p@h/d", "postgresql+psycopg"),
+        ("pdo_pgsql://u:p@h/d", "postgresql+psycopg"),
+        ("POSTGRES://u:p@h/d", "postgresql+psycopg"),
+        ("mysql://u:p@h/d", "mysql+pymysql"),
+        ("mariadb://u:p@h/d", "mysql+pymysql"),
+        ("pdo_mysql://u:p@h/d", "mysql+pymysql"),
+        ("mysql+pymysql://u:p@h/d", "mysql+pymysql"),
+        ("postgresql+psycopg://u:p@h/d", "postgresql+psycopg"),
+    ],
+)
+def test_each_database_has_one_driver(text, driver):
+    assert driver == normalize_url(text).drivername
+
+
+@pytest.mark.parametrize(
+    ("driver", "expected"),
+    [("pdo_mysql", "mysql+pymysql"), ("pdo_pgsql", "postgresql+psycopg"), ("mysql", "mysql+pymysql"), ("", "sqlite")],
+)
+def test_a_driver_that_is_set_beats_the_urls_own(driver, expected):
+    assert expected == normalize_url("sqlite:////srv/frepo.db", driver).drivername
+
+
+def test_the_rest_of_the_url_stays_as_it_is():
+    url = normalize_url("postgres://us%40er:p%2Fw@db.example.org:5433/frepo?sslmode=require")
+
+    assert ("us@er", "p/w", "db.example.org", 5433, "frepo", {"sslmode": "require"}) == (
+        url.username,
+        url.password,
+        url.host,
+        url.port,
+        url.database,
+        dict(url.query),
+    )
+
+
+def test_mariadb_speaks_all_of_unicode():
+    assert normalize_url("mysql://u:p@h/d").query["charset"] == "utf8mb4"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "frepo.db", "/srv/frepo.db", "postgres:u:hunter2@h", "postgres://u:hunter2@h:port/d"]
+)
+def test_what_is_no_url_is_named_without_showing_it(text):
+    with pytest.raises(ConfigurationError) as caught:
+        make_engine(text)
+
+    assert (True, False) == ("database.url (DATABASE_URL)" in str(caught.value), "hunter2" in str(caught.value))
+
+
+@pytest.mark.parametrize("text", ["oracle://u:hunter2@h/d", "mssql+pyodbc://u:hunter2@h/d", "mongodb://u:hunter2@h/d"])
+def test_another_database_is_refused_with_those_that_work(text):
+    with pytest.raises(ConfigurationError, match="sqlite, postgresql, mysql and mariadb") as caught:
+        make_engine(text)
+
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("driver", ["postgresql+surely_not", "sqlite+surely_not", "mysql+surely_not"])
+def test_an_unknown_driver_is_a_message_not_a_bug(driver):
+    with pytest.raises(ConfigurationError, match=r"surely_not"):
+        make_engine("sqlite:////srv/frepo.db", driver)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:///file::memory:?uri=true",
+        "sqlite:///file:frepo?mode=memory&cache=shared&uri=true",
+    ],
+)
+def test_a_database_in_memory_is_refused(text):
+    with pytest.raises(ConfigurationError, match="SQLite needs a file"):
+        make_engine(text)
+
+
+def test_nothing_is_connected_when_the_engine_is_made():
+    engine = make_engine("postgresql://u:p@192.0.2.1:1/d")
+
+    assert engine.dialect.name == "postgresql"
+
+
+@pytest.mark.parametrize(
+    ("pragma", "value"), [("foreign_keys", 1), ("journal_mode", "wal"), ("synchronous", 2), ("busy_timeout", 30_000)]
+)
+def test_sqlite_is_set_up_for_a_service(database_url, pragma, value):
+    engine = make_engine(database_url)
+
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(f"PRAGMA {pragma}").scalar()
+    engine.dispose()
+
+    assert value == found

@@ -1,0 +1,107 @@
+"""The schema comes from migrations alone, and a service on another schema does not start."""
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from frepo_core import main
+from frepo_core.db import make_engine, migrations
+from frepo_core.db.models import NAMES, Base
+from frepo_core.errors import ConfigurationError
+
+
+@pytest.fixture
+def engine(database_url):
+    engine = make_engine(database_url)
+    yield engine
+    engine.dispose()
+
+
+def head():
+    return ScriptDirectory.from_config(migrations._config()).get_current_head()
+
+
+def set_revision(engine, revision):
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = :it"), {"it": revision})
+
+
+def test_an_empty_database_gets_the_newest_schema(engine):
+    assert (None, head()) == migrations.upgrade(engine)
+
+
+def test_the_migrations_make_every_table_of_the_models(engine):
+    migrations.upgrade(engine)
+
+    assert {*Base.metadata.tables, migrations.VERSION_TABLE} == {
+        name for name in inspect(engine).get_table_names() if name != "sqlite_sequence"
+    }
+
+
+def test_the_models_are_what_the_migrations_make(engine):
+    migrations.upgrade(engine)
+
+    with engine.connect() as connection:
+        options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+        context = MigrationContext.configure(connection, opts=options)
+
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_upgrading_twice_changes_nothing(engine):
+    migrations.upgrade(engine)
+
+    assert (head(), head()) == migrations.upgrade(engine)
+
+
+def test_every_constraint_has_its_name():
+    tables = Base.metadata.tables.values()
+
+    assert [] == [constraint for table in tables for constraint in table.constraints if constraint.name is None]
+
+
+def test_the_naming_convention_covers_every_kind():
+    assert NAMES.keys() == {"ix", "uq", "ck", "fk", "pk"}
+
+
+def test_a_current_schema_is_fine(engine):
+    migrations.upgrade(engine)
+
+    assert migrations.check_is_current(engine) is None
+
+
+@pytest.mark.parametrize("name", ["frepo db:upgrade", "database.auto_upgrade", "nothing"])
+def test_a_service_does_not_start_on_an_empty_database(ini, name):
+    with pytest.raises(ConfigurationError, match=name):
+        main({}, **ini)
+
+
+def test_a_service_does_not_start_on_an_old_schema(ini, engine):
+    migrations.upgrade(engine)
+    set_revision(engine, "0000")
+
+    with pytest.raises(ConfigurationError, match="is at 0000, .* needs .*: run `frepo db:upgrade`"):
+        main({}, **ini)
+
+
+def test_a_refused_start_changes_nothing(ini, engine):
+    with pytest.raises(ConfigurationError):
+        main({}, **ini)
+
+    assert inspect(engine).get_table_names() == []
+
+
+def test_a_service_may_migrate_itself(ini, engine):
+    main({}, **(ini | {"database.auto_upgrade": "true"}))
+
+    assert migrations.check_is_current(engine) is None
+
+
+def test_a_schema_of_a_newer_frepo_is_a_message_not_a_bug(engine):
+    migrations.upgrade(engine)
+    set_revision(engine, "9999")
+
+    with pytest.raises(ConfigurationError, match="9999.*newer"):
+        migrations.upgrade(engine)

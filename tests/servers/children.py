@@ -1,0 +1,68 @@
+"""What the fixtures for real servers share: ports, folders, users, and children that are ended by their pid."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 60
+STOP_SECONDS = 20
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def run_as(user: str) -> dict[str, Any]:
+    """Say as which user a server runs: databases refuse to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam(user)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+@contextlib.contextmanager
+def folder_of(user: str) -> Iterator[Path]:
+    """Make a temporary folder that belongs to the user."""
+    folder = Path(tempfile.mkdtemp(prefix="frepo-test-"))
+    try:
+        if owner := run_as(user):
+            os.chown(folder, owner["user"], owner["group"])
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def child(
+    command: list[str], folder: Path, answers: Callable[[], bool], stop: int = signal.SIGTERM, **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until the end of the block; its log is `log` in the folder."""
+    log = folder / "log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, **options)
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not answers():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{command[0]} did not start:\n{log.read_text()}")
+            time.sleep(0.02)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(stop)
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

@@ -1,0 +1,110 @@
+"""A web server that misbehaves as a test says, byte by byte, on a loopback address of its own."""
+
+import contextlib
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+
+Script = Callable[[socket.socket], None]
+
+
+class Remote:
+    """Answers each path with the bytes, or by the script, that `answers` holds for it, and closes.
+
+    `requests` keeps the heads of the requests that came.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, bytes | Script],
+        address: str = "127.0.0.2",
+        port: int = 0,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._answers = answers
+        self._context = context
+        self._listener = socket.create_server((address, port))
+        self._threads = [threading.Thread(target=self._accept)]
+        self.port = int(self._listener.getsockname()[1])
+        self.origin = f"{'https' if context else 'http'}://{address}:{self.port}"
+        self.requests: list[str] = []
+        self._threads[0].start()
+
+    def wait_until_idle(self) -> None:
+        """Wait until all connections are done with."""
+        for thread in self._threads[1:]:
+            thread.join(10)
+
+    def stop(self) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for thread in self._threads:
+            thread.join(10)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            thread = threading.Thread(target=self._serve, args=[connection])
+            self._threads.append(thread)
+            thread.start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            if self._context:
+                connection = self._context.wrap_socket(connection, server_side=True)
+            with connection:
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        connection.settimeout(10)
+        head = b""
+        while b"\r\n\r\n" not in head:
+            chunk = connection.recv(65536)
+            if not chunk:
+                return
+            head += chunk
+        self.requests.append(head.decode())
+        answer = self._answers.get(head.split()[1].decode().partition("?")[0], ok(b"content"))
+        if callable(answer):
+            answer(connection)
+        else:
+            connection.sendall(answer)
+
+
+def ok(body: bytes, *headers: str) -> bytes:
+    return reply("200 OK", body, f"Content-Length: {len(body)}", *headers)
+
+
+def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
+    return "\r\n".join([f"HTTP/1.1 {status}", "Connection: close", *headers, "", ""]).encode() + body
+
+
+def redirect(target: str) -> bytes:
+    return reply("302 Found", b"", f"Location: {target}", "Content-Length: 0")
+
+
+def endless(head: bytes, chunk: bytes = b"x" * 65536, pause: float = 0) -> Script:
+    """Send the head, then the chunk again and again, until the other side has enough."""
+
+    def send(connection: socket.socket) -> None:
+        connection.sendall(head)
+        waiting = threading.Event()
+        while True:
+            connection.sendall(chunk)
+            waiting.wait(pause)
+
+    return send
+
+
+@contextlib.contextmanager
+def serving(answers: Mapping[str, bytes | Script], **more: object) -> Iterator[Remote]:
+    remote = Remote(answers, **more)  # type: ignore[arg-type]
+    try:
+        yield remote
+    finally:
+        remote.stop()
