@@ -1,0 +1,152 @@
+"""Adding a version: read, stored, and written in one short transaction that makes room."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.domain.identity import Identity, new_uuid4
+from frepo_core.domain.naming import version_name
+from frepo_core.domain.types import fits_token
+from frepo_core.errors import OvertakenError, RuleError, TypeNotAllowedError
+from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.settings import Settings
+
+from .blobs import Blobs
+from .facts import CollectionFacts, VersionFacts
+from .failpoints import reach
+from .files import add_row, token_limit
+from .intake import Incoming, Intake, Limit
+from .repeats import Repeat, Repeated, find_answer, remember
+from .room import larger_than_all_may_be, larger_than_one_may_be, make_room
+from .tokens import use_up
+from .versions import lock, remove, with_files
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedVersion:
+    """A version that was accepted, and its collection as it is now."""
+
+    version: VersionFacts
+    collection: CollectionFacts
+
+
+AnyRepeat: TypeAlias = Repeat[AddedVersion]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Written:
+    added: AddedVersion
+    perhaps_unused: Sequence[int]
+
+
+class Adding:
+    """The use case of adding a version. Nothing leaves unless the new version is committed with it."""
+
+    def __init__(
+        self, database: Database, settings: Settings, plugins: PluginRegistry, intake: Intake, blobs: Blobs
+    ) -> None:
+        self._database = database
+        self._plugins = plugins
+        self._intake = intake
+        self._blobs = blobs
+        self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
+
+    def add(
+        self,
+        collection: CollectionFacts,
+        incoming: Incoming,
+        *,
+        by: Identity,
+        after: int | None = None,
+        repeat: AnyRepeat | None = None,
+    ) -> AddedVersion | Repeated:
+        """Add a version. `after`: only if the last accepted one has this number; `repeat`: see `Repeat`.
+
+        Raises `RuleError`, `TooBigError`, `TypeNotAllowedError`, `OvertakenError` or `KeyReusedError`,
+        and then nothing has changed.
+        """
+        if repeat is None:  # a repeated upload gets its answer, even where a new one would be refused by now
+            self._refuse_early(collection, incoming.declared_size or 0, after)
+        with self._intake.read(incoming, (token_limit(by), *_limits(collection))) as content:
+            if not fits_token(by, content.mime):
+                raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
+            with self._database.reading() as session:
+                if repeated := find_answer(session, repeat, content.digest, by):
+                    return repeated
+
+            def work(session: Session, blob: Blob) -> _Written | Repeated:
+                row = lock(session, collection.id)
+                if repeated := find_answer(session, repeat, content.digest, by):
+                    return repeated
+                use_up(session, by)
+                written = self._write(session, row, blob, after)
+                remember(session, repeat, content.digest, by, written.added)
+                return written
+
+            written = self._blobs.write_with(content, work)
+        if isinstance(written, Repeated):
+            return written
+        self._blobs.collect(written.perhaps_unused)
+        log.info("collection %s: version %s added", collection.id, written.added.version.number)
+        return written.added
+
+    def _refuse_early(self, collection: CollectionFacts, size: int, after: int | None) -> None:
+        """Ask for a refusal before the content is read; nothing is decided here but that."""
+        with self._database.reading() as session:
+            _check_is_last(collection, after)
+            make_room(session, self._plugins, collection, IncomingVersion(size=size, created_at=utc_now()))
+
+    def _write(self, session: Session, row: Collection, blob: Blob, after: int | None) -> _Written:
+        now = utc_now()
+        facts = CollectionFacts.of(row)
+        _check_is_last(facts, after)
+        if self._refuses_duplicates and _has_content(session, row.id, blob):
+            raise RuleError(4008, "file", "backup_version_uploaded_twice")
+        evicted = make_room(
+            session, self._plugins, facts, IncomingVersion(size=blob.size, created_at=now), is_measured=True
+        )
+        ids = [version.id for version in evicted]
+        gone = session.scalars(with_files().where(Version.collection_id == row.id, Version.id.in_(ids))).all()
+        if len(gone) != len(evicted):
+            raise RuntimeError(f"The strategy {row.strategy} chose versions that are not in the collection")
+        perhaps_unused = remove(session, row, gone)
+        reach("evicted")
+        row.last_number += 1
+        row.versions_count += 1
+        row.stored_size += blob.size
+        name = version_name(row.filename, row.last_number)
+        file = add_row(session, blob, name=name, kind="version", public=False, password_hash=row.password_hash)
+        version = Version(id=new_uuid4(), collection_id=row.id, number=row.last_number, file=file, created_at=now)
+        session.add(version)
+        session.flush()
+        added = AddedVersion(version=VersionFacts.of(version), collection=CollectionFacts.of(row))
+        return _Written(added=added, perhaps_unused=perhaps_unused)
+
+
+def _limits(collection: CollectionFacts) -> tuple[Limit, ...]:
+    """Return the collection's limits for the bytes of one version, to be held while they are read."""
+    return (
+        Limit(size=collection.limits.one, refuse=larger_than_one_may_be),
+        Limit(size=collection.limits.total, refuse=larger_than_all_may_be),
+    )
+
+
+def _check_is_last(collection: CollectionFacts, number: int | None) -> None:
+    if number is not None and number != collection.last_number:
+        raise OvertakenError(
+            f"The last version is v{collection.last_number}, not v{number}: another came first",
+            context={"last_version": collection.last_number},
+        )
+
+
+def _has_content(session: Session, collection_id: str, blob: Blob) -> bool:
+    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
+    return session.scalar(query.limit(1)) is not None

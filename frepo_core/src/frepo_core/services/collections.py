@@ -1,0 +1,240 @@
+"""Collections: created, edited, deleted, and which tokens are allowed in them."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.domain.guards import Guards
+from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
+from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
+from frepo_core.domain.roles import Role
+from frepo_core.errors import AccessDeniedError, FieldsError, RuleError
+from frepo_core.plugins import PluginRegistry
+from frepo_core.settings import Settings
+
+from .facts import CollectionFacts
+from .passwords import Passwords
+
+log = logging.getLogger(__name__)
+
+DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionChange:
+    """What a collection is to be. `limits` holds only the fields that the request names; None keeps or defaults.
+
+    A `password` of None keeps what is, an empty one removes it. `guards` likewise: by the names of `Guards`.
+    """
+
+    limits: Mapping[str, int]
+    guards: Mapping[str, Any] = field(default_factory=dict)
+    strategy: str | None = None
+    description: str | None = None
+    filename: str | None = None
+    password: str | None = field(default=None, repr=False)
+    id: str | None = None
+
+
+class Collections:
+    """The use cases of collections. With `simulate` all is checked and answered the same, nothing changes."""
+
+    def __init__(self, database: Database, settings: Settings, plugins: PluginRegistry, passwords: Passwords) -> None:
+        self._database = database
+        self._plugins = plugins
+        self._passwords = passwords
+        self._ceilings = Limits(
+            count=settings.backup_max_versions,
+            one=settings.backup_one_version_max_size,
+            total=settings.backup_collection_max_size,
+        )
+
+    def get(self, collection_id: str) -> CollectionFacts:
+        """Return a collection. Raises `FieldsError` where it does not exist."""
+        with self._database.reading() as session:
+            return CollectionFacts.of(_find(session, collection_id))
+
+    def lists(self, collection_id: str, identity: Identity) -> bool:
+        """Tell whether the collection lists the token."""
+        with self._database.reading() as session:
+            return session.get(CollectionToken, (collection_id.lower(), identity.token)) is not None
+
+    def create(self, change: CollectionChange, *, by: Identity | None, simulate: bool = False) -> CollectionFacts:
+        """Create a collection that lists its creator's token; None creates for the console, with every right.
+
+        Raises `AccessDeniedError` for a limit that is off or a chosen id without the role, `RuleError`.
+        """
+        _check_roles(change, by)
+        self._check_strategy(change.strategy)
+        limits = self._limits(change.limits, self._ceilings)
+        check_limits(limits, ceilings=self._ceilings, asked=change.limits)
+        row = Collection(
+            id=_new_id(change.id),
+            max_backups_count=limits.count,
+            max_one_version_size=limits.one,
+            max_collection_size=limits.total,
+            strategy=change.strategy or DEFAULT_STRATEGY,
+            description=change.description or "",
+            filename=change.filename,
+            password_hash=self._passwords.hash(change.password or ""),
+            created_at=utc_now(),
+            last_number=0,
+            versions_count=0,
+            stored_size=0,
+        )
+        _set_guards(row, replace(Guards(), **change.guards))
+
+        def work(session: Session) -> CollectionFacts:
+            if session.get(Collection, row.id):
+                raise FieldsError({"id": ["id_not_unique"]})
+            facts = CollectionFacts.of(row)
+            if not simulate:
+                session.add(row)
+                session.flush()
+                if by is not None:
+                    session.add(CollectionToken(collection_id=row.id, token_key=by.token))
+            return facts
+
+        return self._database.write(work)
+
+    def edit(
+        self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
+    ) -> CollectionFacts:
+        """Change a collection; what the change leaves out stays. Raises as `create` does."""
+        _check_roles(change, by)
+        self._check_strategy(change.strategy)
+        password_hash = self._passwords.hash(change.password or "")
+
+        def work(session: Session) -> CollectionFacts:
+            row = _find(session, collection_id, lock=True)
+            current = CollectionFacts.of(row)
+            limits = self._limits(change.limits, current.limits)
+            check_limits(limits, ceilings=self._ceilings, asked=change.limits, stored=row.stored_size)
+            row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
+                limits.count,
+                limits.one,
+                limits.total,
+            )
+            row.strategy = change.strategy or row.strategy
+            row.description = row.description if change.description is None else change.description
+            row.filename = change.filename or row.filename
+            row.password_hash = row.password_hash if change.password is None else password_hash
+            _set_guards(row, replace(current.guards, **change.guards))
+            facts = CollectionFacts.of(row)
+            if simulate:
+                session.expunge(row)
+            return facts
+
+        return self._database.write(work)
+
+    def delete(self, collection_id: str, *, simulate: bool = False) -> CollectionFacts:
+        """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
+
+        def work(session: Session) -> CollectionFacts:
+            row = _find(session, collection_id, lock=True)
+            if row.versions_count:
+                raise RuleError(
+                    4005, "collection", "collection_cannot_be_deleted_while_it_contains_not_deleted_versions"
+                )
+            if not simulate:
+                session.execute(delete(CollectionToken).where(CollectionToken.collection_id == row.id))
+                session.delete(row)
+            return CollectionFacts.of(row)
+
+        return self._database.write(work)
+
+    def allow_token(self, collection_id: str, token_key: str | None, *, simulate: bool = False) -> int:
+        """Put a token on the list; twice is fine. Return how many are on it. Raises `FieldsError`."""
+
+        def work(session: Session) -> int:
+            row = _find(session, collection_id, lock=True)
+            _check_token(session, token_key)
+            is_new = session.get(CollectionToken, (row.id, token_key)) is None
+            if is_new and not simulate:
+                session.add(CollectionToken(collection_id=row.id, token_key=token_key))
+                session.flush()
+            return _count_tokens(session, row.id) + (is_new and simulate)
+
+        return self._database.write(work)
+
+    def disallow_token(self, collection_id: str, token_key: str | None, *, simulate: bool = False) -> int:
+        """Take a token off the list; twice is fine. Return how many are left. Raises `FieldsError`."""
+
+        def work(session: Session) -> int:
+            row = _find(session, collection_id, lock=True)
+            _check_token(session, token_key)
+            entry = session.get(CollectionToken, (row.id, token_key))
+            if entry is not None and not simulate:
+                session.delete(entry)
+                session.flush()
+            return _count_tokens(session, row.id) - (entry is not None and simulate)
+
+        return self._database.write(work)
+
+    def _check_strategy(self, name: str | None) -> None:
+        if name is not None and name not in self._plugins.strategies:
+            known = "___or__".join(sorted(self._plugins.strategies))
+            raise FieldsError({"form.strategy": [f"unknown_strategy_allowed___{known}"]}, "Form validation error")
+
+    def _limits(self, asked: Mapping[str, int], others: Limits) -> Limits:
+        return Limits(
+            count=asked.get(COUNT, others.count), one=asked.get(ONE, others.one), total=asked.get(TOTAL, others.total)
+        )
+
+
+def gone() -> FieldsError:
+    """Make the error for a collection that does not exist."""
+    return FieldsError({"form.collection": ["collection_no_longer_exists"]})
+
+
+def _find(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
+    query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise gone()
+    return row
+
+
+def _set_guards(row: Collection, guards: Guards) -> None:
+    row.min_retention = int(guards.min_retention.total_seconds())
+    row.min_version_size = guards.min_version_size
+    row.max_shrink_percent = guards.max_shrink_percent
+    row.guard_action = guards.action
+
+
+def _check_roles(change: CollectionChange, by: Identity | None) -> None:
+    if by is None:
+        return
+    if infinite_fields(change.limits) and not by.holds(Role.INFINITE_LIMITS):
+        raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
+    if change.id is not None and not by.holds(Role.CHOOSE_COLLECTION_IDS):
+        raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
+
+
+def _new_id(chosen: str | None) -> str:
+    if chosen is None:
+        return new_uuid4()
+    canonical = parse_uuid4(chosen.lower())
+    if canonical is None:
+        raise RuleError(4011, "id", "custom_id_is_not_uuid_format")
+    return canonical
+
+
+def _check_token(session: Session, token_key: str | None) -> None:
+    if token_key is None or session.get(Token, token_key) is None:
+        raise FieldsError({"form.token": ["token_not_found"]})
+
+
+def _count_tokens(session: Session, collection_id: str) -> int:
+    return (
+        session.scalar(
+            select(func.count()).select_from(CollectionToken).where(CollectionToken.collection_id == collection_id)
+        )
+        or 0
+    )

@@ -1,0 +1,128 @@
+"""One put of one content: stored under a key of its own, undone unless a committed row uses it."""
+
+import logging
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob
+from frepo_core.db.watch import CommitWatch
+from frepo_core.domain.naming import fresh_key
+from frepo_core.errors import BlobNotFound, StorageUnavailable
+
+from .failpoints import reach
+from .intake import Content
+from .storages import Storages
+
+log = logging.getLogger(__name__)
+
+
+class BlobVanishedError(Exception):
+    """The blob that was to be adopted is gone: its bytes have to be stored after all."""
+
+
+class Deposit:
+    """A context manager around a put: leaving without a commit deletes the key that was stored, and only that key.
+
+    Where the outcome of the commit is unknown the key stays: an orphan at worst, never a row without bytes.
+    """
+
+    def __init__(self, content: Content, database: Database, storages: Storages) -> None:
+        self._content = content
+        self._start = content.stream.tell()
+        self._database = database
+        self._storages = storages
+        self._key: str | None = None
+        self._distrusted: str | None = None
+        self._uses_own_key = False
+        self._replaced: tuple[str, str] | None = None
+        self.watch = CommitWatch()
+
+    def settle(self) -> None:
+        """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
+        with self._database.reading() as session:
+            found = session.execute(
+                select(Blob.storage, Blob.key, Blob.damaged_at).where(Blob.digest == self._content.digest)
+            ).one_or_none()
+        if found and not found.damaged_at and self._is_sound(found.storage, found.key):
+            return
+        self._distrusted = found.key if found else None
+        if self._key is None:
+            self._store()
+
+    def attach(self, session: Session) -> Blob:
+        """Return the content's blob row, made, adopted or healed; raises `BlobVanishedError`."""
+        self._uses_own_key, self._replaced = False, None
+        row = session.scalar(select(Blob).where(Blob.digest == self._content.digest).with_for_update())
+        if row is None:
+            return self._insert(session)
+        if self._key and (row.damaged_at or row.key == self._distrusted):
+            self._replaced = (row.storage, row.key)
+            row.storage, row.key = self._storages.current, self._key
+            row.damaged_at = row.verified_at = None
+            self._uses_own_key = True
+        return row
+
+    def __enter__(self) -> Self:
+        """Begin; nothing is stored yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Delete the own key where no row uses it, or the bad bytes that it replaced."""
+        if self.watch.outcome_is_unknown:
+            log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
+        elif self.watch.committed and self._uses_own_key:
+            if self._replaced:
+                reach("replaced")
+                log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
+                self._delete(*self._replaced)
+        elif self._key:
+            self._delete(self._storages.current, self._key)
+
+    def _insert(self, session: Session) -> Blob:
+        if self._key is None:
+            raise BlobVanishedError
+        row = Blob(
+            digest=self._content.digest,
+            size=self._content.size,
+            mime=self._content.mime,
+            storage=self._storages.current,
+            key=self._key,
+            created_at=utc_now(),
+        )
+        session.add(row)
+        session.flush()
+        self._uses_own_key = True
+        return row
+
+    def _store(self) -> None:
+        """Store under a fresh key, and look at the backend's own account of it: a lie is no success."""
+        self._key = fresh_key(self._content.digest)
+        self._content.stream.seek(self._start)
+        backend = self._storages.get(self._storages.current)
+        reach("store")
+        backend.store(self._key, self._content.stream, self._content.size)
+        reach("stored")
+        stored = backend.stat(self._key).size
+        reach("measured")
+        if stored != self._content.size:
+            raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
+
+    def _is_sound(self, storage: str, key: str) -> bool:
+        """Tell whether the bytes seem whole; adopting a blob whose bytes are gone would lose this upload, too."""
+        try:
+            return self._storages.get(storage).stat(key).size == self._content.size
+        except BlobNotFound:
+            return False
+
+    def _delete(self, storage: str, key: str) -> None:
+        """Delete what is not needed. Never raises: the upload has ended by now, well or with an error of its own."""
+        try:
+            self._storages.get(storage).delete(key)
+        except Exception:
+            log.exception("the blob %s was not deleted, storage:sweep will", key)

@@ -1,0 +1,167 @@
+"""Downloads: who may read a file, and its bytes."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob, CollectionToken, Version
+from frepo_core.domain.access import RULES
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.roles import Role
+from frepo_core.domain.signatures import LINK_SECONDS
+from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
+from frepo_core.settings import Settings
+
+from .aliases import Aliases
+from .checking import CheckedContent
+from .facts import BlobFacts, FileFacts
+from .files import Files
+from .links import Links
+from .passwords import Passwords
+from .storages import Storages
+
+log = logging.getLogger(__name__)
+
+NO_ACCESS = "No access to read the file, maybe invalid password?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What a client shows to read a file: a token, a password, the query of a signed link."""
+
+    identity: Identity | None = None
+    password: str = field(default="", repr=False)
+    expires: str = ""
+    signature: str = field(default="", repr=False)
+
+
+class Downloads:
+    """The use cases of reading."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        files: Files,
+        storages: Storages,
+        passwords: Passwords,
+        links: Links,
+        aliases: Aliases,
+    ) -> None:
+        self._database = database
+        self._files = files
+        self._storages = storages
+        self._passwords = passwords
+        self._links = links
+        self._aliases = aliases
+        self._wants_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
+
+    def find(self, name: str, key: Key, *, checked: bool = False) -> FileFacts:
+        """Return the file, by its stored name or an alias, that the key opens.
+
+        `checked`: the URL is a protected one, whose access token was good. Raises `NotFoundError`, `AccessDeniedError`,
+        and `BytesMissingError` where the bytes are known to be damaged: those are never sent.
+        """
+        file = self._find(name, key, checked=checked)
+        if file.blob.is_damaged:
+            log.critical(
+                "the bytes of blob %s (%s, key %s) are damaged", file.blob.id, file.blob.storage, file.blob.key
+            )
+            raise BytesMissingError("The bytes of this file are damaged in the storage")
+        return file
+
+    def _find(self, name: str, key: Key, *, checked: bool) -> FileFacts:
+        if self._wants_token and not (checked or key.identity or key.signature):
+            raise AccessDeniedError("No access: a valid token is needed")
+        file = self._files.find(self._aliases.resolve(name))
+        if key.identity and key.identity.holds(Role.VIEW_ANY_FILE):
+            return file
+        unlocked = self._is_signed(file, key, unlocked=True)
+        signed = unlocked or self._is_signed(file, key, unlocked=False)
+        if file.is_version and not (signed or self._may_list(file, key.identity)):
+            raise AccessDeniedError(NO_ACCESS)
+        if self._wants_token and not (checked or key.identity or signed):
+            raise AccessDeniedError(NO_ACCESS)
+        if not unlocked and not self._passwords.fits(key.password, file.password_hash):
+            raise AccessDeniedError(NO_ACCESS)
+        return file
+
+    def open(self, blob: BlobFacts, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open a blob's bytes, `length` of them from `start`; the caller closes. The whole is checked as it is read.
+
+        Raises `BytesMissingError` where a record points at nothing, which is logged loudly, and `NotFoundError`
+        where the record went meanwhile, too.
+        """
+        with self._missing_told(blob):
+            content = self._storages.get(blob.storage).open(blob.key, start, length)
+        if start == 0 and length in {None, blob.size}:
+            return cast(BinaryIO, CheckedContent(content, blob))
+        return content
+
+    def open_file(self, blob: BlobFacts, start: int = 0) -> BinaryIO | None:
+        """Open the local file that holds the bytes, placed at `start`; None where the backend has no such file.
+
+        A server can send it without a thread. Raises as `open` does, also where the file is not as long as the
+        record says: a server would answer with what there is, as if that were all.
+        """
+        with self._missing_told(blob):
+            backend = self._storages.get(blob.storage)
+            if backend.path(blob.key) is None:
+                return None
+            file = backend.open(blob.key)
+            if file.seek(0, os.SEEK_END) != blob.size:
+                file.close()
+                raise BlobNotFound(f"The file of {blob.key!r} does not have its {blob.size} bytes")
+            file.seek(start)
+            return file
+
+    def path(self, blob: BlobFacts) -> Path | None:
+        """Return the local file that holds the bytes, where the backend has one. Raises as `open` does."""
+        with self._missing_told(blob):
+            return self._storages.get(blob.storage).path(blob.key)
+
+    def url(self, blob: BlobFacts, *, filename: str, content_type: str) -> str | None:
+        """Return a URL of the store itself, good for ten minutes, where the backend has such."""
+        backend = self._storages.get(blob.storage)
+        return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
+
+    @contextlib.contextmanager
+    def _missing_told(self, blob: BlobFacts) -> Iterator[None]:
+        try:
+            yield
+        except BlobNotFound as error:
+            with self._database.reading() as session:
+                is_recorded = session.scalar(select(Blob.id).where(Blob.id == blob.id, Blob.key == blob.key))
+            if not is_recorded:
+                raise NotFoundError("File not found in the storage") from error
+            log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, blob.storage, blob.key)
+            raise BytesMissingError("The bytes of this file are missing in the storage") from error
+
+    def _is_signed(self, file: FileFacts, key: Key, *, unlocked: bool) -> bool:
+        return bool(key.signature) and self._links.is_valid(
+            file.stored_name, key.expires, key.signature, unlocked=unlocked
+        )
+
+    def _may_list(self, file: FileFacts, identity: Identity | None) -> bool:
+        """Tell whether the token may list the versions of the collection that the file belongs to."""
+        if identity is None:
+            return False
+        with self._database.reading() as session:
+            return RULES["version.list"].allows(identity, listed=_is_listed(session, file.id, identity.token))
+
+
+def _is_listed(session: Session, file_id: int, token: str) -> bool:
+    query = (
+        select(CollectionToken.token_key)
+        .join(Version, Version.collection_id == CollectionToken.collection_id)
+        .where(Version.file_id == file_id, CollectionToken.token_key == token)
+    )
+    return session.scalar(query) is not None

@@ -1,0 +1,146 @@
+"""What services hand out: frozen facts, never rows of the database."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from frepo_core.db.models import Blob, Collection, File, Token, Version
+from frepo_core.domain.guards import Guards
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.limits import Limits
+from frepo_core.domain.roles import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlobFacts:
+    """Bytes in a backend; `size` in bytes, `digest` is their SHA-256 in hex.
+
+    `is_damaged`: they were found to be wrong or gone, and nobody stored them anew since.
+    """
+
+    id: int
+    digest: str
+    size: int
+    mime: str
+    storage: str
+    key: str
+    is_damaged: bool = False
+
+    @classmethod
+    def of(cls, row: Blob) -> "BlobFacts":
+        """Read them off a row."""
+        return cls(
+            id=row.id,
+            digest=row.digest,
+            size=row.size,
+            mime=row.mime,
+            storage=row.storage,
+            key=row.key,
+            is_damaged=row.damaged_at is not None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFacts:
+    """A file under its stored name. Times are UTC (aware)."""
+
+    id: int
+    stored_name: str
+    requested_name: str
+    public: bool
+    is_version: bool
+    created_at: datetime
+    blob: BlobFacts
+    tags: tuple[str, ...] = ()
+    password_hash: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, row: File, blob: Blob | None = None) -> "FileFacts":
+        """Read them off a row; a version's file has no tags."""
+        return cls(
+            id=row.id,
+            stored_name=row.stored_name,
+            requested_name=row.requested_name,
+            public=row.public,
+            is_version=row.kind == "version",
+            created_at=row.created_at,
+            blob=BlobFacts.of(blob or row.blob),
+            tags=tuple(tag.name for tag in row.tags),
+            password_hash=row.password_hash,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionFacts:
+    """A collection, its limits and its counters (bytes, versions)."""
+
+    id: str
+    limits: Limits
+    strategy: str
+    description: str
+    filename: str
+    created_at: datetime
+    last_number: int
+    versions_count: int
+    stored_size: int
+    guards: Guards
+    password_hash: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, row: Collection) -> "CollectionFacts":
+        """Read them off a row."""
+        return cls(
+            id=row.id,
+            limits=Limits(count=row.max_backups_count, one=row.max_one_version_size, total=row.max_collection_size),
+            strategy=row.strategy,
+            description=row.description,
+            filename=row.filename,
+            created_at=row.created_at,
+            last_number=row.last_number,
+            versions_count=row.versions_count,
+            stored_size=row.stored_size,
+            guards=Guards(
+                min_retention=timedelta(seconds=row.min_retention),
+                min_version_size=row.min_version_size,
+                max_shrink_percent=row.max_shrink_percent,
+                action="keep" if row.guard_action == "keep" else "refuse",
+            ),
+            password_hash=row.password_hash,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionFacts:
+    """One version and its file."""
+
+    id: str
+    collection_id: str
+    number: int
+    created_at: datetime
+    file: FileFacts
+
+    @classmethod
+    def of(cls, row: Version) -> "VersionFacts":
+        """Read them off a row."""
+        return cls(
+            id=row.id,
+            collection_id=row.collection_id,
+            number=row.number,
+            created_at=row.created_at,
+            file=FileFacts.of(row.file),
+        )
+
+
+def identity_of(row: Token) -> Identity:
+    """Read an identity off a token's row; a role that this version does not know grants nothing."""
+    known = set(Role)
+    return Identity(
+        token=row.key,
+        fingerprint=row.fingerprint,
+        roles=frozenset(Role(name) for name in row.roles if name in known),  # type: ignore[call-arg]  # by value
+        tags=tuple(row.tags),
+        mimes=tuple(row.mimes),
+        max_file_size=row.max_file_size,
+        user_agents=tuple(row.user_agents),
+        ip_addresses=tuple(row.ip_addresses),
+        expires_at=row.expires_at,
+    )

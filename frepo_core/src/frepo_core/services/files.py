@@ -1,0 +1,215 @@
+"""Plain files: added, shared, overwritten and deleted."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File, Tag
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.naming import stored_name
+from frepo_core.domain.roles import UPLOADS, Role
+from frepo_core.domain.sizes import format_size
+from frepo_core.domain.types import may_upload
+from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, TooBigError, TypeNotAllowedError
+
+from .blobs import Blobs
+from .facts import FileFacts
+from .intake import Content, Incoming, Intake, Limit
+from .passwords import Passwords
+from .repeats import Repeat, Repeated, find_answer, remember
+from .tokens import use_up
+
+log = logging.getLogger(__name__)
+
+UPLOAD_REFUSED = "No enough permissions on the token to perform the operation: "
+CANDIDATES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFile:
+    """What an upload asks for; names and tags are checked already."""
+
+    name: str
+    tags: Sequence[str] = ()
+    public: bool = False
+    password: str = field(default="", repr=False)
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedFile:
+    """The answer to an upload; `existed` where the same content was there under a name of its own."""
+
+    file: FileFacts
+    existed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    id: int
+    password_hash: str | None = field(repr=False)
+
+
+class Files:
+    """The use cases of plain files."""
+
+    def __init__(self, database: Database, intake: Intake, blobs: Blobs, passwords: Passwords) -> None:
+        self._database = database
+        self._intake = intake
+        self._blobs = blobs
+        self._passwords = passwords
+
+    def add(
+        self, new: NewFile, incoming: Incoming, *, by: Identity, repeat: Repeat[AddedFile] | None = None
+    ) -> AddedFile | Repeated:
+        """Store a file, or answer with the one that has the same content and that the uploader could open.
+
+        Raises `AccessDeniedError` before the content is read, `TooBigError` while it is, `TypeNotAllowedError` after.
+        """
+        tags = self.check_rights(new, by=by)
+        with self._intake.read(incoming, (token_limit(by),)) as content:
+            if not may_upload(by, content.mime):
+                raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
+            with self._database.reading() as session:
+                if repeated := find_answer(session, repeat, content.digest, by):
+                    return repeated
+            known = self._find_openable(content, new)
+            password_hash = self._passwords.hash(new.password)
+
+            def work(session: Session, blob: Blob) -> AddedFile | Repeated:
+                if repeated := find_answer(session, repeat, content.digest, by):
+                    return repeated
+                use_up(session, by)
+                added = _record(session, blob, new, tags, password_hash, known)
+                remember(session, repeat, content.digest, by, added)
+                return added
+
+            added = self._blobs.write_with(content, work)
+        if isinstance(added, AddedFile):
+            log.info("file %s: %s", added.file.id, "known already" if added.existed else "added")
+        return added
+
+    def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
+        """Return the tags that the file gets; raises `AccessDeniedError` with the reason at its end."""
+        if not by.holds_any(UPLOADS):
+            raise AccessDeniedError(UPLOAD_REFUSED + "upload_not_allowed")
+        if new.overwrite and not by.holds(Role.OVERWRITE):
+            raise AccessDeniedError(UPLOAD_REFUSED + "overwrite_not_allowed")
+        if new.password and by.holds(Role.UPLOAD_NO_PASSWORD):
+            raise AccessDeniedError(UPLOAD_REFUSED + "invalid_password")
+        if by.holds(Role.UPLOAD_TOKEN_TAGS):
+            return list(by.tags)
+        if by.tags and not set(new.tags) <= set(by.tags):
+            raise AccessDeniedError(UPLOAD_REFUSED + "tag_not_allowed")
+        return list(dict.fromkeys(new.tags))
+
+    def find(self, name: str) -> FileFacts:
+        """Return a file, plain or a version's, by its stored name. Raises `NotFoundError`."""
+        with self._database.reading() as session:
+            # PostgreSQL refuses NUL in a text, even to look for it.
+            row = session.scalar(select(File).where(File.stored_name == name)) if "\0" not in name else None
+            if row is None:
+                raise NotFoundError("File not found in the storage")
+            return FileFacts.of(row)
+
+    def delete(self, name: str, password: str, *, by: Identity) -> None:
+        """Delete a plain file; its bytes go when no other record uses them.
+
+        Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for a version's file.
+        """
+        file = self.find(name)
+        if file.is_version:
+            raise FieldsError({"form.fileName": ["This file belongs to a version, delete the version instead"]})
+        owns = file.password_hash is not None and self._passwords.fits(password, file.password_hash)
+        if not owns and not by.holds(Role.DELETE_ALL_FILES):
+            raise AccessDeniedError("No access to delete the file, maybe invalid password?")
+
+        def work(session: Session) -> None:
+            row = session.scalar(select(File).where(File.id == file.id).with_for_update())
+            if row is not None:
+                session.delete(row)
+
+        self._database.write(work)
+        self._blobs.collect([file.blob.id])
+
+    def _find_openable(self, content: Content, new: NewFile) -> _Known | None:
+        """Return id and password hash of a plain file of this content that the uploader could open, or is to overwrite.
+
+        Passwords are compared here, outside the write transaction, as each costs some 30 ms.
+        """
+        with self._database.reading() as session:
+            query = (
+                select(File.id, File.password_hash)
+                .join(Blob)
+                .where(Blob.digest == content.digest, File.kind == "plain")
+            )
+            if not new.overwrite:
+                query = query.where(File.password_hash.is_not(None) if new.password else File.password_hash.is_(None))
+            rows = session.execute(query.order_by(File.id).limit(CANDIDATES)).all()
+        for row in rows:
+            if new.overwrite or self._passwords.fits(new.password, row.password_hash):
+                return _Known(id=row.id, password_hash=row.password_hash)
+        return None
+
+
+def _record(
+    session: Session,
+    blob: Blob,
+    new: NewFile,
+    tags: Sequence[str],
+    password_hash: str | None,
+    known: _Known | None,
+) -> AddedFile:
+    """Add a file's row, or take the known one, unless its password is another by now."""
+    row = session.get(File, known.id, with_for_update=True) if known else None
+    if row and known and (new.overwrite or row.password_hash == known.password_hash):
+        if new.overwrite:
+            row.public, row.password_hash, row.tags = new.public, password_hash, _tags(session, tags)
+            session.flush()
+        return AddedFile(file=FileFacts.of(row, blob), existed=True)
+    row = add_row(session, blob, name=new.name, kind="plain", public=new.public, password_hash=password_hash)
+    row.tags = _tags(session, tags)
+    session.flush()
+    return AddedFile(file=FileFacts.of(row, blob), existed=False)
+
+
+def token_limit(identity: Identity) -> Limit:
+    """Return the token's own limit for one file, in bytes."""
+    return Limit(
+        size=identity.max_file_size,
+        refuse=lambda: TooBigError("File size is too big", context={"max": format_size(identity.max_file_size)}),
+    )
+
+
+def add_row(session: Session, blob: Blob, *, name: str, kind: str, public: bool, password_hash: str | None) -> File:
+    """Add a file over a blob, under the first stored name that is free."""
+    attempt = 0
+    while session.scalar(select(File.id).where(File.stored_name == stored_name(blob.digest, name, attempt))):
+        attempt += 1
+    row = File(
+        stored_name=stored_name(blob.digest, name, attempt),
+        requested_name=name,
+        blob_id=blob.id,
+        public=public,
+        password_hash=password_hash,
+        created_at=utc_now(),
+        kind=kind,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def _tags(session: Session, names: Sequence[str]) -> list[Tag]:
+    """Return the tags' rows, new ones made; two that make the same one at once are a conflict, tried again."""
+    known = {row.name: row for row in session.scalars(select(Tag).where(Tag.name.in_(names)))}
+    for name in names:
+        if name not in known:
+            known[name] = Tag(name=name)
+            session.add(known[name])
+    session.flush()
+    return [known[name] for name in names]

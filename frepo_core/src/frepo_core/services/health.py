@@ -1,0 +1,60 @@
+"""Health: whether the database answers and the storage keeps what it is given."""
+
+import hmac
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.errors import AccessDeniedError, BytesMissingError, FrepoError
+from frepo_core.settings import Settings
+
+from .storages import Storages
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthReport:
+    """What was found; a message for each thing that does not work."""
+
+    database: tuple[str, ...]
+    storage: tuple[str, ...]
+
+    @property
+    def is_healthy(self) -> bool:
+        """Tell whether everything works."""
+        return not self.database and not self.storage
+
+
+class Health:
+    """The use case of monitoring."""
+
+    def __init__(self, database: Database, storages: Storages, settings: Settings) -> None:
+        self._database = database
+        self._storages = storages
+        self._code = settings.health_check_code.get_secret_value()
+
+    def report(self, code: str) -> HealthReport:
+        """Look at both. Raises `AccessDeniedError` for a wrong code, and always where none is set."""
+        if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
+            raise AccessDeniedError("No access: the health check needs its code")
+        return HealthReport(database=self._look(self._database.check), storage=self._look(self._check_storage))
+
+    def _check_storage(self) -> None:
+        self._storages.get(self._storages.current).check()
+        with self._database.reading() as session:
+            damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
+        if damaged:
+            raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify tells which")
+
+    def _look(self, check: Callable[[], None]) -> tuple[str, ...]:
+        try:
+            check()
+        except FrepoError as error:
+            log.error("health check: %s", error.message)
+            return (error.message,)
+        return ()

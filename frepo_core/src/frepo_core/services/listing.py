@@ -1,0 +1,163 @@
+"""Listings of files and collections: a page, and how many pages there are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinload
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob, Collection, CollectionToken, File, Tag, file_tag
+from frepo_core.domain.access import RULES
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.roles import Role
+
+from .facts import CollectionFacts, FileFacts
+from .passwords import Passwords
+
+Row = TypeVar("Row")
+
+PASSWORD_CHECKS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[Row]):
+    """Rows of one page; pages count from 1, `last` is at least 1."""
+
+    rows: Sequence[Row]
+    number: int
+    last: int
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSearch:
+    """Which files: names that contain `text`, one of the tags, one of the types. Nothing given: all."""
+
+    text: str = ""
+    tags: Sequence[str] = ()
+    mimes: Sequence[str] = ()
+    password: str = field(default="", repr=False)
+    page: int = 1
+    size: int = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedFile:
+    """A file in a listing; what is masked must not be shown but its type, size and time."""
+
+    file: FileFacts
+    masked: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionSearch:
+    """Which collections: days are inclusive and in UTC, `tokens` are keys of tokens that must be listed."""
+
+    text: str = ""
+    created_from: date | None = None
+    created_to: date | None = None
+    tokens: Sequence[str] = ()
+    page: int = 1
+    size: int = 20
+
+
+class Listing:
+    """The use cases of listings."""
+
+    def __init__(self, database: Database, passwords: Passwords) -> None:
+        self._database = database
+        self._passwords = passwords
+
+    def files(self, search: FileSearch, *, by: Identity) -> Page[ListedFile]:
+        """Return public plain files, for an administrator all plain ones, newest first; versions never."""
+        query = select(File).where(File.kind == "plain")
+        if Role.ADMINISTRATOR not in by.roles:
+            query = query.where(File.public)
+        if search.text:
+            query = query.where(contains(File.stored_name, search.text))
+        if search.tags:
+            tagged = select(file_tag.c.file_id).join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(search.tags))
+            query = query.where(File.id.in_(tagged))
+        if search.mimes:
+            query = query.where(File.blob_id.in_(select(Blob.id).where(Blob.mime.in_(search.mimes))))
+        with self._database.reading() as session:
+            last = _last_page(session, query.with_only_columns(File.id), search.size)
+            ordered = query.order_by(File.id.desc()).options(joinedload(File.blob), selectinload(File.tags))
+            rows = session.scalars(_cut(ordered, search.page, search.size)).all()
+            files = [FileFacts.of(row) for row in rows]
+        opens = self._opener(search.password, by)
+        listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and opens(file))) for file in files]
+        return Page(rows=listed, number=search.page, last=last, size=search.size)
+
+    def collections(self, search: CollectionSearch, *, by: Identity) -> Page[CollectionFacts]:
+        """Return the collections that the token may see, newest first."""
+        query = select(Collection)
+        if not RULES["collection.fetch"].allows(by, listed=False):
+            query = query.where(_lists_one_of([by.token]))
+        if text := search.text.strip("*"):
+            query = query.where(
+                or_(
+                    *(contains(column, text) for column in (Collection.filename, Collection.description, Collection.id))
+                )
+            )
+        if search.created_from:
+            query = query.where(Collection.created_at >= _midnight(search.created_from))
+        if search.created_to and search.created_to < date.max:
+            query = query.where(Collection.created_at < _midnight(search.created_to + timedelta(days=1)))
+        if search.tokens:
+            query = query.where(_lists_one_of(search.tokens))
+        with self._database.reading() as session:
+            last = _last_page(session, query.with_only_columns(Collection.id), search.size)
+            ordered = query.order_by(Collection.created_at.desc(), Collection.id)
+            rows = session.scalars(_cut(ordered, search.page, search.size)).all()
+            facts = [CollectionFacts.of(row) for row in rows]
+        return Page(rows=facts, number=search.page, last=last, size=search.size)
+
+    def _opener(self, password: str, by: Identity) -> Callable[[FileFacts], bool]:
+        """Return what tells whether a file is open to the caller; of protected ones it tries the first fifty.
+
+        Each comparison costs some 30 ms, so a page of a thousand protected files would hold a worker for long.
+        """
+        left = [PASSWORD_CHECKS]
+
+        def opens(file: FileFacts) -> bool:
+            if not file.password_hash or by.holds(Role.VIEW_ANY_FILE):
+                return True
+            left[0] -= 1
+            return left[0] >= 0 and self._passwords.fits(password, file.password_hash)
+
+        return opens
+
+
+def contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
+    """Look for a part in any letter case; `%` and `_` in it are letters like others.
+
+    SQLite knows the case of ASCII only, so that other letters are looked for as they are written, too.
+    """
+    return or_(func.lower(column).contains(text.lower(), autoescape=True), column.contains(text, autoescape=True))
+
+
+def _shares_tags(file: FileFacts, by: Identity) -> bool:
+    if by.holds(Role.VIEW_ALL_TAGS):
+        return True
+    return bool(set(file.tags) & set(by.tags)) or not (file.tags or by.tags)
+
+
+def _lists_one_of(keys: Sequence[str]) -> ColumnElement[bool]:
+    return Collection.id.in_(select(CollectionToken.collection_id).where(CollectionToken.token_key.in_(keys)))
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _last_page(session: Session, query: Select[Any], size: int) -> int:
+    total = session.scalar(select(func.count()).select_from(query.subquery())) or 0
+    return max(1, -(-total // size))
+
+
+def _cut(query: Select[Any], number: int, size: int) -> Select[Any]:
+    return query.limit(size).offset((number - 1) * size)

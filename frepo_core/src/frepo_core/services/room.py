@@ -1,0 +1,126 @@
+"""Asks a collection's strategy to make room, and holds its answer against the limits."""
+
+from collections.abc import Sequence
+from typing import overload
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.domain.guards import retained
+from frepo_core.domain.limits import COUNT
+from frepo_core.errors import RuleError
+from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
+
+from .facts import CollectionFacts
+
+PAGE = 100
+
+
+def make_room(
+    session: Session,
+    plugins: PluginRegistry,
+    collection: CollectionFacts,
+    incoming: IncomingVersion,
+    *,
+    is_measured: bool = False,
+) -> Sequence[VersionInfo]:
+    """Return the versions that leave for the incoming one. Raises `RuleError` where it cannot come in.
+
+    A limit and a guard hold whatever the strategy answers: what breaks one is a refusal. `is_measured` tells
+    that the size is the content's own, so that it may be judged as too small.
+    """
+    check_fits_at_all(collection, incoming.size)
+    state = CollectionState(
+        max_versions=collection.limits.count,
+        max_size=collection.limits.total,
+        stored_size=collection.stored_size,
+        versions=PresentVersions(session, collection),
+    )
+    suspicion = _suspicion(session, collection, incoming) if is_measured else None
+    if suspicion and collection.guards.action == "refuse":
+        raise suspicion
+    try:
+        evicted = list(plugins.strategy(collection.strategy).make_room(state, incoming))
+    except CollectionFull:
+        raise _full(collection) from None
+    if evicted and suspicion:
+        raise suspicion
+    if len({version.id for version in evicted}) != len(evicted) or not state.has_room(incoming, without=evicted):
+        raise _full(collection)
+    if any(collection.guards.protects(version.created_at, now=incoming.created_at) for version in evicted):
+        raise retained()
+    return evicted
+
+
+def _suspicion(session: Session, collection: CollectionFacts, incoming: IncomingVersion) -> RuleError | None:
+    guards = collection.guards
+    if not (guards.min_version_size or guards.max_shrink_percent):
+        return None
+    query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
+    newest = query.where(Version.collection_id == collection.id).order_by(Version.number.desc()).limit(1)
+    return guards.suspicion(incoming.size, session.scalar(newest))
+
+
+def check_fits_at_all(collection: CollectionFacts, size: int) -> None:
+    """Raise `RuleError` for a version of so many bytes that could never be in the collection."""
+    if collection.limits.one and size > collection.limits.one:
+        raise larger_than_one_may_be()
+    if collection.limits.total and size > collection.limits.total:
+        raise larger_than_all_may_be()
+
+
+def larger_than_one_may_be() -> RuleError:
+    """Make the refusal of a version that is over the limit for one."""
+    return RuleError(4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection")
+
+
+def larger_than_all_may_be() -> RuleError:
+    """Make the refusal of a version for which the collection's size leaves no room."""
+    return RuleError(4007, "file", "new_version_makes_collection_too_big_on_disk")
+
+
+def _full(collection: CollectionFacts) -> RuleError:
+    if collection.limits.count and collection.versions_count >= collection.limits.count:
+        return RuleError(4000, COUNT, "max_backups_count_too_many", context={"max": collection.limits.count})
+    return larger_than_all_may_be()
+
+
+class PresentVersions(Sequence[VersionInfo]):
+    """The versions of a collection, ascending, loaded a page at a time as far as somebody looks."""
+
+    def __init__(self, session: Session, collection: CollectionFacts) -> None:
+        self._session = session
+        self._collection = collection
+        self._loaded: list[VersionInfo] = []
+
+    def __len__(self) -> int:
+        return self._collection.versions_count
+
+    @overload
+    def __getitem__(self, index: int) -> VersionInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
+
+    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        while len(self._loaded) <= position and self._load_page():
+            pass
+        return self._loaded[position]
+
+    def _load_page(self) -> bool:
+        after = self._loaded[-1].number if self._loaded else 0
+        rows = self._session.execute(
+            select(Version.id, Version.number, Version.created_at, Blob.size)
+            .join(File, File.id == Version.file_id)
+            .join(Blob, Blob.id == File.blob_id)
+            .where(Version.collection_id == self._collection.id, Version.number > after)
+            .order_by(Version.number)
+            .limit(PAGE)
+        ).all()
+        self._loaded += [
+            VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at) for row in rows
+        ]
+        return bool(rows)

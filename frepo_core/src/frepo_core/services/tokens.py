@@ -1,0 +1,171 @@
+"""Tokens: made, looked up, revoked, cleared, and found valid or not."""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Token
+from frepo_core.domain.addresses import is_allowed
+from frepo_core.domain.expiry import parse_expiry
+from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
+from frepo_core.domain.roles import Role
+from frepo_core.domain.signatures import fingerprint, token_key
+from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
+from frepo_core.settings import Settings
+
+from .facts import identity_of
+
+log = logging.getLogger(__name__)
+
+NO_ACCESS = "No access: a valid token is needed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewToken:
+    """What a token is to be; `expires` is an expression, `id` a UUIDv4 or None for a random one."""
+
+    roles: Sequence[Role]
+    tags: Sequence[str] = ()
+    mimes: Sequence[str] = ()
+    max_file_size: int = 0
+    user_agents: Sequence[str] = ()
+    ip_addresses: Sequence[str] = ()
+    expires: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IssuedToken:
+    """A token with its id, which only its maker ever sees."""
+
+    id: str
+    expires_at: datetime | None
+
+
+class Tokens:
+    """The use cases of tokens. Ids are stored as HMAC only."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._phrase = settings.enc_token_phrase.get_secret_value()
+        self._lifetime = settings.token_expiration_time
+
+    def key(self, token_id: str) -> str | None:
+        """Return the key under which an id is stored; None for what is no UUIDv4."""
+        canonical = parse_uuid4(token_id.lower())
+        return token_key(self._phrase, canonical) if canonical else None
+
+    def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
+        """Return what a token stands for. Raises `AccessDeniedError`, which does not say why; the log does."""
+        identity = self._find(token_id)
+        if identity is None:
+            log.warning("refused: an unknown token from %s", address)
+            raise AccessDeniedError(NO_ACCESS)
+        if reason := _why_not(identity, address, user_agent):
+            log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
+            raise AccessDeniedError(NO_ACCESS)
+        return identity
+
+    def generate(self, new: NewToken) -> IssuedToken:
+        """Make a token. Raises `FieldsError` for an id that is taken or is none, and for an odd expiry."""
+        now = utc_now()
+        try:
+            expires_at = parse_expiry(new.expires, now=now, default=self._lifetime)
+        except ValueError as error:
+            raise FieldsError({"expires": [str(error)]}) from None
+        token_id = parse_uuid4(new.id.lower()) if new.id is not None else new_uuid4()
+        if token_id is None:
+            raise FieldsError({"id": ["id_expects_to_be_uuidv4_format"]})
+        key = token_key(self._phrase, token_id)
+        self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
+        log.info("token %s was made", fingerprint(key))
+        return IssuedToken(id=token_id, expires_at=expires_at)
+
+    def look_up(self, token_id: str) -> Identity:
+        """Return any token's facts, expired or not. Raises `NotFoundError`."""
+        identity = self._find(token_id)
+        if identity is None:
+            raise NotFoundError("Token not found")
+        return identity
+
+    def revoke(self, token_id: str, *, by: Identity) -> Identity:
+        """Remove a token, also from every collection. Raises `NotFoundError`, `AccessDeniedError`."""
+        identity = self.look_up(token_id)
+        if Role.ADMINISTRATOR in identity.roles and Role.ADMINISTRATOR not in by.roles:
+            raise AccessDeniedError("Only an administrator may revoke an administrator's token")
+        self._database.write(lambda session: session.execute(delete(Token).where(Token.key == identity.token)))
+        log.info("token %s was revoked by %s", identity.fingerprint, by.fingerprint)
+        return identity
+
+    def clear_expired(self) -> list[tuple[str, datetime]]:
+        """Remove all tokens whose time is over; return their fingerprints and ends."""
+        now = utc_now()
+
+        def work(session: Session) -> list[tuple[str, datetime]]:
+            rows = session.scalars(select(Token).where(Token.expires_at <= now).order_by(Token.expires_at)).all()
+            session.execute(delete(Token).where(Token.key.in_([row.key for row in rows])))
+            return [(row.fingerprint, row.expires_at) for row in rows if row.expires_at]
+
+        return self._database.write(work)
+
+    def _find(self, token_id: str) -> Identity | None:
+        key = self.key(token_id)
+        if key is None:
+            return None
+        with self._database.reading() as session:
+            row = session.get(Token, key)
+            return identity_of(row) if row else None
+
+
+def use_up(session: Session, identity: Identity) -> None:
+    """End a token that is good for one upload, in the upload's own transaction: of two at once, one wins."""
+    if Role.UPLOAD_ONCE not in identity.roles:
+        return
+    row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
+    if row is None:
+        raise AccessDeniedError(NO_ACCESS)
+    session.delete(row)
+    session.flush()
+
+
+def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) -> Token:
+    return Token(
+        key=key,
+        fingerprint=fingerprint(key),
+        expires_at=expires_at,
+        roles=sorted({role.value for role in new.roles}),
+        tags=list(new.tags),
+        mimes=list(new.mimes),
+        max_file_size=new.max_file_size,
+        user_agents=list(new.user_agents),
+        ip_addresses=list(new.ip_addresses),
+        created_at=now,
+    )
+
+
+def _insert(session: Session, row: Token) -> None:
+    if session.get(Token, row.key):
+        raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
+    session.add(row)
+    session.flush()
+
+
+def _why_not(identity: Identity, address: str, user_agent: str) -> str | None:
+    if identity.expires_at and identity.expires_at <= utc_now():
+        return "it has expired"
+    if not is_allowed(address, identity.ip_addresses):
+        return "this address is not allowed"
+    if identity.user_agents and not any(_matches(pattern, user_agent) for pattern in identity.user_agents):
+        return "this User-Agent is not allowed"
+    return None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Compare, `*` standing for any text."""
+    return re.fullmatch(".*".join(re.escape(part) for part in pattern.split("*")), text, re.DOTALL) is not None

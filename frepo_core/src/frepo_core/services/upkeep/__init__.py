@@ -1,0 +1,19 @@
+"""Moving and keeping bytes: the use cases behind the `storage:` commands. None of them stops the service."""
+
+from .index import IndexReport, read_index
+from .migrate import MigrationReport, Migrator
+from .progress import Progress
+from .sweep import SweepReport, sweep
+from .verify import VerifyReport, verify
+
+__all__ = [
+    "IndexReport",
+    "MigrationReport",
+    "Migrator",
+    "Progress",
+    "SweepReport",
+    "VerifyReport",
+    "read_index",
+    "sweep",
+    "verify",
+]

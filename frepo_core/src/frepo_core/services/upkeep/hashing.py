@@ -1,0 +1,30 @@
+"""Reads a blob back and says whether it is what its row says."""
+
+import hashlib
+from collections.abc import Iterator
+
+from frepo_core.errors import BlobNotFound
+from frepo_core.plugins import StorageBackend
+
+CHUNK = 1 << 20
+
+
+def damage_of(backend: StorageBackend, key: str, *, digest: str, size: int) -> str | None:
+    """Return what is wrong with a blob, None for nothing. Raises the backend's errors but `BlobNotFound`."""
+    found, sha256 = 0, hashlib.sha256()
+    try:
+        for chunk in read_all(backend, key):
+            found += len(chunk)
+            sha256.update(chunk)
+    except BlobNotFound:
+        return "the bytes are missing"
+    if found != size:
+        return f"it has {found} bytes, not {size}"
+    return None if sha256.hexdigest() == digest else "its content is not what was stored"
+
+
+def read_all(backend: StorageBackend, key: str) -> Iterator[bytes]:
+    """Read a blob in pieces."""
+    with backend.open(key) as blob:
+        while chunk := blob.read(CHUNK):
+            yield chunk

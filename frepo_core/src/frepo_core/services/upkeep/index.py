@@ -1,0 +1,47 @@
+"""What the keys of a storage alone can tell, for the day on which the database is gone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.domain.naming import digest_in_key
+from frepo_core.plugins import StorageBackend
+
+from .progress import Progress, batches, silent
+
+BATCH = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexReport:
+    """Keys and bytes in the storage; distinct contents; contents that the database does not know; other keys."""
+
+    keys: int
+    size: int
+    contents: int
+    unknown: int
+    foreign: Sequence[str]
+
+
+def read_index(database: Database, backend: StorageBackend, *, progress: Progress = silent) -> IndexReport:
+    """Read every key; each carries its content's digest. Nothing is changed, and no content is read."""
+    digests: set[str] = set()
+    foreign: list[str] = []
+    keys, size, unknown = 0, 0, 0
+    for batch in batches(backend.list(), BATCH):
+        found = {digest for stat in batch if (digest := digest_in_key(stat.key))}
+        foreign += [stat.key for stat in batch if digest_in_key(stat.key) is None]
+        unknown += len(found - digests - _known(database, found))
+        digests |= found
+        for stat in batch:
+            keys, size = keys + 1, size + stat.size
+            progress(done=keys, total=0, size=stat.size)
+    return IndexReport(keys=keys, size=size, contents=len(digests), unknown=unknown, foreign=foreign)
+
+
+def _known(database: Database, digests: set[str]) -> set[str]:
+    with database.reading() as session:
+        return set(session.scalars(select(Blob.digest).where(Blob.digest.in_(digests))))

@@ -1,0 +1,139 @@
+"""Moves blobs from one storage to another while both serve: copy, verify, flip the row."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.db.watch import CommitWatch
+from frepo_core.domain.naming import digest_in_key, fresh_key
+from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
+from frepo_core.plugins import StorageBackend
+
+from ..storages import Storages
+from .hashing import damage_of
+from .progress import Progress, silent
+
+log = logging.getLogger(__name__)
+
+PAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigrationReport:
+    """Blobs and bytes that were moved, source blobs that were purged, and what could not be moved and why."""
+
+    moved: int
+    size: int
+    purged: int
+    failed: Sequence[str]
+
+
+class Migrator:
+    """Moves every blob of one storage to another. May be stopped at any time, and run again."""
+
+    def __init__(self, database: Database, storages: Storages, *, source: str, target: str) -> None:
+        self._database = database
+        self._source_name, self._target_name = source, target
+        self._source, self._target = storages.get(source), storages.get(target)
+
+    def run(self, *, purge: bool = False, progress: Progress = silent) -> MigrationReport:
+        """Move what is still in the source; with `purge` delete the source's bytes of all that was moved.
+
+        A blob that is damaged in the source stays there and is reported; the others go on.
+        """
+        total = self._count()
+        moved, size, failed = 0, 0, list[str]()
+        for done, row in enumerate(self._rows(), start=1):
+            try:
+                moved += self._move(row)
+                size += row.size
+            except (BlobNotFound, _DamagedError) as error:
+                failed.append(f"{row.key}: {error}")
+                log.error("blob %s was not moved: %s", row.key, error)
+            progress(done=done, total=total, size=row.size)
+        return MigrationReport(moved=moved, size=size, purged=self._purge() if purge else 0, failed=failed)
+
+    def _move(self, row: Blob) -> bool:
+        """Copy one blob under a key of its own, read it back, point the row at it."""
+        key = fresh_key(row.digest)
+        watch = CommitWatch()
+        flipped = False
+        try:
+            with self._source.open(row.key) as content:
+                self._target.store(key, content, row.size)
+            if problem := damage_of(self._target, key, digest=row.digest, size=row.size):
+                raise _DamagedError(problem)
+            flipped = self._database.write(lambda session: self._flip(session, row, key), watch=watch)
+        except StorageUnavailable as error:
+            raise _explained(self._source, row, error) from error
+        finally:
+            if not flipped and not watch.outcome_is_unknown:
+                _drop(self._target, key)
+        return flipped
+
+    def _flip(self, session: Session, seen: Blob, key: str) -> bool:
+        """Point the row at the copy, unless it was deleted or stored anew meanwhile."""
+        row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
+        if row is None or (row.storage, row.key) != (seen.storage, seen.key):
+            return False
+        row.storage, row.key = self._target_name, key
+        return True
+
+    def _rows(self) -> Iterator[Blob]:
+        after = 0
+        while True:
+            with self._database.reading() as session:
+                query = select(Blob).where(Blob.storage == self._source_name, Blob.id > after)
+                rows = session.scalars(query.order_by(Blob.id).limit(PAGE)).all()
+            if not rows:
+                return
+            yield from rows
+            after = rows[-1].id
+
+    def _count(self) -> int:
+        with self._database.reading() as session:
+            query = select(func.count()).select_from(Blob).where(Blob.storage == self._source_name)
+            return session.scalar(query) or 0
+
+    def _purge(self) -> int:
+        """Delete the source's bytes of each content whose row points at the target, and whose bytes are there."""
+        purged = 0
+        for stat in self._source.list():
+            digest = digest_in_key(stat.key)
+            if digest and self._was_moved(digest, stat.size):
+                self._source.delete(stat.key)
+                purged += 1
+        return purged
+
+    def _was_moved(self, digest: str, size: int) -> bool:
+        with self._database.reading() as session:
+            row = session.scalar(select(Blob).where(Blob.digest == digest, Blob.storage == self._target_name))
+        try:
+            return row is not None and self._target.stat(row.key).size == size
+        except BlobNotFound:
+            return False
+
+
+class _DamagedError(Exception):
+    """The content is not what its row says."""
+
+
+def _explained(source: StorageBackend, row: Blob, error: StorageUnavailable) -> Exception:
+    """Tell a source that is damaged, and so ends early or late, from a storage that is away."""
+    try:
+        size = source.stat(row.key).size
+    except StorageError:
+        return error
+    return error if size == row.size else _DamagedError(f"it has {size} bytes, not {row.size}")
+
+
+def _drop(backend: StorageBackend, key: str) -> None:
+    try:
+        backend.delete(key)
+    except StorageError:
+        log.warning("the copy %s was not deleted, storage:sweep will", key)

@@ -1,0 +1,109 @@
+"""Finds what belongs to nobody: bytes without a row, rows that nothing uses, and rows without bytes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File
+from frepo_core.errors import BlobNotFound
+from frepo_core.plugins import BlobStat, StorageBackend
+
+from ..blobs import Blobs
+from ..storages import Storages
+from .progress import Progress, batches, silent
+
+BATCH = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepReport:
+    """What was found, and removed unless it was a dry run.
+
+    `orphans` and `orphan_size`: bytes without a row; `unused`: rows without a user; `leftovers`: parts of puts
+    that never ended; `missing`: keys of rows whose bytes are gone, which are reported only.
+    """
+
+    orphans: int
+    orphan_size: int
+    unused: int
+    leftovers: int
+    missing: Sequence[str]
+
+
+def sweep(
+    database: Database,
+    storages: Storages,
+    blobs: Blobs,
+    *,
+    storage: str,
+    grace: timedelta,
+    dry_run: bool = False,
+    progress: Progress = silent,
+) -> SweepReport:
+    """Sweep one storage. What is younger than the grace may belong to an upload that is under way, and stays."""
+    before = utc_now() - grace
+    backend = storages.get(storage)
+    unused = _unused_rows(database, before)
+    if not dry_run:
+        blobs.collect(unused)
+    orphans, orphan_size = 0, 0
+    for done, stat in enumerate(_orphans(database, backend, storage, before), start=1):
+        orphans, orphan_size = orphans + 1, orphan_size + stat.size
+        if not dry_run:
+            backend.delete(stat.key)
+        progress(done=done, total=0, size=stat.size)
+    return SweepReport(
+        orphans=orphans,
+        orphan_size=orphan_size,
+        unused=len(unused),
+        leftovers=0 if dry_run else backend.tidy(before),
+        missing=list(_missing(database, backend, storage)),
+    )
+
+
+def _unused_rows(database: Database, before: datetime) -> list[int]:
+    with database.reading() as session:
+        used = select(File.id).where(File.blob_id == Blob.id).exists()
+        return list(session.scalars(select(Blob.id).where(Blob.created_at < before, ~used)))
+
+
+def _orphans(database: Database, backend: StorageBackend, storage: str, before: datetime) -> Iterator[BlobStat]:
+    """Go through the keys that no row names."""
+    old = (stat for stat in backend.list() if stat.modified < before)
+    for batch in batches(old, BATCH):
+        with database.reading() as session:
+            query = select(Blob.key).where(Blob.storage == storage, Blob.key.in_([stat.key for stat in batch]))
+            known = set(session.scalars(query))
+        yield from (stat for stat in batch if stat.key not in known)
+
+
+def _missing(database: Database, backend: StorageBackend, storage: str) -> Iterator[str]:
+    """Go through the keys of rows whose bytes are not there."""
+    after = 0
+    while True:
+        with database.reading() as session:
+            query = select(Blob.id, Blob.key).where(Blob.storage == storage, Blob.id > after)
+            rows = session.execute(query.order_by(Blob.id).limit(BATCH)).all()
+        if not rows:
+            return
+        for row in rows:
+            if _is_gone(backend, row.key) and _still_there(database, row.id, row.key):
+                yield row.key
+        after = rows[-1].id
+
+
+def _is_gone(backend: StorageBackend, key: str) -> bool:
+    try:
+        backend.stat(key)
+    except BlobNotFound:
+        return True
+    return False
+
+
+def _still_there(database: Database, blob_id: int, key: str) -> bool:
+    """Look again: a row that was deleted since it was read misses nothing."""
+    with database.reading() as session:
+        return session.scalar(select(Blob.id).where(Blob.id == blob_id, Blob.key == key)) is not None

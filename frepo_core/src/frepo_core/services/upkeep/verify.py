@@ -1,0 +1,96 @@
+"""Reads blobs back and compares them with their digests. Reports and notes damage, never deletes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from sqlalchemy import ColumnElement, func, or_, select, update
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob
+
+from ..storages import Storages
+from .hashing import damage_of
+from .progress import Progress, silent
+
+PAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """A blob that is not what it was: its digest, its storage and key, and what is wrong."""
+
+    digest: str
+    storage: str
+    key: str
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyReport:
+    """How many blobs and bytes were read, and which are damaged."""
+
+    checked: int
+    size: int
+    damaged: Sequence[Damage]
+
+
+def verify(
+    database: Database,
+    storages: Storages,
+    *,
+    percent: float = 100,
+    older_than: timedelta | None = None,
+    progress: Progress = silent,
+) -> VerifyReport:
+    """Check blobs, those first whose last check is longest ago; `older_than` leaves out what was checked since.
+
+    What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
+    again loses the mark. A storage that is away raises, and what was checked before stays noted.
+    """
+    started = utc_now()
+    cutoff = started - older_than if older_than is not None else started
+    total = _count(database, cutoff, percent)
+    checked, size, damaged = 0, 0, list[Damage]()
+    for row in _oldest_first(database, cutoff, total):
+        problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size)
+        _note(database, row, problem)
+        if problem:
+            damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
+        checked += 1
+        size += row.size
+        progress(done=checked, total=total, size=row.size)
+    return VerifyReport(checked=checked, size=size, damaged=damaged)
+
+
+def _count(database: Database, cutoff: datetime, percent: float) -> int:
+    with database.reading() as session:
+        due = session.scalar(select(func.count()).select_from(Blob).where(_is_due(cutoff))) or 0
+    return ceil(due * percent / 100)
+
+
+def _oldest_first(database: Database, cutoff: datetime, total: int) -> Iterator[Blob]:
+    """Load a page at a time: each check moves its blob to the end of the queue."""
+    seen: set[int] = set()
+    while len(seen) < total:
+        with database.reading() as session:
+            order = (Blob.verified_at.is_not(None), Blob.verified_at, Blob.id)
+            query = select(Blob).where(_is_due(cutoff)).order_by(*order).limit(min(PAGE, total - len(seen)))
+            rows = [row for row in session.scalars(query) if row.id not in seen]
+        if not rows:
+            return
+        seen.update(row.id for row in rows)
+        yield from rows
+
+
+def _is_due(cutoff: datetime) -> ColumnElement[bool]:
+    return or_(Blob.verified_at.is_(None), Blob.verified_at < cutoff)
+
+
+def _note(database: Database, row: Blob, problem: str | None) -> None:
+    """Note the check, unless the blob was stored anew or deleted meanwhile."""
+    now = utc_now()
+    change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)
+    values = {"verified_at": now, "damaged_at": now if problem else None}
+    database.write(lambda session: session.execute(change.values(**values)))

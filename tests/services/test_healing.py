@@ -1,0 +1,159 @@
+"""A known digest whose blob was found bad is stored anew: an upload heals what rotted."""
+
+import sqlite3
+
+import pytest
+from sqlalchemy import select, update
+from sqlalchemy.exc import OperationalError
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob
+from frepo_core.errors import DatabaseUnavailableError, StorageUnavailable
+from frepo_core.testing import Fail
+
+
+def read(services, name):
+    with services.downloads.open(services.files.find(name).blob) as content:
+        return content.read()
+
+
+@pytest.fixture
+def note_damage(services):
+    def note(**values):
+        values = values or {"damaged_at": utc_now(), "verified_at": utc_now()}
+        services.database.write(lambda session: session.execute(update(Blob).values(**values)))
+
+    return note
+
+
+@pytest.fixture
+def spoil(tmp_path, keys):
+    """Do something to the one file in the storage, behind the service's back."""
+
+    def spoil(do):
+        do(tmp_path / "storage" / keys()[0])
+
+    return spoil
+
+
+DAMAGES = {
+    "gone": lambda path: path.unlink(),
+    "short": lambda path: path.write_bytes(b"he"),
+    "empty": lambda path: path.write_bytes(b""),
+    "long": lambda path: path.write_bytes(b"hello and more"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_an_upload_heals_bytes_that_are_gone_or_of_another_size(services, upload, spoil, keys, blob_keys, damage):
+    name = upload(b"hello").file.stored_name
+    spoil(DAMAGES[damage])
+    again = upload(b"hello").file.stored_name
+
+    assert (name, b"hello", 1, blob_keys()) == (again, read(services, name), len(keys()), keys())
+
+
+def test_an_upload_heals_a_blob_that_was_found_damaged(services, upload, spoil, note_damage, keys, blob_keys):
+    name = upload(b"hello").file.stored_name
+    spoil(lambda path: path.write_bytes(b"hellO"))
+    note_damage()
+    upload(b"hello")
+
+    assert (b"hello", 1, blob_keys()) == (read(services, name), len(keys()), keys())
+
+
+def test_a_healed_blob_is_no_longer_called_damaged(services, upload, note_damage):
+    upload(b"hello")
+    note_damage()
+    upload(b"hello")
+    with services.database.reading() as session:
+        marks = session.execute(select(Blob.damaged_at, Blob.verified_at)).one()
+
+    assert (None, None) == tuple(marks)
+
+
+def test_a_version_heals_too(services, upload, make_collection, push, spoil):
+    name = upload(b"hello").file.stored_name
+    spoil(DAMAGES["gone"])
+    push(make_collection(), b"hello")
+
+    assert b"hello" == read(services, name)
+
+
+def test_healing_moves_a_blob_to_the_current_storage(
+    services, upload, note_damage, keys, blob_keys, other_storage, storage
+):
+    name = upload(b"hello").file.stored_name
+    storage.delete(keys()[0])
+    note_damage(storage="other")
+    upload(b"hello")
+
+    assert (b"hello", blob_keys()) == (read(services, name), keys())
+
+
+def test_damaged_bytes_stay_until_the_sound_ones_are_committed(services, upload, note_damage, at_statement, state):
+    upload(b"hello")
+    note_damage()
+    before = state()
+
+    def fail():
+        raise RuntimeError("gone")
+
+    at_statement("UPDATE blob", fail)
+    with pytest.raises(RuntimeError):
+        upload(b"hello")
+
+    assert before == state()
+
+
+def test_healing_that_cannot_store_changes_nothing(wrap, upload, note_damage, state):
+    upload(b"hello")
+    note_damage()
+    before = state()
+    wrap(Fail("store"))
+    with pytest.raises(StorageUnavailable):
+        upload(b"hello")
+
+    assert before == state()
+
+
+@pytest.mark.parametrize("error", [None, lambda: RuntimeError("a bug in a plug-in")])
+def test_damaged_bytes_that_cannot_be_deleted_do_not_fail_the_upload(services, wrap, upload, note_damage, keys, error):
+    name = upload(b"hello").file.stored_name
+    note_damage()
+    wrap(Fail("delete", **({"error": error} if error else {})))
+    upload(b"hello")
+
+    assert (b"hello", 2) == (read(services, name), len(keys()))
+
+
+def test_two_that_heal_at_once_leave_one_blob(services, upload, note_damage, at_once, keys, blob_keys):
+    name = upload(b"hello").file.stored_name
+    note_damage()
+    at_once(lambda _: upload(b"hello"), range(4))
+
+    assert (b"hello", 1, blob_keys()) == (read(services, name), len(keys()), keys())
+
+
+def test_a_storage_that_does_not_answer_is_not_taken_for_damage(wrap, upload, state):
+    upload(b"hello")
+    before = state()
+    wrap(Fail("stat"))
+    with pytest.raises(StorageUnavailable):
+        upload(b"hello", name="b.txt", password="x")
+
+    assert before == state()
+
+
+def test_a_healing_with_an_unknown_outcome_keeps_both_keys(services, upload, note_damage, at_commit, keys):
+    name = upload(b"hello").file.stored_name
+    note_damage()
+    at_commit(_fail_unknown)
+    with pytest.raises(DatabaseUnavailableError):
+        upload(b"hello")
+
+    assert (2, b"hello") == (len(keys()), read(services, name))
+
+
+def _fail_unknown(connection):
+    raise OperationalError("COMMIT", {}, sqlite3.OperationalError("server closed"), connection_invalidated=True)

@@ -1,0 +1,29 @@
+"""Content that waits in a temporary file: a full disk is said to be full, whichever way the bytes came."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from frepo_core.errors import StorageFull
+from frepo_core.services.decoding import decoded
+from frepo_core.services.intake import Incoming, Intake
+from frepo_core.testing.sources import Source
+
+
+class FullDisk(Intake):
+    """Its temporary files are the device that is always full."""
+
+    def temporary_file(self):
+        return Path("/dev/full").open("wb+", buffering=0)
+
+
+def test_a_full_disk_for_a_stream_is_said_so():
+    with pytest.raises(StorageFull), FullDisk(None).read(Incoming(stream=Source(1000).file)):
+        pass
+
+
+def test_a_full_disk_for_decoded_content_is_said_so():
+    intake = FullDisk(None)
+    with pytest.raises(StorageFull), decoded(Incoming(stream=BytesIO(b"YQ==")), intake):
+        pass

@@ -1,0 +1,120 @@
+"""Every put has a key of its own; an undo deletes that key only; equal content ends as one blob."""
+
+import hashlib
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from frepo_core.domain.naming import fresh_key
+from frepo_core.errors import StorageUnavailable
+from frepo_core.plugins import StorageBackend
+from frepo_core.testing import Fail, Stall
+
+
+class Meeting(StorageBackend):
+    """A storage in which the first `parties` stores wait for each other before they write."""
+
+    def __init__(self, inner, parties):
+        self.inner = inner
+        self.barrier = threading.Barrier(parties)
+        self.stored = []
+
+    def store(self, key, content, size):
+        self.barrier.wait(10)
+        self.inner.store(key, content, size)
+        self.stored.append(key)
+
+    def open(self, key, start=0, length=None):
+        return self.inner.open(key, start, length)
+
+    def delete(self, key):
+        self.inner.delete(key)
+
+    def stat(self, key):
+        return self.inner.stat(key)
+
+    def list(self):
+        return self.inner.list()
+
+
+@pytest.fixture
+def meeting(storages, storage):
+    def meeting(parties):
+        storages._built[storages.current] = Meeting(storage, parties)
+        return storages._built[storages.current]
+
+    return meeting
+
+
+def test_a_key_holds_its_contents_digest(upload, keys):
+    upload(b"hello")
+    digest = hashlib.sha256(b"hello").hexdigest()
+
+    assert re.fullmatch(rf"{digest[:2]}/{digest}-[0-9a-f]{{16}}", keys()[0])
+
+
+def test_two_puts_of_one_content_have_two_keys():
+    assert fresh_key("ab" * 32) != fresh_key("ab" * 32)
+
+
+def test_two_first_uploads_of_one_content_end_as_one_blob(meeting, make_collection, push, at_once, keys, blob_keys):
+    collections, storage = [make_collection(), make_collection()], meeting(2)
+    at_once(lambda collection: push(collection, b"same"), collections)
+
+    # Both have stored, the second one in the database adopted the first one's blob.
+    assert (2, 1, blob_keys()) == (len(set(storage.stored)), len(keys()), keys())
+
+
+def test_many_first_uploads_of_one_content_end_as_one_blob(meeting, upload, at_once, keys, blob_keys):
+    meeting(8)
+    added = at_once(lambda number: upload(b"same", name=f"{number}.txt", password=f"p{number}"), range(8))
+
+    assert (8, 1, blob_keys()) == (len({one.file.id for one in added}), len(keys()), keys())
+
+
+def test_an_undo_does_not_touch_the_same_content_of_another(wrap, make_collection, push, at_statement, keys, blob_keys):
+    """One upload of the content fails in its transaction, while another one's is committed already."""
+    first, second = make_collection(), make_collection()
+    stall = Stall("store")
+    wrap(stall, Fail("stat", nth=2))
+    with ThreadPoolExecutor() as pool:
+        slow = pool.submit(push, first, b"same")
+        assert stall.reached.wait(10)
+        push(second, b"same")
+        stall.release.set()
+        with pytest.raises(StorageUnavailable):
+            slow.result()
+
+    assert (1, blob_keys()) == (len(keys()), keys())
+
+
+def test_the_second_one_adopts_the_first_ones_blob(wrap, make_collection, push, keys):
+    first, second = make_collection(), make_collection()
+    stall = Stall("store", seconds=5)
+    wrap(stall)
+    with ThreadPoolExecutor() as pool:
+        slow = pool.submit(push, first, b"same")
+        assert stall.reached.wait(10)
+        push(second, b"same")
+        kept = keys()
+        stall.release.set()
+        slow.result()
+
+    assert kept == keys()
+
+
+def test_known_content_is_not_stored_again(wrap, upload):
+    upload(b"hello")
+    storage = wrap()
+    upload(b"hello", name="b.txt", password="secret")
+
+    assert 0 == storage.calls["store"]
+
+
+def test_different_contents_do_not_share(upload, keys):
+    upload(b"hello")
+    upload(b"hallo")
+
+    assert 2 == len(keys())

@@ -1,0 +1,59 @@
+"""A token with `upload.only_once_successful` is good for one success, however many try at once."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from frepo_core.errors import AccessDeniedError, NotFoundError, StorageUnavailable
+from frepo_core.testing import Fail
+
+
+@pytest.fixture
+def once(identify):
+    return identify(Role.ADMINISTRATOR, Role.UPLOAD_ONCE)
+
+
+def count(results, kind):
+    return sum(isinstance(result, kind) for result in results)
+
+
+def test_of_many_uploads_at_once_one_wins(services, upload, once, at_once, keys):
+    results = at_once(lambda number: upload(f"{number}".encode(), name=f"{number}.txt", by=once), range(8))
+
+    assert (7, 1) == (count(results, AccessDeniedError), len(keys()))
+
+
+def test_of_many_uploads_of_one_content_at_once_one_wins(services, upload, once, at_once, keys):
+    results = at_once(lambda number: upload(b"same", name=f"{number}.txt", by=once), range(8))
+
+    assert (7, 1) == (count(results, AccessDeniedError), len(keys()))
+
+
+def test_of_many_pushes_at_once_one_wins(make_collection, push, once, at_once, numbers, keys):
+    collection = make_collection()
+    results = at_once(lambda number: push(collection, f"{number}".encode(), by=once), range(8))
+
+    assert (7, [1], 1) == (count(results, AccessDeniedError), numbers(collection), len(keys()))
+
+
+def test_a_failed_upload_does_not_use_the_token_up(wrap, upload, once, keys):
+    wrap(Fail("store"))
+    with pytest.raises(StorageUnavailable):
+        upload(b"x", by=once)
+    upload(b"x", by=once)
+
+    assert 1 == len(keys())
+
+
+def test_an_upload_of_known_content_uses_the_token_up(services, upload, identify, make_token):
+    token = make_token(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
+    upload(b"known")
+    upload(b"known", by=services.tokens.identify(token, address="127.0.0.1", user_agent=""))
+    with pytest.raises(NotFoundError):
+        services.tokens.look_up(token)
+
+
+def test_an_administrators_token_is_not_used_up(services, upload, admin):
+    sender = services.tokens.identify(admin, address="127.0.0.1", user_agent="")
+    upload(b"one", by=sender)
+
+    assert services.tokens.look_up(admin).token == sender.token

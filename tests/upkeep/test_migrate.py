@@ -1,0 +1,89 @@
+import pytest
+
+from frepo_core.plugins import StorageUnavailable
+from frepo_core.services.upkeep import Migrator
+from frepo_core.testing import Fail, FaultyStorage, Truncate
+
+
+@pytest.fixture
+def migrator(services, memory):
+    return lambda: Migrator(services.database, services.storages, source="local", target="memory")
+
+
+@pytest.fixture
+def read(services):
+    """Read a file's content as a download does."""
+
+    def read(file):
+        with services.downloads.open(services.files.find(file.stored_name).blob) as blob:
+            return blob.read()
+
+    return read
+
+
+def test_every_blob_moves_and_is_served_from_its_new_place(services, migrator, add, read):
+    files = [add(text) for text in (b"one", b"two")]
+
+    report = migrator().run()
+
+    assert (2, 6, []) == (report.moved, report.size, report.failed)
+    assert [b"one", b"two"] == [read(file) for file in files]
+    assert {"memory"} == {services.files.find(file.stored_name).blob.storage for file in files}
+
+
+def test_the_source_keeps_its_bytes_until_it_is_purged(migrator, add, keys):
+    file = add(b"one")
+    migrator().run()
+
+    before = keys()
+    report = migrator().run(purge=True)
+
+    assert [file.blob.key] == before
+    assert 1 == report.purged
+    assert [] == keys()
+
+
+def test_a_purge_leaves_what_was_not_moved(migrator, add, keys, path_of):
+    file = add(b"one")
+    path_of(file).write_bytes(b"two")
+
+    report = migrator().run(purge=True)
+
+    assert [file.blob.key] == keys()
+    assert [f"{file.blob.key}: its content is not what was stored"] == report.failed
+
+
+def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):
+    path_of(add(b"short one")).write_bytes(b"short")
+    add(b"sound")
+
+    report = migrator().run()
+
+    assert (1, 1) == (report.moved, len(report.failed))
+
+
+def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):
+    file = add(b"some content")
+    services.storages.get("memory")
+    services.storages._built["memory"] = FaultyStorage(memory, Truncate("store", nth=1, after=4))
+
+    report = migrator().run()
+
+    assert 0 == report.moved
+    assert b"some content" == read(file)
+    assert [] == list(memory.list())
+
+
+def test_a_stopped_move_goes_on_where_it_was(services, migrator, memory, add):
+    for text in (b"one", b"two", b"three"):
+        add(text)
+    services.storages.get("memory")
+    services.storages._built["memory"] = FaultyStorage(memory, Fail("store", nth=2))
+    with pytest.raises(StorageUnavailable):
+        migrator().run()
+
+    services.storages._built["memory"] = memory
+    report = migrator().run()
+
+    assert 2 == report.moved
+    assert 3 == len(list(memory.list()))
