@@ -1,0 +1,40 @@
+"""The web application over the services. Views translate; they decide nothing.
+
+A plug-in that adds endpoints imports from here what its hook `frepo_endpoints` and its views need.
+"""
+
+from pyramid.config import Configurator
+
+from frepo_core.services import Services
+
+from . import collections, docs, downloads, fetching, hotlinks, listing, technical, tokens, uploads, versions
+from .dispatch import add_endpoints
+from .endpoint import Answer, Endpoint
+from .extensions import plugin_endpoints
+from .request import FrepoRequest
+from .security import TokenPolicy
+from .wire import Form, Query, Reply
+
+__all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
+
+# Routes are tried in this order: `/repository/file/upload` is an upload, no file is named so; no collection either.
+ROOMS = (technical, docs, tokens, fetching, uploads, collections, listing, versions, downloads)
+
+
+def all_endpoints(services: Services) -> list[Endpoint]:
+    """Return every endpoint of a service with these settings; those of plug-ins come last and take no other's place.
+
+    Raises `ConfigurationError` for what a plug-in may not declare.
+    """
+    own = [endpoint for room in ROOMS for endpoint in room.ENDPOINTS] + hotlinks.endpoints(services.hotlinks)
+    return own + plugin_endpoints(services.plugins.found, own)
+
+
+def make_app(services: Services) -> object:
+    """Return the WSGI application."""
+    config = Configurator(request_factory=FrepoRequest)
+    config.registry.services = services
+    config.set_security_policy(TokenPolicy())
+    config.include("frepo_core.web.errors")
+    add_endpoints(config, all_endpoints(services))
+    return config.make_wsgi_app()

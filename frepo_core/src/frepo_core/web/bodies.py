@@ -1,0 +1,81 @@
+"""Finds the content in a request, raw or multipart, as a stream that is not copied where that can be helped."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, cast
+
+from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
+from frepo_core.errors import FieldsError
+from frepo_core.plugins import Window
+from frepo_core.services.intake import Incoming
+
+from .multipart_body import is_multipart, read_multipart
+from .request import FrepoRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """Content, the fields that a form sent beside it, and the name that the part had."""
+
+    incoming: Incoming
+    fields: list[tuple[str, str]] = field(default_factory=list)
+    part_name: str | None = None
+
+
+@contextlib.contextmanager
+def read_upload(request: FrepoRequest) -> Iterator[Upload]:
+    """Give the content of the request. Everything that is not multipart/form-data is raw content."""
+    sha256, md5 = _digests(request)
+    content_type = request.headers.get("Content-Type", "")
+    if not is_multipart(content_type):
+        incoming = Incoming(stream=_body(request), declared_size=request.content_length, sha256=sha256, md5=md5)
+        yield Upload(incoming=incoming)
+        return
+    with contextlib.ExitStack() as stack:
+        body = _seekable_body(request, stack)
+        form = read_multipart(body, content_type)
+        stream = cast(BinaryIO, Window(body, form.start, form.length))
+        incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
+        yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
+
+
+def _body(request: FrepoRequest) -> BinaryIO:
+    """Return the server's own file where it can be read twice, else a stream that ends where the body does."""
+    raw = request.environ["wsgi.input"]
+    if getattr(raw, "seekable", bool)():
+        return cast(BinaryIO, raw)
+    return cast(BinaryIO, request.body_file)
+
+
+def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> BinaryIO:
+    body = _body(request)
+    if getattr(body, "seekable", bool)():
+        return body
+    spool = stack.enter_context(request.services.intake.temporary_file())
+    while chunk := body.read(1 << 20):
+        spool.write(chunk)
+    spool.seek(0)
+    return spool
+
+
+def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:
+    """Return what Repr-Digest, Content-Digest (RFC 9530) and Content-MD5 (RFC 1864) say."""
+    sha256: list[str] = []
+    for header in ("Repr-Digest", "Content-Digest"):
+        if value := request.headers.get(header):
+            with _complaint_about(header):
+                sha256 += filter(None, [parse_repr_digest(value)])
+    md5 = None
+    if value := request.headers.get("Content-MD5"):
+        with _complaint_about("Content-MD5"):
+            md5 = parse_content_md5(value)
+    return tuple(sha256), md5
+
+
+@contextlib.contextmanager
+def _complaint_about(header: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise FieldsError({header: [f"The header cannot be read: {error}"]}) from None

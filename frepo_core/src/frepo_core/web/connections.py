@@ -1,0 +1,93 @@
+"""waitress' connections as frepo wants them: its own refusals are JSON, and bodies wait in spools."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.server import BaseWSGIServer, create_server
+from waitress.task import ErrorTask
+from waitress.utilities import RequestHeaderFieldsTooLarge
+
+from .spool import Spool
+
+END_OF_HEADERS = b"\r\n\r\n"
+DRAINED_BYTES = 8 << 20
+SEND_BYTES = 256 << 10
+
+
+class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
+    """Writes waitress' own errors: request lines and headers that cannot be read, or are too large."""
+
+    def execute(self) -> None:
+        """Write the answer, and close the connection: where the next request starts is not known."""
+        error = self.request.error
+        status = f"{error.reason}: {error.body}"
+        numbers = {"error_code": error.code, "http_code": error.code, "exit_code": error.code}
+        body = json.dumps({"status": status, **numbers}).encode()
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers.append(("Content-Type", "application/json"))
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads headers that are too large to their end and forgets them.
+
+    Closing a connection while the client still sends resets it, and the client may never see the answer.
+    """
+
+    _drained = 0
+    _tail = b""
+
+    def received(self, data: bytes) -> int:
+        """Take in what the client sent; return how many bytes of it belong to this request."""
+        if not self._drained:
+            consumed = int(super().received(data))
+            if not isinstance(self.error, RequestHeaderFieldsTooLarge) or consumed < len(data):
+                return consumed
+            self.header_plus = b""
+        self._drained += len(data)
+        seen = self._tail + data
+        self.completed = END_OF_HEADERS in seen or self._drained > DRAINED_BYTES
+        self._tail = seen[-len(END_OF_HEADERS) + 1 :]
+        return len(data)
+
+
+def make_server(app: object, new_spool: Callable[[int], Spool], **settings: Any) -> Any:
+    """Return waitress' server for the application, with one listener for each address.
+
+    `new_spool` makes the place where a body waits; its argument is how many bytes of it may be in memory.
+    """
+
+    class Parser(DrainingParser):
+        """Lets bodies wait in spools."""
+
+        def parse_header(self, header_plus: bytes) -> None:
+            super().parse_header(header_plus)
+            if self.body_rcv is not None:
+                self.body_rcv.buf = new_spool(self.adj.inbuf_overflow)
+
+    class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+        """A connection whose errors are JSON, and that sends in pieces of 256 KiB.
+
+        By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap
+        of each thread keeps room for that.
+        """
+
+        error_task_class = JsonErrorTask
+        parser_class = Parser
+        sendbuf_len: int
+
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            super().__init__(*arguments, **more)
+            self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
+
+    listeners: dict[int, Any] = {}
+    server = create_server(app, map=listeners, **settings)
+    for listener in listeners.values():
+        if isinstance(listener, BaseWSGIServer):
+            listener.channel_class = Channel
+    return server

@@ -1,0 +1,94 @@
+"""Registers endpoints with Pyramid, and does for each what all have in common before and after its view."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pyramid.config import Configurator
+from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
+
+from frepo_core.errors import ReadOnlyError
+
+from .endpoint import Answer, Endpoint
+from .request import FrepoRequest
+from .resources import Context, collection_context, make_context
+from .validation import parse_body, parse_query
+
+
+def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
+    """Add one route for each path, and a view for each method."""
+    paths: dict[str, list[Endpoint]] = defaultdict(list)
+    for endpoint in endpoints:
+        paths[endpoint.path].append(endpoint)
+    for path, on_path in paths.items():
+        config.add_route(path, path, factory=_make_factory(on_path))
+        for endpoint in on_path:
+            config.add_view(
+                _make_view(endpoint),
+                route_name=path,
+                request_method=endpoint.method,
+                permission=_permission_of(endpoint),
+            )
+    config.registry.endpoints = [*getattr(config.registry, "endpoints", ()), *(e for on in paths.values() for e in on)]
+
+
+def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
+    """Make the context factory of a path: from here on, errors know the endpoint that they are about.
+
+    A method that the path does not know is refused here, whatever the path names.
+    """
+    endpoints = {endpoint.method: endpoint for endpoint in on_path}
+    # HEAD is for looking: a GET that changes something has none.
+    if "GET" in endpoints and not endpoints["GET"].writes:
+        endpoints["HEAD"] = endpoints["GET"]
+    allowed = ", ".join(sorted(endpoints))
+
+    def factory(request: FrepoRequest) -> Context:
+        request.endpoint = endpoints.get(request.method)
+        if request.endpoint is None:
+            raise HTTPMethodNotAllowed(headers={"Allow": allowed})
+        return make_context(request)
+
+    return factory
+
+
+def _make_view(endpoint: Endpoint) -> Callable[[Any, FrepoRequest], Response]:
+    def view(context: Any, request: FrepoRequest) -> Response:
+        if endpoint.permission is None and request.token_id:
+            request.sender  # noqa: B018  # a bad token that is sent along is refused on public endpoints, too
+        if endpoint.writes and request.services.settings.read_only:
+            raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
+        if endpoint.query:
+            request.parsed_query = parse_query(endpoint.query, request.params_in_query)
+        if endpoint.body:
+            request.parsed_body = parse_body(endpoint.body, request)
+        if endpoint.collection_field:
+            _check_named_collection(endpoint, request)
+        answer = endpoint.view(request)
+        return to_response(answer) if isinstance(answer, Answer) else answer
+
+    return view
+
+
+def _permission_of(endpoint: Endpoint) -> str:
+    """Return what Pyramid asks the policy for; what the body is about is not known by then."""
+    if endpoint.permission is None:
+        return str(NO_PERMISSION_REQUIRED)
+    return "token" if endpoint.collection_field else endpoint.permission
+
+
+def _check_named_collection(endpoint: Endpoint, request: FrepoRequest) -> None:
+    """Ask the policy for the collection that the body names."""
+    request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field or ""))
+    if not request.has_permission(endpoint.permission):
+        raise HTTPForbidden
+
+
+def to_response(answer: Answer) -> Response:
+    """Write an answer as JSON."""
+    body = answer.body.model_dump_json(by_alias=True)
+    response = Response(body=body.encode(), status=answer.status, content_type="application/json")
+    response.headers.update(answer.headers)
+    return response

@@ -1,0 +1,132 @@
+"""The endpoints of a file under its stored name: download and deletion."""
+
+from functools import partial
+from typing import BinaryIO
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.domain.signatures import repr_digest
+from frepo_core.domain.types import shows_inline
+from frepo_core.services.downloads import Key
+from frepo_core.services.facts import BlobFacts, FileFacts
+
+from .delegation import internal_location, store_url
+from .endpoint import Answer, Endpoint
+from .ranges import ContentResponse
+from .request import FrepoRequest
+from .wire import Password, Query, Reply
+
+OPEN_CACHE = "public, max-age=25200, immutable"
+CLOSED_CACHE = "private, no-store"
+
+
+class DownloadQuery(Query):
+    """What opens a file: its password, or the parameters of a signed link."""
+
+    password: Password = ""
+    expires: str = Field("", max_length=20)
+    signature: str = Field("", max_length=128)
+
+
+class DeleteQuery(Query):
+    """The password of a protected file."""
+
+    password: Password = ""
+
+
+class DeletedReply(Reply):
+    """A file that is gone."""
+
+    success: bool = True
+    status: str = "OK"
+    error_code: int | None = None
+    http_code: int = 200
+    exit_code: int = 200
+
+
+def download(request: FrepoRequest) -> Response:
+    """Send a file, whole or in ranges."""
+    query = request.query_as(DownloadQuery)
+    key = Key(
+        identity=request.identity,
+        password=query.password or request.password_in_header,
+        expires=query.expires,
+        signature=query.signature,
+    )
+    return send(request, request.services.downloads.find(request.matchdict["name"], key))
+
+
+def send(request: FrepoRequest, file: FileFacts) -> Response:
+    """Build the answer that carries a file's bytes, or says who has them: nginx or the store."""
+    if url := store_url(request, file):
+        return Response(status=302, location=url, cache_control=CLOSED_CACHE)
+    response = ContentResponse(
+        request,
+        size=file.blob.size,
+        etag=file.blob.digest,
+        modified=file.created_at,
+        open_part=partial(_open, request, file.blob),
+        location=internal_location(request, file.blob),
+    ).build(file.blob.mime)
+    is_closed = file.is_version or file.password_hash is not None
+    disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
+    response.headers.update(
+        {
+            "Cache-Control": CLOSED_CACHE if is_closed else OPEN_CACHE,
+            "Content-Disposition": f'{disposition}; filename="{file.requested_name}"',
+            "Content-Security-Policy": "sandbox",
+            "Repr-Digest": repr_digest(file.blob.digest),
+            "X-Content-Type-Options": "nosniff",
+        }
+    )
+    return response
+
+
+def remove(request: FrepoRequest) -> Answer:
+    """Delete a plain file."""
+    password = request.query_as(DeleteQuery).password
+    request.services.files.delete(request.matchdict["name"], password, by=request.sender)
+    return Answer(body=DeletedReply())
+
+
+def _open(request: FrepoRequest, blob: BlobFacts, start: int, length: int | None) -> BinaryIO:
+    """Open a part, or for a server that can send a file by itself the local file, placed at the part's start."""
+    downloads = request.services.downloads
+    file = downloads.open_file(blob, start) if "wsgi.file_wrapper" in request.environ else None
+    return file or downloads.open(blob, start, length)
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="download_file",
+        method="GET",
+        path="/repository/file/{name}",
+        view=download,
+        summary="Download a file",
+        permission=None,
+        query=DownloadQuery,
+        answers={200: None, 206: None, 302: None, 304: None},
+    ),
+    Endpoint(
+        name="download_public_file",
+        method="GET",
+        path="/public/download/{name}",
+        view=download,
+        summary="Download a file",
+        permission=None,
+        query=DownloadQuery,
+        answers={200: None, 206: None, 302: None, 304: None},
+    ),
+    Endpoint(
+        name="delete_file",
+        method="DELETE",
+        path="/repository/file/{name}",
+        view=remove,
+        summary="Delete a file",
+        permission="token",
+        query=DeleteQuery,
+        writes=True,
+        answers={200: DeletedReply},
+    ),
+]

@@ -1,0 +1,69 @@
+"""The endpoint that stores what a URL leads to."""
+
+from typing import BinaryIO, cast
+
+from pydantic import Field
+
+from frepo_core.domain.naming import name_from_url
+from frepo_core.services.files import AddedFile, NewFile
+from frepo_core.services.intake import Incoming
+from frepo_core.services.repeats import Repeat
+
+from .endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
+from .headers import IDEMPOTENCY_KEY, repeat_of
+from .request import FrepoRequest
+from .uploads import UploadReply, answer, reply
+from .wire import Flag, Form, Password, Tag
+
+
+class AddByUrl(Form):
+    """A URL to fetch, and what its file is to be."""
+
+    fileUrl: str = Field(
+        min_length=1,
+        max_length=8192,
+        examples=["https://example.org/dump.sql.gz"],
+        # What is no such URL is refused when it is fetched, with a number of its own.
+        json_schema_extra={"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"},
+    )
+    tags: list[Tag] = Field([], max_length=100)
+    public: Flag = False
+    password: Password = ""
+    fileOverwrite: Flag = False
+
+
+def add_by_url(request: FrepoRequest) -> Answer:
+    """Fetch a URL and store it; its name is the last part of the URL's path."""
+    form = request.body_as(AddByUrl)
+    new = NewFile(
+        name=name_from_url(form.fileUrl),
+        tags=form.tags,
+        public=form.public,
+        password=form.password,
+        overwrite=form.fileOverwrite,
+    )
+    files = request.services.files
+    repeat: Repeat[AddedFile] | None = repeat_of(
+        request, "file", lambda added: reply(request, added, new.name).model_dump()
+    )
+    files.check_rights(new, by=request.sender)
+    with request.services.fetching.open(form.fileUrl) as body:
+        added = files.add(new, Incoming(stream=cast(BinaryIO, body)), by=request.sender, repeat=repeat)
+    return answer(request, added, requested=new.name)
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="add_file_by_url",
+        method="POST",
+        path="/repository/{type}/add-by-url",
+        view=add_by_url,
+        summary="Store what a URL leads to",
+        permission="file.upload",
+        body=AddByUrl,
+        writes=True,
+        headers=(IDEMPOTENCY_KEY,),
+        answers={200: UploadReply, 202: UploadReply},
+        envelope=UPLOAD_ENVELOPE,
+    )
+]

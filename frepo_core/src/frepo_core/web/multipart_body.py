@@ -1,0 +1,113 @@
+"""Finds the file in a multipart/form-data body (RFC 7578) without copying it: where it starts and how long it is."""
+
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
+
+from frepo_core.errors import MalformedRequestError
+
+CHUNK = 1 << 18
+FIELD_BYTES = 64 << 10
+HEADER_BYTES = 48 << 10  # more than the parser takes for the headers of one part
+MAX_FIELDS = 200
+
+
+@dataclass(kw_only=True)
+class _Part:
+    name: str
+    filename: str | None
+    start: int
+    length: int = 0
+    text: bytes = b""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultipartForm:
+    """The file part, as `length` bytes from `start` of the body, its own name, and the other fields in order."""
+
+    start: int
+    length: int
+    filename: str | None
+    fields: list[tuple[str, str]] = field(default_factory=list)
+
+
+def is_multipart(content_type: str) -> bool:
+    """Tell whether a Content-Type is that of a form with files; letter case does not matter (RFC 9110, 8.3.1)."""
+    return str(parse_options_header(content_type)[0]).strip().lower() == "multipart/form-data"
+
+
+def read_multipart(body: BinaryIO, content_type: str) -> MultipartForm:
+    """Read the body once. The file is the part named `file`, or else the first with a file name.
+
+    Raises `MalformedRequestError` for a broken body, and where there is no file in it.
+    """
+    _, options = parse_options_header(content_type)
+    boundary = options.get("boundary", "")
+    if not boundary:
+        raise MalformedRequestError("The Content-Type multipart/form-data names no boundary")
+    try:
+        parts = _read_parts(body, boundary)
+        fields = [(part.name, part.text.decode()) for part in parts if not _is_file(part)]
+    except MultipartError as error:
+        raise MalformedRequestError(f"The multipart body is broken: {error}") from None
+    except UnicodeDecodeError:
+        raise MalformedRequestError("A field of the multipart body is not UTF-8") from None
+    files = [part for part in parts if _is_file(part)]
+    if not files:
+        raise MalformedRequestError("The multipart body has no file: send it as the part 'file'")
+    chosen = next((part for part in files if part.name == "file"), files[0])
+    return MultipartForm(start=chosen.start, length=chosen.length, filename=chosen.filename, fields=fields)
+
+
+def _read_parts(body: BinaryIO, boundary: str) -> list[_Part]:
+    parts: list[_Part] = []
+    end, is_complete = body.tell(), False
+    with PushMultipartParser(boundary, max_segment_size=2**63, strict=True) as parser:
+        delimiter = b"--" + parser.boundary
+        # What follows the last delimiter is left alone: the parser would refuse it in a chunk of its own.
+        while not (is_complete or parser.closed):
+            for event in parser.parse(body.read(CHUNK)):
+                if isinstance(event, MultipartSegment):
+                    if len(parts) >= MAX_FIELDS:
+                        raise MalformedRequestError(f"The form has more than {MAX_FIELDS} fields")
+                    reach = HEADER_BYTES if parts else CHUNK + HEADER_BYTES
+                    start = _find_content(body, end, delimiter, reach)
+                    parts.append(_Part(name=event.name, filename=event.filename, start=start))
+                elif event:
+                    _take(parts[-1], event)
+                else:
+                    end = parts[-1].start + parts[-1].length
+                    is_complete = _peek(body, end, len(delimiter) + 4).endswith(delimiter + b"--")
+    return parts
+
+
+def _find_content(body: BinaryIO, end: int, delimiter: bytes, reach: int) -> int:
+    """Return where the next part's content starts: behind the first delimiter from `end` on, headers, an empty line.
+
+    Between `end` and the delimiter is a line break, or before the first part a preamble, which the parser takes
+    in the first chunk only.
+    """
+    head = _peek(body, end, reach)
+    return end + head.index(b"\r\n\r\n", head.index(delimiter) + len(delimiter) + 2) + 4
+
+
+def _peek(body: BinaryIO, start: int, length: int) -> bytes:
+    here = body.tell()
+    body.seek(start)
+    data = body.read(length)
+    body.seek(here)
+    return data
+
+
+def _take(part: _Part, data: bytes | bytearray) -> None:
+    part.length += len(data)
+    if _is_file(part):
+        return
+    if part.length > FIELD_BYTES:
+        raise MalformedRequestError(f"The field {part.name!r} is longer than {FIELD_BYTES} bytes")
+    part.text += data
+
+
+def _is_file(part: _Part) -> bool:
+    return part.filename is not None or part.name == "file"

@@ -1,0 +1,100 @@
+"""The request as views see it: the services, who asks, from where, and what was validated."""
+
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
+from pyramid.request import Request
+
+from frepo_core.domain.addresses import client_address, is_in, parse_address
+from frepo_core.domain.identity import Identity
+from frepo_core.errors import AccessDeniedError, MalformedRequestError
+from frepo_core.services import Services
+from frepo_core.services.facts import CollectionFacts
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
+    """One request. Views read the parts named here, and no other state."""
+
+    endpoint: Any = None
+    parsed_body: BaseModel
+    parsed_query: BaseModel
+
+    @cached_property
+    def services(self) -> Services:
+        """The use cases."""
+        return cast(Services, self.registry.services)
+
+    @cached_property
+    def params_in_query(self) -> list[tuple[str, str]]:
+        """The query's names and values; never the body's, which reading `params` would parse."""
+        try:
+            return list(self.GET.items())
+        except UnicodeDecodeError:
+            raise MalformedRequestError("The query is not UTF-8") from None
+
+    @cached_property
+    def client_address(self) -> str:
+        """The client's address, behind trusted proxies the one that they name."""
+        return client_address(
+            self.remote_addr or "", self.headers.get("X-Forwarded-For", ""), self.services.settings.trusted_proxies
+        )
+
+    @cached_property
+    def is_from_proxy(self) -> bool:
+        """Tell whether a trusted proxy sent this, so that its X-Forwarded-* can be believed."""
+        return is_in(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
+
+    @cached_property
+    def token_id(self) -> str:
+        """The token that was sent, or an empty text; the query wins, even when empty."""
+        for name, value in self.params_in_query:
+            if name == "_token":
+                return str(value)
+        for header in ("X-Auth-Token", "token"):
+            if value := self.headers.get(header):
+                return str(value).strip()
+        scheme, _, credentials = self.headers.get("Authorization", "").partition(" ")
+        return str(credentials).strip() if scheme.lower() == "bearer" else ""
+
+    @property
+    def password_in_header(self) -> str:
+        """The password in X-File-Password; clients write UTF-8, which WSGI hands over as Latin-1 (PEP 3333)."""
+        raw = str(self.headers.get("X-File-Password", ""))
+        try:
+            return raw.encode("latin-1").decode()
+        except UnicodeError:
+            return raw
+
+    @property
+    def sender(self) -> Identity:
+        """Who asks; raises `AccessDeniedError` where no token was sent."""
+        if self.identity is None:
+            raise AccessDeniedError("No access: a valid token is needed")
+        return cast(Identity, self.identity)
+
+    @property
+    def collection(self) -> CollectionFacts:
+        """The collection that the request is about."""
+        return cast(CollectionFacts, self.context.collection)
+
+    def body_as(self, model: type[Model]) -> Model:
+        """Return the validated body."""
+        assert isinstance(self.parsed_body, model)
+        return self.parsed_body
+
+    def query_as(self, model: type[Model]) -> Model:
+        """Return the validated query."""
+        assert isinstance(self.parsed_query, model)
+        return self.parsed_query
+
+    def link(self, path: str) -> str:
+        """Return a full URL of a path on this service; it never carries a token or a password."""
+        settings = self.services.settings
+        scheme, host = self.scheme, self.host
+        if self.is_from_proxy:
+            scheme = self.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() or scheme
+            host = self.headers.get("X-Forwarded-Host", "").split(",")[0].strip() or host
+        return f"{scheme}://{settings.app_domain or host}{path}"

@@ -1,0 +1,147 @@
+"""The endpoints that take plain files in."""
+
+from pydantic import Field
+
+from frepo_core.domain.signatures import repr_digest
+from frepo_core.errors import FieldsError
+from frepo_core.services.decoding import decoded
+from frepo_core.services.files import AddedFile, NewFile
+from frepo_core.services.intake import Incoming
+from frepo_core.services.repeats import Repeat, Repeated
+
+from . import schemas
+from .bodies import Upload, read_upload
+from .endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
+from .headers import IDEMPOTENCY_KEY, repeat_of
+from .request import FrepoRequest
+from .validation import gather, validate
+from .wire import FileName, Flag, Password, Query, Reply, Tag
+
+
+class UploadQuery(Query):
+    """The parameters of an upload; in a form, its fields win over the query."""
+
+    fileName: FileName | None = None
+    tags: list[Tag] = Field([], max_length=100)
+    public: Flag = False
+    password: Password = ""
+    encoding: str = Field("", pattern="^(|plain|base64)$")
+    fileOverwrite: Flag = False
+    sha256: str = Field("", pattern="^([0-9A-Fa-f]{64})?$")
+
+
+class UploadReply(Reply):
+    """A file that was added, or was there already."""
+
+    status: str = "OK"
+    error_code: int | None = None
+    http_code: int
+    exit_code: int
+    url: str
+    back: str = ""
+    id: int
+    filename: str
+    requested_filename: str
+    context: None = None
+    size: int
+    sha256: str = Field(pattern=schemas.SHA256)
+    mime: str
+
+
+def upload(request: FrepoRequest) -> Answer:
+    """Store a file under the name in the query, the form, or its part."""
+    with read_upload(request) as content:
+        return _add(request, content, name=None)
+
+
+def upload_named(request: FrepoRequest) -> Answer:
+    """Store a file under the name in the path."""
+    with read_upload(request) as content:
+        return _add(request, content, name=request.matchdict["name"])
+
+
+def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
+    query = _parameters(request, content, name)
+    if query.fileName is None:
+        raise FieldsError({"form.fileName": ["A file name is needed: send ?fileName=..."]})
+    new = NewFile(
+        name=query.fileName,
+        tags=query.tags,
+        public=query.public,
+        password=query.password,
+        overwrite=query.fileOverwrite,
+    )
+    incoming = Incoming(
+        stream=content.incoming.stream,
+        declared_size=content.incoming.declared_size,
+        sha256=content.incoming.sha256 + ((query.sha256,) if query.sha256 else ()),
+        md5=content.incoming.md5,
+    )
+    files = request.services.files
+    repeat: Repeat[AddedFile] | None = repeat_of(
+        request, "file", lambda added: reply(request, added, query.fileName or "").model_dump()
+    )
+    if query.encoding == "base64":
+        files.check_rights(new, by=request.sender)
+        with decoded(incoming, request.services.intake) as plain:
+            added = files.add(new, plain, by=request.sender, repeat=repeat)
+    else:
+        added = files.add(new, incoming, by=request.sender, repeat=repeat)
+    return answer(request, added, requested=query.fileName)
+
+
+def answer(request: FrepoRequest, added: AddedFile | Repeated, requested: str) -> Answer:
+    """Answer 200 for a new file, 202 for one whose content was known, and what was answered before to a repetition."""
+    if isinstance(added, Repeated):
+        body = UploadReply.model_validate(added.answer)
+    else:
+        body = reply(request, added, requested)
+    return Answer(status=body.http_code, body=body, headers={"Repr-Digest": repr_digest(body.sha256)})
+
+
+def reply(request: FrepoRequest, added: AddedFile, requested: str) -> UploadReply:
+    """Describe a file that was added."""
+    status, file = (202 if added.existed else 200), added.file
+    return UploadReply(
+        http_code=status,
+        exit_code=status,
+        url=request.link(request.services.links.plain(file.stored_name)),
+        id=file.id,
+        filename=file.stored_name,
+        requested_filename=requested,
+        size=file.blob.size,
+        sha256=file.blob.digest,
+        mime=file.blob.mime,
+    )
+
+
+def _parameters(request: FrepoRequest, content: Upload, name: str | None) -> UploadQuery:
+    """Put the query, the form's fields over it, and the name in the path over both."""
+    values = gather(UploadQuery, request.params_in_query) | gather(UploadQuery, content.fields)
+    if name is not None:
+        values["fileName"] = name
+    if content.part_name:
+        values.setdefault("fileName", content.part_name)
+    return validate(UploadQuery, values)
+
+
+ENDPOINTS = [
+    Endpoint(
+        name=name,
+        method="POST",
+        path=path,
+        view=view,
+        summary=summary,
+        permission="file.upload",
+        query=UploadQuery,
+        content=True,
+        writes=True,
+        headers=(IDEMPOTENCY_KEY,),
+        answers={200: UploadReply, 202: UploadReply},
+        envelope=UPLOAD_ENVELOPE,
+    )
+    for name, path, view, summary in (
+        ("upload_file", "/repository/{type}/upload", upload, "Upload a file"),
+        ("upload_named_file", "/repository/file/{name}", upload_named, "Upload a file under a name"),
+    )
+]

@@ -1,0 +1,37 @@
+"""One real service for the whole suite; a test that needs one of its own asks for `start_service`."""
+
+import pytest
+
+from live.wire import Client, Wire, head, traces
+from servers.service import Service
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory):
+    service = Service(tmp_path_factory.mktemp("live"))
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(service):
+    return Client(service)
+
+
+@pytest.fixture
+def wire(service):
+    with Wire(service) as wire:
+        yield wire
+
+
+@pytest.fixture
+def post(client):
+    """Write the head of an upload: `post("a.txt", "Content-Length: 5")`."""
+    return lambda name, *fields: head("POST", f"/repository/file/upload?fileName={name}", client.auth, *fields)
+
+
+@pytest.fixture
+def before(service):
+    """What is there before the test."""
+    return traces(service)

@@ -1,0 +1,192 @@
+"""Bodies that end early, late or never leave nothing behind, and no connection or descriptor is lost over them."""
+
+import os
+import socket
+import struct
+
+import pytest
+
+from live.wire import (
+    Wire,
+    blob_files,
+    chunked,
+    eventually,
+    field,
+    form,
+    head,
+    open_files,
+    rows,
+    temporary_files,
+    traces,
+)
+
+LARGE = 3_000_001
+
+
+def fresh(size=100):
+    return os.urandom(size)
+
+
+@pytest.fixture
+def collection(client):
+    return client.collection()
+
+
+@pytest.fixture(params=["file", "version", "form"])
+def begin(request, client, collection):
+    """Write the head of an upload of each kind."""
+
+    def begin(*fields):
+        if request.param == "version":
+            return head("POST", f"/repository/collection/{collection}/backup", client.auth, *fields)
+        kind = "multipart/form-data; boundary=XX" if request.param == "form" else "text/plain"
+        fields += (f"Content-Type: {kind}",)
+        return head("POST", "/repository/file/upload?fileName=a.bin", client.auth, *fields)
+
+    return begin
+
+
+def reset(wire):
+    """Vanish as a process that was killed: no orderly end."""
+    wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wire.close()
+
+
+HALF = form(field("file", fresh(LARGE), "a.bin"))[: LARGE // 2]
+
+
+@pytest.mark.parametrize("end", ["close", "half close", "reset"])
+@pytest.mark.parametrize("sent", [b"", b"some", HALF], ids=["nothing", "little", "much"])
+def test_a_body_shorter_than_its_length_leaves_nothing(service, begin, before, end, sent):
+    with Wire(service) as wire:
+        wire.send(begin(f"Content-Length: {LARGE}"), sent)
+        if sent is HALF:
+            eventually(True, lambda: len(temporary_files(service)) > len(before["temporary"]))
+        {"close": wire.close, "half close": wire.half_close, "reset": lambda: reset(wire)}[end]()
+
+    assert before == eventually(before, lambda: traces(service))
+
+
+@pytest.mark.parametrize("end", ["close", "half close", "reset"])
+@pytest.mark.parametrize(
+    "cut",
+    [
+        chunked([b"whole"], end=b""),
+        chunked([b"whole", HALF], end=b""),
+        b"ff\r\nnot all of it",
+        b"5\r\nwhole\r\n0\r\n",
+        b"5\r\nwhole\r\n0",
+        b"5\r\nwhole",
+        b"",
+    ],
+    ids=range(7),
+)
+def test_a_chunked_body_without_its_end_leaves_nothing(service, begin, before, end, cut):
+    with Wire(service) as wire:
+        wire.send(begin("Transfer-Encoding: chunked"), cut)
+        {"close": wire.close, "half close": wire.half_close, "reset": lambda: reset(wire)}[end]()
+
+    assert before == eventually(before, lambda: traces(service))
+
+
+def test_a_body_that_stops_arriving_holds_up_nobody_else(service, client, begin):
+    with Wire(service) as wire:
+        wire.send(begin(f"Content-Length: {LARGE}"), HALF)
+        reply = client.upload(fresh())
+
+    assert 200 == reply.status
+
+
+def test_what_follows_the_length_is_no_content(service, client, wire, post):
+    content = fresh()
+    reply = wire.send(post("a.bin", f"Content-Length: {len(content)}"), content, b"more\r\n\r\n").reply()
+    stored = client.content(reply)
+
+    # What follows is taken for a second request, and is none.
+    assert (content, 400, "application/json") == (
+        stored,
+        (extra := wire.reply()).status,
+        extra.headers.get_content_type(),
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["Content-Length: -5"],
+        ["Content-Length: many"],
+        ["Content-Length: 5_0"],
+        ["Content-Length: 5", "Content-Length: 6"],
+        ["Transfer-Encoding: gzip"],
+    ],
+    ids=str,
+)
+def test_a_length_that_means_nothing_is_refused_by_the_server(service, wire, post, before, fields):
+    reply = wire.send(post("a.bin", *fields), b"hello").reply()
+
+    assert (True, before) == (reply.status in {400, 501}, eventually(before, lambda: traces(service)))
+
+
+@pytest.mark.parametrize(
+    "chunk", [b"zz\r\nhello\r\n0\r\n\r\n", b"-1\r\n\r\n", b"3\r\nhello\r\n0\r\n\r\n"], ids=range(3)
+)
+def test_broken_chunks_are_refused(service, wire, post, before, chunk):
+    reply = wire.send(post("a.bin", "Transfer-Encoding: chunked"), chunk).reply()
+
+    assert (400, before) == (reply.status, eventually(before, lambda: traces(service)))
+
+
+def test_a_client_that_does_not_wait_for_its_answer_leaves_a_whole_file_or_nothing(service, post, before):
+    for _ in range(10):
+        with Wire(service) as wire:
+            wire.send(post("a.bin", f"Content-Length: {LARGE}"), fresh(LARGE))
+
+    assert before["temporary"] == eventually(before["temporary"], lambda: temporary_files(service))
+    assert rows(service)["blob"] - before["blob"] == len(blob_files(service)) - len(before["blobs"])
+
+
+def test_two_uploads_in_one_breath_are_both_answered(client, wire, post):
+    contents = [fresh(), fresh()]
+    wire.send(b"".join(post("a.bin", "Content-Length: 100") + content for content in contents))
+    replies = [wire.reply(), wire.reply()]
+
+    assert contents == [client.content(reply) for reply in replies]
+
+
+REFUSED = {
+    "no token": ("POST", "/repository/file/upload?fileName=a", [], b"hello", 403),
+    "bad token": ("POST", "/repository/file/upload?fileName=a&_token=x", [], b"hello", 403),
+    "bad name": ("POST", "/repository/file/upload?fileName=a%2Fb", ["auth"], b"hello", 400),
+    "empty": ("POST", "/repository/file/upload?fileName=a", ["auth"], b"", 400),
+    "large and refused": ("POST", "/repository/file/upload?fileName=a", [], b"x" * LARGE, 403),
+    "wrong digest": ("POST", f"/repository/file/upload?fileName=a&sha256={'0' * 64}", ["auth"], b"hello", 400),
+    "no such path": ("POST", "/nowhere", ["auth"], b"hello", 404),
+    "wrong method": ("PUT", "/repository/file/upload", ["auth"], b"hello", 405),
+    "broken JSON": ("POST", "/repository/collection", ["auth"], b"{", 400),
+    "no such file": ("GET", "/repository/file/nothing", [], b"", 404),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_connection_lives_on_after_an_error(client, wire, post, name):
+    method, path, fields, body, status = REFUSED[name]
+    auth = [client.auth] if fields else []
+    refused = wire.send(head(method, path, *auth, f"Content-Length: {len(body)}"), body).reply()
+    content = fresh()
+    again = wire.send(post("a.bin", "Content-Length: 100"), content).reply()
+
+    assert (status, status, content) == (refused.status, refused.json["http_code"], client.content(again))
+
+
+def test_no_descriptor_is_lost_over_uploads_of_all_kinds(service, client, wire, post):
+    client.upload(fresh(LARGE))
+    before = len(open_files(service))
+    for _ in range(5):
+        client.upload(fresh(LARGE))
+        client.upload(fresh(LARGE), sha256="0" * 64)
+        client.upload(b"x" * LARGE, encoding="base64")
+        client.multipart(form(field("file", fresh(LARGE), "a.bin"))[:-9])
+        with Wire(service) as other:
+            other.send(post("a.bin", f"Content-Length: {LARGE}"), HALF)
+
+    assert eventually(True, lambda: len(open_files(service)) <= before)

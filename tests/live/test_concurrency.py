@@ -1,0 +1,88 @@
+"""Many clients at once, through real sockets and threads, on SQLite."""
+
+import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from live.wire import blob_files, rows, traces
+
+
+@pytest.fixture
+def together():
+    """Call a function with each argument, in as many threads."""
+
+    def together(function, arguments):
+        arguments = list(arguments)
+        with ThreadPoolExecutor(len(arguments)) as pool:
+            return list(pool.map(function, arguments))
+
+    return together
+
+
+def test_ten_threads_push_ten_consecutive_numbers_and_the_newest_three_stay(service, client, together):
+    collection, before = client.collection(3), len(blob_files(service))
+    contents = [os.urandom(700_000) for _ in range(10)]
+    replies = together(lambda content: client.push(collection, content), contents)
+    numbers = {reply.json["version"]["version"]: content for reply, content in zip(replies, contents, strict=True)}
+    kept = client.versions(collection)
+
+    assert list(range(1, 11)) == sorted(numbers)
+    assert ["8", "9", "10"] == list(kept)
+    assert [hashlib.sha256(numbers[number]).hexdigest() for number in (8, 9, 10)] == [
+        version["details"]["sha256"] for version in kept.values()
+    ]
+    assert before + 3 == len(blob_files(service))
+
+
+def test_versions_that_stay_are_whole(client, together):
+    collection = client.collection(3)
+    together(lambda size: client.push(collection, os.urandom(size)), range(600_000, 600_010))
+    for version in client.versions(collection).values():
+        path = version["url"].split(client.service.address)[1]
+        body = client.request("GET", path, token=False).body
+
+        assert version["details"]["sha256"] == hashlib.sha256(body).hexdigest()
+
+
+def test_the_same_content_at_once_is_stored_once(service, client, together):
+    content, before = os.urandom(2_000_000), traces(service)
+    replies = together(lambda number: client.upload(content, f"{number}.bin"), range(8))
+    after = traces(service)
+
+    assert {200, 202} >= {reply.status for reply in replies}
+    assert (1, 1) == (after["blob"] - before["blob"], len(after["blobs"]) - len(before["blobs"]))
+
+
+def test_the_same_version_at_once_is_a_version_for_each(service, client, together):
+    collection, content, before = client.collection(), os.urandom(2_000_000), len(blob_files(service))
+    together(lambda _: client.push(collection, content), range(8))
+
+    assert ([str(number) for number in range(1, 9)], before + 1) == (
+        list(client.versions(collection)),
+        len(blob_files(service)),
+    )
+
+
+def test_more_clients_than_threads_are_all_served(service, client, together):
+    before = rows(service)["file"]
+    replies = together(lambda number: client.upload(os.urandom(1000), f"{number}.bin").status, range(40))
+
+    assert ({200}, before + 40) == (set(replies), rows(service)["file"])
+
+
+def test_a_token_for_one_upload_has_one_success(service, client, together):
+    body = b'{"roles": ["upload.all", "upload.only_once_successful"], "data": {}, "expires": "never"}'
+    token = client.request("POST", "/auth/token/generate", body).json["tokenId"]
+    before = len(blob_files(service))
+    replies = together(
+        lambda number: (
+            client.request(
+                "POST", f"/repository/file/{number}.bin", os.urandom(700_000), {"X-Auth-Token": token}
+            ).status
+        ),
+        range(8),
+    )
+
+    assert ([200] + [403] * 7, before + 1) == (sorted(replies), len(blob_files(service)))

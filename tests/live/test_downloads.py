@@ -1,0 +1,256 @@
+"""Ranges and conditions on the wire (RFC 9110, 13 and 14), and downloads that are broken off."""
+
+import hashlib
+import os
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from live.wire import Wire, eventually, head, open_files
+
+CONTENT = bytes(range(256)) * 40
+SIZE = len(CONTENT)
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+LATER, EARLIER = "Fri, 31 Dec 2100 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:00 GMT"
+
+
+@pytest.fixture
+def name(client):
+    return client.upload(CONTENT, "ranges.bin").json["filename"]
+
+
+@pytest.fixture
+def modified(client, name):
+    return client.download(name).headers["Last-Modified"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "end"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=0-99", 0, 100),
+        ("bytes=100-", 100, SIZE),
+        ("bytes=-100", SIZE - 100, SIZE),
+        (f"bytes=-{SIZE}", 0, SIZE),
+        ("bytes=-99999999999", 0, SIZE),
+        (f"bytes={SIZE - 1}-", SIZE - 1, SIZE),
+        ("bytes=500-99999999999", 500, SIZE),
+        ("Bytes = 5-6", 5, 7),
+        ("bytes=, 5-6 ,", 5, 7),
+        ("bytes=5-6,99999999-", 5, 7),
+    ],
+)
+def test_one_range_is_answered(client, name, asked, start, end):
+    reply = client.download(name, {"Range": asked})
+
+    assert (206, f"bytes {start}-{end - 1}/{SIZE}") == (reply.status, reply.headers["Content-Range"])
+    assert (CONTENT[start:end], str(end - start)) == (reply.body, reply.headers["Content-Length"])
+
+
+@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", "bytes=99999999-", "bytes=-0", f"bytes={SIZE}-,{SIZE + 1}-"])
+def test_what_no_range_can_satisfy_is_416(client, name, asked):
+    reply = client.download(name, {"Range": asked})
+
+    assert (416, f"bytes */{SIZE}") == (reply.status, reply.headers["Content-Range"])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["bytes=-", "bytes=", "bytes", "", "bytes=5-2", "bytes=a-b", "items=0-5", "bytes=1-2-3", "bytes=0x1-2", "bytes=--5",
+     "bytes=0-,0-,0-", "bytes=" + ",".join(["0-0"] * 100), "bytes=" + "9" * 5000 + "-"],
+)  # fmt: skip
+def test_a_range_that_means_nothing_is_ignored(client, name, asked):
+    reply = client.download(name, {"Range": asked})
+
+    assert (200, CONTENT) == (reply.status, reply.body)
+
+
+def test_several_ranges_come_as_parts(client, name):
+    reply = client.download(name, {"Range": "bytes=0-4,-5,100-109"})
+    boundary = reply.headers.get_param("boundary").encode()
+    start, *parts, end = reply.body.split(b"--" + boundary)
+    heads, contents = zip(*(part.split(b"\r\n\r\n", 1) for part in parts), strict=True)
+
+    assert (206, str(len(reply.body))) == (reply.status, reply.headers["Content-Length"])
+    assert (b"", b"--\r\n") == (start, end)
+    assert (CONTENT[:5] + b"\r\n", CONTENT[-5:] + b"\r\n", CONTENT[100:110] + b"\r\n") == contents
+    assert [b"0-4", b"%d-%d" % (SIZE - 5, SIZE - 1), b"100-109"] == [
+        re.search(rb"Content-Range: bytes (\S+)/%d" % SIZE, head)[1] for head in heads
+    ]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"If-None-Match": f'"{DIGEST}"'}, 304),
+        ({"If-None-Match": f'"other", W/"{DIGEST}"'}, 304),
+        ({"If-None-Match": "*"}, 304),
+        ({"If-None-Match": '"other"'}, 200),
+        ({"If-None-Match": '"other"', "If-Modified-Since": LATER}, 200),
+        ({"If-Modified-Since": LATER}, 304),
+        ({"If-Modified-Since": "MODIFIED"}, 304),
+        ({"If-Modified-Since": EARLIER}, 200),
+        ({"If-Modified-Since": "yesterday"}, 200),
+        ({"If-Match": f'"{DIGEST}"'}, 200),
+        ({"If-Match": "*"}, 200),
+        ({"If-Match": '"other"'}, 412),
+        ({"If-Match": f'"{DIGEST}"', "If-None-Match": f'"{DIGEST}"'}, 304),
+        ({"If-Unmodified-Since": EARLIER}, 412),
+        ({"If-Unmodified-Since": LATER}, 200),
+        ({"If-Unmodified-Since": "MODIFIED"}, 200),
+        ({"If-Unmodified-Since": "tomorrow"}, 200),
+        ({"If-Match": f'"{DIGEST}"', "If-Unmodified-Since": EARLIER}, 200),
+        ({"Range": "bytes=0-4", "If-Range": f'"{DIGEST}"'}, 206),
+        ({"Range": "bytes=0-4", "If-Range": '"other"'}, 200),
+        ({"Range": "bytes=0-4", "If-Range": f'W/"{DIGEST}"'}, 200),
+        ({"Range": "bytes=0-4", "If-Range": "MODIFIED"}, 206),
+        ({"Range": "bytes=0-4", "If-Range": EARLIER}, 200),
+        ({"Range": "bytes=0-4", "If-Range": LATER}, 200),
+        ({"Range": "bytes=0-4", "If-Range": "nonsense"}, 200),
+        ({"Range": "bytes=99999999-", "If-None-Match": f'"{DIGEST}"'}, 304),
+        ({"Range": "bytes=99999999-", "If-Range": '"other"'}, 200),
+        ({"Range": "bytes=0-4", "If-Match": '"other"'}, 412),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_conditions_are_kept(client, name, modified, headers, status, method):
+    headers = {header: modified if value == "MODIFIED" else value for header, value in headers.items()}
+    reply = client.download(name, headers, method)
+
+    # A range is something for GET only (RFC 9110, 14.2).
+    assert (200 if method == "HEAD" and status == 206 else status) == reply.status
+
+
+def test_not_modified_has_its_validators_and_no_body(wire, name):
+    fields = (f'If-None-Match: "{DIGEST}"', "Connection: close")
+    answer = wire.send(head("GET", f"/repository/file/{name}", *fields)).rest()
+    top, _, body = answer.partition(b"\r\n\r\n")
+
+    assert (b"", True, True) == (body, f'etag: "{DIGEST}"'.encode() in top.lower(), b"Cache-Control:" in top)
+    assert not re.search(rb"(?i)content-length: *[1-9]|transfer-encoding", top)
+
+
+def test_head_says_what_get_says(client, name):
+    get, head_ = client.download(name), client.download(name, method="HEAD")
+    changing = {"Date"}
+
+    assert [item for item in get.headers.items() if item[0] not in changing] == [
+        item for item in head_.headers.items() if item[0] not in changing
+    ]
+    assert (CONTENT, b"") == (get.body, head_.body)
+
+
+def test_a_connection_serves_many_ranges_of_one_file(wire, name):
+    pieces = []
+    for start in range(0, SIZE, 1000):
+        pieces.append(
+            wire.send(head("GET", f"/repository/file/{name}", f"Range: bytes={start}-{start + 999}")).reply("GET").body
+        )
+
+    assert CONTENT == b"".join(pieces)
+
+
+def test_downloads_lose_no_descriptor(service, client, name):
+    large = client.upload(os.urandom(4 << 20)).json["filename"]
+    client.download(large)
+    before = len(open_files(service))
+    for headers in (
+        {},
+        {"Range": "bytes=5-6"},
+        {"Range": "bytes=0-1,5-6"},
+        {"Range": "bytes=-0"},
+        {"If-None-Match": "*"},
+    ):
+        for method in ("GET", "HEAD"):
+            for _ in range(3):
+                client.download(large, headers, method)
+
+    assert eventually(True, lambda: len(open_files(service)) <= before)
+
+
+@pytest.mark.parametrize("ranges", ["bytes=0-", "bytes=0-9000000,9000001-19999999"])
+def test_a_client_that_goes_away_in_the_middle_loses_no_descriptor(service, client, ranges):
+    name = client.upload(os.urandom(20_000_000)).json["filename"]
+    before = len(open_files(service))
+    for _ in range(5):
+        with Wire(service) as wire:
+            wire.send(head("GET", f"/repository/file/{name}", f"Range: {ranges}"))
+            wire.socket.recv(1000)
+
+    assert eventually(True, lambda: len(open_files(service)) <= before)
+
+
+def test_slow_readers_hold_up_nobody_else(service, client):
+    name = client.upload(os.urandom(20_000_000)).json["filename"]
+    slow = [Wire(service).send(head("GET", f"/repository/file/{name}")) for _ in range(12)]
+    started = time.monotonic()
+    reply = client.upload(b"in between")
+    took = time.monotonic() - started
+    for wire in slow:
+        wire.close()
+
+    assert (True, True) == (reply.status in {200, 202}, took < 5)
+
+
+def test_a_file_that_is_deleted_while_it_is_downloaded_comes_whole(service, client):
+    content = os.urandom(20_000_000)
+    name = client.upload(content).json["filename"]
+    with Wire(service) as wire:
+        wire.send(head("GET", f"/repository/file/{name}", "Connection: close"))
+        start = wire.socket.recv(1000)
+        deleted = client.request("DELETE", f"/repository/file/{name}").status
+        rest = wire.rest()
+    body = (start + rest).partition(b"\r\n\r\n")[2]
+
+    assert (200, hashlib.sha256(content).digest()) == (deleted, hashlib.sha256(body).digest())
+
+
+def test_a_file_that_is_deleted_between_two_ranges_breaks_off_and_is_never_filled_up(service, client):
+    content = os.urandom(40_000_000)
+    name = client.upload(content).json["filename"]
+    with Wire(service) as wire:
+        wire.send(head("GET", f"/repository/file/{name}", "Range: bytes=0-30000000,30000001-39999999"))
+        start = wire.socket.recv(1000)
+        client.request("DELETE", f"/repository/file/{name}")
+        answer = start + wire.send(b"").rest()
+    top, _, body = answer.partition(b"\r\n\r\n")
+    announced = int(re.search(rb"Content-Length: (\d+)", top)[1])
+    first = body.partition(b"\r\n\r\n")[2][:30_000_001]
+
+    assert (True, content[:30_000_001][: len(first)]) == (len(body) < announced, first)
+
+
+def test_a_deleted_file_is_gone(client):
+    name = client.upload(os.urandom(10)).json["filename"]
+    client.request("DELETE", f"/repository/file/{name}")
+
+    assert 404 == client.download(name).status
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"short")], ids=["gone", "short"])
+@pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-5"}, {"Range": "bytes=8-"}], ids=str)
+def test_missing_bytes_behind_a_record_are_a_fault_that_says_so(service, client, damage, headers):
+    content = os.urandom(10)
+    name, digest = client.upload(content).json["filename"], hashlib.sha256(content).hexdigest()
+    damage(next(service.storage.rglob(f"{digest}-*")))
+    reply = client.download(name, headers)
+
+    assert (500, "The bytes of this file are missing in the storage") == (reply.status, reply.json["status"])
+    assert re.search(rf"CRITICAL.*{digest}", service.log.read_text())
+
+
+def test_deleting_and_downloading_at_once_is_no_fault_of_the_service(service, client):
+    """Whoever comes too late is told that the file is not there."""
+    statuses = []
+    with ThreadPoolExecutor(5) as pool:
+        for _ in range(10):
+            name = client.upload(os.urandom(1000)).json["filename"]
+            readers = [pool.submit(lambda name=name: client.download(name).status) for _ in range(4)]
+            client.request("DELETE", f"/repository/file/{name}")
+            statuses += [reader.result() for reader in readers]
+
+    assert set() == set(statuses) - {200, 404}

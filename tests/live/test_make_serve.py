@@ -1,0 +1,112 @@
+"""`make serve` itself, with its state elsewhere and the environment that these tests run in."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from servers.service import ROOT, START_SECONDS, free_port
+
+
+@pytest.fixture
+def make_serve(tmp_path):
+    """Run `make serve` until it answers; return its address. All of it is stopped at the end by the pid of make."""
+    running = []
+
+    def start(**environment):
+        address = f"127.0.0.1:{free_port()}"
+        with (tmp_path / "output").open("ab") as output:
+            process = subprocess.Popen(
+                command(address, tmp_path / "state"),
+                cwd=ROOT,
+                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | environment,
+                stdout=output,
+                stderr=output,
+            )
+        running.append(process)
+        wait_for(process, f"http://{address}/", tmp_path / "output")
+        return f"http://{address}"
+
+    def stop():
+        while running:
+            process = running.pop()
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
+
+    start.stop = stop
+    yield start
+    stop()
+
+
+def command(address, state):
+    # The environment is there; -o keeps make from making it again.
+    return [
+        "make",
+        "serve",
+        "-o",
+        f"{sys.prefix}/installed",
+        f"VENV={sys.prefix}",
+        f"HTTP_LISTEN={address}",
+        f"STATE={state}",
+    ]
+
+
+def wait_for(process, url, output):
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(output.read_text()) from None
+            time.sleep(0.1)
+
+
+def version_seen_with(token, url):
+    request = urllib.request.Request(f"{url}/version", headers={"X-Auth-Token": token})
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        return answer.status
+
+
+def test_the_first_start_prints_and_keeps_a_token_that_works(make_serve, tmp_path):
+    url = make_serve()
+
+    kept = tmp_path / "state/admin-token"
+    assert kept.read_text().strip() in (tmp_path / "output").read_text()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert version_seen_with(kept.read_text().strip(), url) == 200
+
+
+def test_a_later_start_keeps_the_token_and_prints_nothing_secret(make_serve, tmp_path):
+    make_serve()
+    make_serve.stop()
+    token = (tmp_path / "state/admin-token").read_text()
+    (tmp_path / "output").unlink()
+
+    url = make_serve()
+
+    assert (tmp_path / "state/admin-token").read_text() == token
+    assert token.strip() not in (tmp_path / "output").read_text()
+    assert version_seen_with(token.strip(), url) == 200
+
+
+@pytest.mark.parametrize("left", ["admin-token", "admin-token.new"])
+def test_a_start_that_was_broken_off_does_not_block_the_next(make_serve, tmp_path, left):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / left).write_text("")
+
+    url = make_serve()
+
+    assert version_seen_with((tmp_path / "state/admin-token").read_text().strip(), url) == 200
+
+
+def test_the_state_is_all_in_one_folder(make_serve, tmp_path):
+    make_serve()
+
+    names = {path.name for path in (tmp_path / "state").iterdir()}
+    assert {"admin-token", "frepo.db", "secrets.json"} <= names

@@ -1,0 +1,116 @@
+"""Memory does not grow with the body. FREPO_TEST_BIG=1 makes the bodies 4 GiB large instead of 512 MiB."""
+
+import hashlib
+import http.client
+import os
+import threading
+import time
+
+import pytest
+
+from frepo_core.testing.sources import CHUNK, pattern
+from live.wire import Client, peak_memory, temporary_files
+
+MIB = 1 << 20
+SIZE = (4096 if os.environ.get("FREPO_TEST_BIG") == "1" else 512) * MIB
+AT_MOST = 150
+
+
+def blocks(size):
+    for start in range(0, size, CHUNK):
+        yield pattern(start, min(CHUNK, size - start))
+
+
+def send(client, path, body, headers):
+    """Send a body that is made while it is sent; return the answer's JSON."""
+    return client.request("POST", path, body, headers).json
+
+
+def fetch(client, name):
+    """Read a file without keeping it; return its size and digest."""
+    connection = http.client.HTTPConnection(client.service.address, timeout=120)
+    connection.request("GET", f"/repository/file/{name}", headers={"X-Auth-Token": client.service.admin})
+    answer, sha256, size = connection.getresponse(), hashlib.sha256(), 0
+    while block := answer.read(CHUNK):
+        sha256.update(block)
+        size += len(block)
+    connection.close()
+    return size, sha256.hexdigest()
+
+
+@pytest.mark.slow
+def test_a_large_chunked_version_and_its_download_take_little_memory(start_service):
+    """As `dump | curl -T -` sends it: chunked, its length unknown."""
+    service = start_service(BACKUP_ONE_VERSION_MAX_SIZE="8GiB", BACKUP_COLLECTION_MAX_SIZE="8GiB")
+    client = Client(service)
+    pushed = send(client, f"/repository/collection/{client.collection()}/backup", blocks(SIZE), {})
+    version = pushed["version"]
+    size, digest = fetch(client, version["file"]["filename"])
+    peak = peak_memory(service)
+    print(f"\n{SIZE // MIB} MiB chunked in and out: {peak} MiB at most")
+
+    assert (SIZE, SIZE, version["sha256"]) == (size, version["size"], digest)
+    assert peak < AT_MOST
+    assert [] == temporary_files(service)
+
+
+def test_a_form_and_base64_take_little_memory(start_service):
+    service = start_service()
+    client = Client(service)
+    size = 48 * MIB
+    start, end = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n', b"\r\n--XX--\r\n"
+    length = str(len(start) + size + len(end))
+
+    def form():
+        yield start
+        yield from blocks(size)
+        yield end
+
+    sent = send(
+        client,
+        "/repository/file/upload",
+        form(),
+        {"Content-Type": "multipart/form-data; boundary=XX", "Content-Length": length},
+    )
+    text = b"QUFB" * (CHUNK // 4)
+    decoded = send(client, "/repository/file/upload?fileName=b&encoding=base64", (text for _ in range(48)), {})
+
+    assert (size, size // 4 * 3) == (sent["size"], decoded["size"])
+    assert peak_memory(service) < AT_MOST
+
+
+def test_many_slow_readers_take_little_memory(start_service):
+    service = start_service()
+    client = Client(service)
+    name = send(client, "/repository/file/upload?fileName=a", blocks(32 * MIB), {})["filename"]
+    connections = [http.client.HTTPConnection(service.address, timeout=30) for _ in range(20)]
+    for connection in connections:
+        connection.request("GET", f"/repository/file/{name}")
+    answers = [connection.getresponse() for connection in connections]
+    time.sleep(0.5)
+    for answer, connection in zip(answers, connections, strict=True):
+        answer.read(CHUNK)
+        answer.close()
+        connection.close()
+
+    assert peak_memory(service) < AT_MOST
+
+
+def test_several_large_uploads_at_once_take_little_memory(start_service):
+    service = start_service()
+    client = Client(service)
+    service.admin  # noqa: B018  # made here once, not in each thread
+    results = []
+
+    def upload(number):
+        path = f"/repository/file/upload?fileName={number}"
+        results.append(send(client, path, blocks(24 * MIB + number), {})["http_code"])
+
+    threads = [threading.Thread(target=upload, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [200] * 4 == results
+    assert peak_memory(service) < AT_MOST

@@ -1,0 +1,204 @@
+"""What schemathesis found, and what only a person can aim at."""
+
+import uuid
+
+import pytest
+from sqlalchemy import event
+
+from frepo_core.domain.roles import Role
+
+UNKNOWN = str(uuid.UUID(int=4 << 76 | 2 << 62))
+
+
+@pytest.fixture
+def headers(admin):
+    return {"X-Auth-Token": admin}
+
+
+@pytest.fixture
+def collection(app, headers):
+    return app.post_json("/repository/collection", {"filename": "a.sql"}, headers=headers).json["collection"]["id"]
+
+
+@pytest.mark.parametrize("path", [f"/repository/collection/{UNKNOWN}", f"/repository/collection/{UNKNOWN}/backup"])
+def test_a_wrong_method_is_405_even_where_the_path_names_nothing(app, headers, path):
+    answer = app.request(path, method="PATCH", headers=headers, status=405)
+
+    assert "GET" in answer.headers["Allow"]
+
+
+def test_a_refused_upload_without_a_token_has_the_keys_of_an_upload(app):
+    answer = app.post("/repository/file/upload?fileName=a.txt", b"a", status=403)
+
+    assert {"url": None, "id": None, "filename": None}.items() <= answer.json.items()
+
+
+def test_an_unknown_collection_has_the_keys_of_a_collection(app, headers):
+    answer = app.get(f"/repository/collection/{UNKNOWN}", headers=headers, status=400)
+
+    assert answer.json["collection"] is None
+    assert answer.json["errors"] == {"collection": "collection_no_longer_exists"}
+
+
+@pytest.mark.parametrize("text", ["\\u0000", "\\ud800", "\\udfffa"])
+def test_json_that_no_database_can_hold_is_refused(app, headers, text):
+    body = f'{{"filename": "a.sql", "description": "{text}"}}'.encode()
+
+    answer = app.post("/repository/collection", body, headers=headers, content_type="application/json", status=400)
+
+    assert answer.json["status"].startswith("A text holds")
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/repository/collection", {"filename": "a.sql", "description": "a\0"}),
+        ("/auth/token/generate", {"roles": ["upload.all"], "data": {"allowedMimeTypes": ["a/b", "a/\0"]}}),
+    ],
+)
+def test_u_0000_is_told_with_its_field(app, headers, path, form):
+    answer = app.post_json(path, form, headers=headers, status=400)
+
+    assert set(answer.json["fields"]) <= {"form.description", "form.data.allowedMimeTypes"}
+
+
+@pytest.mark.parametrize("name", ["searchQuery", "tags[]", "mimes", "password"])
+def test_u_0000_in_a_query_is_refused(app, headers, name):
+    answer = app.get("/repository", {name: "a\0"}, headers=headers, status=400)
+
+    assert set(answer.json["fields"]) == {f"form.{name.removesuffix('[]')}"}
+
+
+def test_u_0000_names_nothing_in_a_path(app, headers, collection, services):
+    bound = []
+    event.listen(services.database.engine, "before_cursor_execute", lambda *call: bound.append(call[3]))
+    versions = f"/repository/collection/{collection}/backup"
+
+    statuses = [
+        app.get(f"{path}%00", headers=headers, expect_errors=True).status_int
+        for path in ("/repository/file/a", "/repository/collection/", "/auth/token/", f"{versions}/")
+    ]
+    statuses += [
+        app.delete(f"{path}%00", headers=headers, expect_errors=True).status_int
+        for path in ("/repository/file/a", f"{versions}/", f"/repository/collection/{collection}/token/")
+    ]
+
+    assert statuses == [404, 400, 404, 404, 404, 400, 400]
+    assert "\0" not in "".join(map(str, bound)).replace("\\x00", "\0")
+
+
+@pytest.mark.parametrize("path", ["/jobs/token/expired/clear", "/repository/file/upload"])
+def test_head_is_refused_where_it_would_change_something(app, headers, path):
+    answer = app.head(path, headers=headers, status=405)
+
+    assert "HEAD" not in answer.headers["Allow"]
+
+
+def test_head_clears_no_tokens(app, headers, services, make_token):
+    make_token(Role.UPLOAD_ALL, expires="-1 day")
+
+    app.head("/jobs/token/expired/clear", headers=headers, status=405)
+    cleared = app.get("/jobs/token/expired/clear", headers=headers).json
+
+    assert len(cleared["log"]) == 1
+
+
+@pytest.mark.parametrize("value", ["7d ", " 7d", "7  d", "7\td", "999999999w", "7D5", 7])
+def test_a_retention_that_is_no_length_of_time_is_refused(app, headers, value):
+    form = {"filename": "a.sql", "minRetention": value}
+
+    answer = app.post_json("/repository/collection", form, headers=headers, status=400)
+
+    assert answer.json["errors"] == {"minRetention": "expected_length_of_time_such_as_7d"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("a", "expected_int_type"), (True, "expected_int_type"), (-1, "number_cannot_be_negative_value")],
+)
+def test_a_percentage_is_a_count(app, headers, value, text):
+    form = {"filename": "a.sql", "maxShrinkPercent": value}
+
+    answer = app.post_json("/repository/collection", form, headers=headers, status=400)
+
+    assert answer.json["errors"] == {"maxShrinkPercent": text}
+
+
+@pytest.mark.parametrize("value", ["1_0", "+1", " 1", "1.0", "١", ""])
+def test_a_page_is_a_number_in_digits(app, headers, value):
+    answer = app.get("/repository", {"page": value}, headers=headers, status=400)
+
+    assert "form.page" in answer.json["fields"]
+
+
+@pytest.mark.parametrize("value", ["1700000000", "2026-1-5", "2026-02-30", "2026-01-05T00:00:00"])
+def test_a_day_is_written_in_one_way(app, headers, value):
+    answer = app.get("/repository/collection", {"createdFrom": value}, headers=headers, status=400)
+
+    assert "form.createdFrom" in answer.json["fields"]
+
+
+@pytest.mark.parametrize("value", [5.0, "5"])
+def test_a_count_of_5_can_be_written_in_other_ways(app, headers, value):
+    form = {"filename": "a.sql", "maxBackupsCount": value}
+
+    answer = app.post_json("/repository/collection", form, headers=headers)
+
+    assert answer.json["collection"]["max_backups_count"] == 5
+
+
+@pytest.mark.parametrize("value", ["٥", "5 ", " 5", "5.5"])
+def test_a_count_has_nothing_around_it(app, headers, value):
+    form = {"filename": "a.sql", "maxBackupsCount": value}
+
+    answer = app.post_json("/repository/collection", form, headers=headers, status=400)
+
+    assert answer.json["errors"] == {"maxBackupsCount": "expected_int_type"}
+
+
+@pytest.mark.parametrize("value", ["4 ", "4\nGB", "4  GB", "4\u00a0GB"])
+def test_a_size_has_nothing_around_it(app, headers, value):
+    form = {"filename": "a.sql", "maxCollectionSize": value}
+
+    answer = app.post_json("/repository/collection", form, headers=headers, status=400)
+
+    assert answer.json["errors"] == {"maxCollectionSize": "cannot_parse_disk_space_check_format"}
+
+
+def test_an_empty_chosen_token_id_is_no_uuid(app, headers):
+    answer = app.post_json("/auth/token/generate", {"roles": ["upload.all"], "id": ""}, headers=headers, status=400)
+
+    assert answer.json["fields"] == {"id": ["id_expects_to_be_uuidv4_format"]}
+
+
+def test_an_end_long_ago_has_four_digits_for_its_year(app, headers):
+    form = {"roles": ["upload.all"], "expires": "-999 years -990 years"}
+
+    answer = app.post_json("/auth/token/generate", form, headers=headers)
+
+    assert answer.json["expires"].startswith("00")
+
+
+@pytest.mark.parametrize("header, value, status", [("If-Match", '"other"', 412), ("Range", "bytes=100-", 416)])
+def test_conditions_that_fail_are_answered_in_json(app, headers, header, value, status):
+    url = app.post("/repository/file/upload?fileName=a.txt", b"hello", headers=headers).json["url"]
+
+    answer = app.get(url, headers={header: value}, status=status)
+
+    assert answer.content_type == "application/json"
+    assert answer.json["error_code"] == status
+    assert "Content-Disposition" not in answer.headers
+
+
+def test_an_unsatisfiable_range_tells_the_length(app, headers):
+    url = app.post("/repository/file/upload?fileName=a.txt", b"hello", headers=headers).json["url"]
+
+    answer = app.get(url, headers={"Range": "bytes=100-"}, status=416)
+
+    assert answer.headers["Content-Range"] == "bytes */5"
+
+
+def test_an_upload_of_the_type_collection_is_an_upload(app, headers):
+    answer = app.post("/repository/collection/upload?fileName=a.txt", b"hello", headers=headers)
+
+    assert answer.json["status"] == "OK"

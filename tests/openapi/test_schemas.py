@@ -1,0 +1,39 @@
+"""Whatever fits a schema of our own is accepted by the validator that it is about."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.domain.durations import parse_duration
+from frepo_core.domain.naming import check_tag
+from frepo_core.domain.sizes import MAX_SIZE, parse_size
+from frepo_core.web import schemas
+
+SIZE = schemas.SIZE["anyOf"][1]["pattern"]
+
+
+@given(st.from_regex(SIZE, fullmatch=True))
+def test_a_size_that_fits_is_accepted(text):
+    assert 0 <= parse_size(text) <= MAX_SIZE
+
+
+@given(st.from_regex(schemas.DURATION["pattern"], fullmatch=True))
+def test_a_length_of_time_that_fits_is_accepted(text):
+    assert parse_duration(text).total_seconds() >= 0
+
+
+@given(st.from_regex(schemas.TAG["pattern"], fullmatch=True))
+def test_a_tag_that_fits_is_accepted(text):
+    assert check_tag(text) == text.lower()
+
+
+@pytest.mark.parametrize("text", ["0", "0.0", "007", "1.5GB", "10 MiB", "0.001kB", "0.5 tib", "4b"])
+def test_sizes_as_people_write_them_fit(text):
+    assert re.search(SIZE, text)
+
+
+@pytest.mark.parametrize("text", ["0.5", "0.0001kB", "1 ", "-1", "GB", "9999999TB"])
+def test_sizes_that_are_refused_do_not_fit(text):
+    assert not re.search(SIZE, text)

@@ -1,0 +1,118 @@
+"""Contract 2.7: deleting files, and when their bytes go."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+
+DELETED = {"success": True, "status": "OK", "error_code": None, "http_code": 200, "exit_code": 200}
+
+
+def delete(caller, name, **query):
+    return caller.delete(f"/repository/file/{name}", query)
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    """Count what is stored."""
+    return lambda: sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
+
+
+@pytest.fixture
+def name(uploader):
+    return uploader.upload(b"hello", "open.txt").json["filename"]
+
+
+@pytest.fixture
+def secret(uploader):
+    return uploader.upload(b"hello", "secret.txt", password="p").json["filename"]
+
+
+@pytest.mark.parametrize("role", [Role.DELETE_ALL_FILES, Role.ADMINISTRATOR])
+def test_the_role_deletes_any_file(holder, name, secret, role):
+    caller = holder(role)
+    answers = [delete(caller, name).json, delete(caller, secret).json]
+
+    assert answers == [DELETED, DELETED]
+
+
+def test_the_password_deletes_a_protected_file(holder, secret):
+    answer = delete(holder(), secret, password="p")
+
+    assert answer.json == DELETED
+
+
+@pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "wrong"}])
+def test_without_role_and_password_a_protected_file_stays(holder, secret, query):
+    answer = delete(holder(*set(Role) - {Role.ADMINISTRATOR, Role.DELETE_ALL_FILES}), secret, **query)
+
+    assert (answer.status_int, answer.json["error_code"]) == (403, 403)
+
+
+@pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "p"}])
+def test_an_open_file_has_no_password_that_would_delete_it(holder, name, query):
+    answer = delete(holder(), name, **query)
+
+    assert answer.status_int == 403
+
+
+def test_without_a_token_nothing_is_deleted(stranger, secret):
+    answer = delete(stranger, secret, password="p")
+
+    assert answer.status_int == 403
+
+
+def test_an_unknown_file_is_not_found(holder):
+    answer = delete(holder(), "none.txt")
+
+    assert (answer.status_int, answer.json["error_code"]) == (404, 404)
+
+
+def test_a_deleted_file_is_gone(root, stranger, name):
+    delete(root, name)
+
+    assert stranger.download(name).status_int == 404
+
+
+def test_a_deleted_file_cannot_be_deleted_again(root, name):
+    delete(root, name)
+
+    assert delete(root, name).status_int == 404
+
+
+def test_a_refused_deletion_leaves_the_file(holder, stranger, name):
+    delete(holder(), name)
+
+    assert stranger.download(name).body == b"hello"
+
+
+def test_a_versions_file_is_not_deleted_here(root, collection):
+    name = root.push(collection).json["version"]["file"]["filename"]
+    answer = delete(root, name)
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
+def test_the_last_record_takes_the_bytes_along(root, name, blobs):
+    delete(root, name)
+
+    assert blobs() == 0
+
+
+def test_shared_bytes_stay_for_the_other_record(root, stranger, name, secret, blobs):
+    delete(root, secret)
+
+    assert (blobs(), stranger.download(name).body) == (1, b"hello")
+
+
+def test_bytes_shared_with_a_version_stay(root, collection, name, blobs):
+    root.push(collection, b"hello")
+    delete(root, name)
+
+    assert blobs() == 1
+
+
+def test_content_can_be_uploaded_again_after_its_deletion(root, stranger, name):
+    delete(root, name)
+    again = root.upload(b"hello", "open.txt")
+
+    assert (again.status_int, stranger.download(again.json["filename"]).body) == (200, b"hello")

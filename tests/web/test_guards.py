@@ -1,0 +1,179 @@
+"""Guards of a collection: minimal retention, the empty dump, uploads bound to the version before."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Version
+
+
+@pytest.fixture
+def collection(app, admin):
+    """Make a collection, return how to push to it, and its id."""
+
+    def make(**fields):
+        body = {"filename": "db.sql", "maxBackupsCount": 2} | fields
+        return app.post_json(f"/repository/collection?_token={admin}", body).json["collection"]["id"]
+
+    return make
+
+
+@pytest.fixture
+def push(app, admin):
+    def push(collection, content, status=200, **headers):
+        return app.post(
+            f"/repository/collection/{collection}/backup?_token={admin}",
+            content,
+            content_type="application/octet-stream",
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+            status=status,
+        ).json
+
+    return push
+
+
+@pytest.fixture
+def numbers(app, admin):
+    return lambda collection: [
+        int(number) for number in app.get(f"/repository/collection/{collection}/backup?_token={admin}").json["versions"]
+    ]
+
+
+def age(services, days):
+    """Let all versions be so old."""
+    services.database.write(
+        lambda session: session.execute(update(Version).values(created_at=utc_now() - timedelta(days=days)))
+    )
+
+
+def test_guards_are_off_by_default(app, admin, collection):
+    shown = app.get(f"/repository/collection/{collection()}?_token={admin}").json["collection"]
+
+    assert (None, 0, 0, "refuse") == (
+        shown["min_retention"],
+        shown["min_version_size"],
+        shown["max_shrink_percent"],
+        shown["on_suspicious"],
+    )
+
+
+def test_a_version_younger_than_the_retention_is_not_rotated(collection, push, numbers):
+    target = collection(minRetention="7d")
+    push(target, b"1")
+    push(target, b"2")
+
+    refused = push(target, b"3", status=400)
+
+    assert (4012, "minRetention") == (refused["error_code"], refused["field"])
+    assert [1, 2] == numbers(target)
+
+
+def test_a_version_older_than_the_retention_is_rotated(services, collection, push, numbers):
+    target = collection(minRetention="7d")
+    push(target, b"1")
+    push(target, b"2")
+    age(services, days=8)
+
+    push(target, b"3")
+
+    assert [2, 3] == numbers(target)
+
+
+def test_a_version_younger_than_the_retention_is_not_deleted(app, admin, collection, push, numbers):
+    target = collection(minRetention="1h")
+    push(target, b"1")
+
+    refused = app.delete(f"/repository/collection/{target}/backup/v1?_token={admin}", status=400)
+
+    assert 4012 == refused.json["error_code"]
+    assert [1] == numbers(target)
+
+
+def test_the_retention_is_shown_as_it_was_written(app, admin, collection):
+    shown = app.get(f"/repository/collection/{collection(minRetention='48h')}?_token={admin}").json["collection"]
+
+    assert "2d" == shown["min_retention"]
+
+
+def test_a_retention_that_is_no_length_of_time_is_a_field_error(app, admin):
+    body = {"filename": "db.sql", "minRetention": "5 parsecs"}
+
+    refused = app.post_json(f"/repository/collection?_token={admin}", body, status=400).json
+
+    assert {"minRetention": "expected_length_of_time_such_as_7d"} == refused["errors"]
+
+
+def test_a_version_below_the_minimal_size_is_refused_and_removes_nothing(collection, push, numbers):
+    target = collection(maxBackupsCount=1, minVersionSize=10)
+    push(target, b"a whole dump")
+
+    refused = push(target, b"empty", status=400)
+
+    assert 4013 == refused["error_code"]
+    assert [1] == numbers(target)
+
+
+def test_a_version_that_shrank_too_much_is_refused_and_removes_nothing(collection, push, numbers):
+    target = collection(maxBackupsCount=1, maxShrinkPercent=50)
+    push(target, b"x" * 100)
+
+    refused = push(target, b"x" * 49, status=400)
+
+    assert 4014 == refused["error_code"]
+    assert [1] == numbers(target)
+
+
+def test_a_version_that_shrank_as_much_as_allowed_comes_in(collection, push, numbers):
+    target = collection(maxShrinkPercent=50)
+    push(target, b"x" * 100)
+
+    push(target, b"x" * 50)
+
+    assert [1, 2] == numbers(target)
+
+
+def test_a_suspicious_version_is_kept_without_rotating_where_that_is_asked_for(collection, push, numbers):
+    target = collection(minVersionSize=10, onSuspicious="keep")
+    push(target, b"a whole dump")
+
+    push(target, b"empty")
+    refused = push(target, b"tiny", status=400)
+
+    assert 4013 == refused["error_code"]
+    assert [1, 2] == numbers(target)
+
+
+def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, collection):
+    target = collection(minRetention="7d", maxShrinkPercent=20)
+
+    edited = app.put_json(f"/repository/collection?_token={admin}", {"collection": target, "description": "new"})
+
+    shown = edited.json["collection"]
+    assert ("1w", 20) == (shown["min_retention"], shown["max_shrink_percent"])
+
+
+def test_an_upload_bound_to_the_last_version_comes_in(collection, push, numbers):
+    target = collection()
+    push(target, b"1", If_Match="v0")
+
+    push(target, b"2", If_Match='"v1"')
+
+    assert [1, 2] == numbers(target)
+
+
+def test_an_upload_that_was_overtaken_is_refused_with_412(collection, push, numbers):
+    target = collection()
+    push(target, b"1")
+
+    refused = push(target, b"2", status=412, If_Match="v0")
+
+    assert (4015, {"last_version": 1}) == (refused["error_code"], refused["context"])
+    assert [1] == numbers(target)
+
+
+def test_an_if_match_that_names_no_version_is_a_field_error(collection, push):
+    refused = push(collection(), b"1", status=400, If_Match="latest")
+
+    assert ["If-Match"] == list(refused["fields"])

@@ -1,0 +1,217 @@
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection
+from frepo_core.domain.roles import Role
+
+TODAY = utc_now().date()
+
+
+@pytest.fixture
+def lister(make_token):
+    return make_token(Role.LIST_COLLECTIONS)
+
+
+@pytest.fixture
+def create(app, admin):
+    """Create a collection, let tokens into it; return its id."""
+
+    def create(filename="a.sql", tokens=(), by=admin, **more):
+        form = {"filename": filename, **more}
+        made = app.post_json("/repository/collection", form, headers={"token": by}, status=202).json["collection"]["id"]
+        for token in tokens:
+            app.post_json(f"/repository/collection/{made}/token", {"token": token}, headers={"token": admin})
+        return made
+
+    return create
+
+
+@pytest.fixture
+def names(app, admin):
+    """List collections; return their file names."""
+
+    def names(query="", token=admin):
+        elements = app.get(f"/repository/collection?{query}", headers={"token": token}).json["elements"]
+        return [element["filename"] for element in elements]
+
+    return names
+
+
+def test_the_answer_has_the_shape_that_clients_know(app, admin, create):
+    made = create(description="nightly", password="word")
+
+    answer = app.get("/repository/collection", headers={"token": admin}).json
+
+    fetched = app.get(f"/repository/collection/{made}", headers={"token": admin}).json["collection"]
+    assert answer == {
+        "status": "OK",
+        "http_code": 200,
+        "elements": [fetched],
+        "pagination": {"current": 1, "max": 1, "perPage": 20},
+    }
+
+
+def test_the_newest_is_first(create, names):
+    for name in "abc":
+        create(name)
+
+    assert names() == ["c", "b", "a"]
+
+
+def test_only_collections_that_list_the_token_are_shown(create, names, lister):
+    create("mine", tokens=[lister])
+    create("other")
+
+    assert names(token=lister) == ["mine"]
+
+
+@pytest.mark.parametrize("role", [Role.VIEW_ALL_COLLECTIONS, Role.MODIFY_ANY_COLLECTION, Role.ADMINISTRATOR])
+def test_who_may_fetch_every_collection_sees_every_one_listed(create, names, make_token, role):
+    create("a")
+
+    assert names(token=make_token(Role.LIST_COLLECTIONS, role)) == ["a"]
+
+
+def test_the_creator_sees_its_own(create, names, make_token):
+    creator = make_token(Role.LIST_COLLECTIONS, Role.CREATE_COLLECTIONS)
+    create("mine", by=creator)
+    create("other")
+
+    assert names(token=creator) == ["mine"]
+
+
+def test_the_listing_has_a_role_of_its_own(app, make_token):
+    app.get("/repository/collection", status=403)
+    app.get("/repository/collection", headers={"token": make_token(Role.VIEW_ALL_COLLECTIONS)}, status=403)
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("db", ["Db_1.sql"]),
+        ("*DB*", ["Db_1.sql"]),
+        ("*.sql", ["Db_1.sql", "x.sql"]),
+        ("D*b", []),
+        ("*", ["Db_1.sql", "x.sql"]),
+        ("***", ["Db_1.sql", "x.sql"]),
+        ("", ["Db_1.sql", "x.sql"]),
+        ("_", ["Db_1.sql"]),
+        ("%25", []),
+        ("\\", []),
+        ("%C5%BB%C3%B3%C5%82w", ["x.sql"]),
+        ("ja%C5%B9%C5%84", ["x.sql"]),
+    ],
+)
+def test_a_search_takes_every_character_for_itself_but_stars_at_the_ends(create, names, search, found):
+    create("x.sql", description="Żółw i jaŹń")
+    create("Db_1.sql")
+
+    assert names(f"searchQuery={search}") == found
+
+
+def test_a_search_finds_ids(create, names):
+    create("a")
+    made = create("b")
+
+    assert names(f"searchQuery={made[:13].upper()}") == ["b"]
+
+
+@pytest.fixture
+def three_days(services, create):
+    """Collections of the day before yesterday, of yesterday and of today."""
+    midnight = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
+    moments = {
+        "before": midnight - timedelta(days=1, microseconds=1),
+        "begin": midnight - timedelta(days=1),
+        "end": midnight - timedelta(microseconds=1),
+        "today": midnight,
+    }
+    ids = {name: create(name) for name in moments}
+
+    def work(session):
+        for name, moment in moments.items():
+            session.execute(update(Collection).where(Collection.id == ids[name]).values(created_at=moment))
+
+    services.database.write(work)
+
+
+@pytest.mark.parametrize(
+    ("days", "found"),
+    [
+        ({"createdFrom": 1}, ["today", "end", "begin"]),
+        ({"createdTo": 1}, ["end", "begin", "before"]),
+        ({"createdFrom": 1, "createdTo": 1}, ["end", "begin"]),
+        ({"createdFrom": 0}, ["today"]),
+        ({"createdFrom": 0, "createdTo": 1}, []),
+        ({"createdFrom": 2, "createdTo": 2}, ["before"]),
+    ],
+)
+def test_days_are_inclusive(three_days, names, days, found):
+    query = "&".join(f"{name}={TODAY - timedelta(days=ago)}" for name, ago in days.items())
+
+    assert names(query) == found
+
+
+@pytest.mark.parametrize(
+    "query", ["createdFrom=0001-01-01", "createdTo=9999-12-31", "createdFrom=&createdTo=", "createdFrom=1970-01-01"]
+)
+def test_days_at_the_ends_of_time_and_empty_ones_are_fine(create, names, query):
+    create("a")
+
+    assert names(query) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "value", ["20260101", "1700000000", "01.02.2026", "2026-02-30", "2026-01-01T10:00:00", "0", "today", "10000-01-01"]
+)
+@pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
+def test_what_is_no_day_is_a_mistake_in_its_field(app, admin, name, value):
+    answer = app.get(f"/repository/collection?{name}={value}", headers={"token": admin}, status=400)
+
+    assert list(answer.json["fields"]) == [f"form.{name}"]
+
+
+def test_collections_can_be_asked_for_by_the_tokens_on_their_lists(create, names, make_token):
+    one, other, nobody = make_token(), make_token(), make_token()
+    create("a", tokens=[one])
+    create("b", tokens=[other])
+    create("ab", tokens=[one, other])
+
+    assert names(f"allowedTokens[]={one}") == ["ab", "a"]
+    assert names(f"allowedTokens[]={one.upper()}&allowedTokens[]={other}") == ["ab", "b", "a"]
+    assert names(f"allowedTokens={nobody}") == []
+    assert names("allowedTokens[]=no-token") == []
+
+
+def test_a_token_in_the_search_shows_nothing_that_the_caller_may_not_see(create, names, lister, make_token):
+    other = make_token()
+    create("a", tokens=[other])
+
+    assert names(f"allowedTokens[]={other}", token=lister) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "pagination"),
+    [
+        ("limit=2", ["c", "b"], {"current": 1, "max": 2, "perPage": 2}),
+        ("limit=2&page=2", ["a"], {"current": 2, "max": 2, "perPage": 2}),
+        ("limit=2&page=3", [], {"current": 3, "max": 2, "perPage": 2}),
+    ],
+)
+def test_pages_are_cut_and_count_what_the_token_may_see(app, create, lister, query, found, pagination):
+    for name in "abc":
+        create(name, tokens=[lister])
+    create("other")
+
+    answer = app.get(f"/repository/collection?{query}", headers={"token": lister}).json
+
+    assert [element["filename"] for element in answer["elements"]] == found
+    assert answer["pagination"] == pagination
+
+
+@pytest.mark.parametrize("query", ["page=0", "limit=0", "limit=1001", "page=x"])
+def test_what_cannot_be_a_page_is_refused(app, admin, query):
+    app.get(f"/repository/collection?{query}", headers={"token": admin}, status=400)
