@@ -1,0 +1,5 @@
+"""The console: cliff commands over the same services as the web. A plug-in's commands inherit `FrepoCommand`."""
+
+from .command import FrepoCommand
+
+__all__ = ["FrepoCommand"]

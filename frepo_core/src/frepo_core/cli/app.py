@@ -1,0 +1,104 @@
+"""The console application `frepo`: options before the command, exit status 0 or 1, errors as messages."""
+
+import argparse
+import os
+import sys
+import traceback
+from importlib.metadata import version
+from typing import Any
+
+from cliff.app import App
+
+from frepo_core.errors import FrepoError
+
+from .commands import ExactCommands
+from .explain import explain
+from .logs import configure_logging
+
+
+class FrepoApp(App):
+    """`frepo [--ini FILE] COMMAND`; `is_nested` where `frepo install` runs it for a line of its settings."""
+
+    def __init__(self, *, is_nested: bool = False) -> None:
+        super().__init__(
+            description="frepo stores files and keeps versioned backups, controlled by access tokens alone.",
+            version=version("frepo-core"),
+            command_manager=ExactCommands("frepo.commands"),
+            deferred_help=True,
+        )
+        self.is_nested = is_nested
+        # What cliff prints for bash has a variable for each command, and no variable can have a colon.
+        del self.command_manager.commands["complete"]
+
+    def build_option_parser(
+        self, description: str | None, version: str | None, argparse_kwargs: dict[str, Any] | None = None
+    ) -> argparse.ArgumentParser:
+        """Add `--ini`; application options are long only, as short ones would be taken from commands."""
+        parser = super().build_option_parser(description, version, {"allow_abbrev": False})
+        parser.add_argument("--ini", metavar="FILE", help="the settings; default: $FREPO_INI, else development.ini")
+        return parser
+
+    def configure_logging(self) -> None:
+        """Log to stderr, which leaves stdout to the answers."""
+        configure_logging(self.options.verbose_level, self.stderr, self.options.log_file)
+
+    def interact(self) -> None:
+        """Show the help where no command is named; cliff would start a shell."""
+        self.options.deferred_help = True
+        self.print_help_if_requested()
+
+    def run(self, argv: list[str]) -> int:
+        """Return 0 or 1, also where argparse would leave with 2."""
+        try:
+            _check_encoding(argv)
+            status: object = super().run(argv or ["--help"])
+        except FrepoError as error:
+            status = self._fail(explain(error))
+        except SystemExit as leaving:
+            status = leaving.code
+        try:
+            self.stdout.flush()
+        except OSError as error:
+            _give_stdout_up()
+            status = self._fail(f"frepo: the answer cannot be written: {error.strerror}")
+        return 1 if status else 0
+
+    def run_subcommand(self, argv: list[str]) -> int:
+        """Run a command; whatever goes wrong is a message on stderr, with --debug a traceback, too."""
+        try:
+            factory, name, rest = self.command_manager.find_command(argv)
+            command = factory(self, self.options, cmd_name=name)
+            return int(command.run(command.get_parser(f"frepo {name}").parse_args(rest)) or 0)
+        except KeyboardInterrupt:
+            return self._fail("frepo: interrupted")
+        except Exception as error:  # noqa: BLE001  # the last stop: nobody above could say it better
+            if self.options.debug:
+                traceback.print_exception(error, file=self.stderr)
+            return self._fail(explain(error))
+
+    def _fail(self, message: str) -> int:
+        print(message, file=self.stderr)
+        return 1
+
+
+def _check_encoding(argv: list[str]) -> None:
+    for number, argument in enumerate(argv, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise FrepoError(f"Argument {number} is not valid UTF-8") from None
+
+
+def _give_stdout_up() -> None:
+    """Let nothing be flushed at the end of the process, where Python would add a traceback and a status of its own."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the console; the entry point of the script `frepo`."""
+    try:
+        app = FrepoApp()
+    except FrepoError as error:
+        print(explain(error), file=sys.stderr)
+        return 1
+    return app.run(sys.argv[1:] if argv is None else argv)

@@ -1,0 +1,126 @@
+"""Commands for tokens."""
+
+import argparse
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from frepo_core.domain.expiry import format_expiry
+from frepo_core.domain.naming import check_tag
+from frepo_core.domain.roles import Role
+from frepo_core.domain.sizes import parse_size
+from frepo_core.errors import FieldsError
+
+from .command import FrepoCommand, check_id
+
+if TYPE_CHECKING:
+    from frepo_core.services.tokens import NewToken, Tokens
+
+
+def words(text: str) -> list[str]:
+    """Split at commas."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+class GenerateAdminToken(FrepoCommand):
+    """Generate a token that may do everything and never expires; print its id."""
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Make the token."""
+        from frepo_core.services.tokens import NewToken
+
+        new = NewToken(roles=[Role.ADMINISTRATOR], expires="never")
+        issued = self.services().tokens.generate(new)
+        self.answer(issued.id, form=_form(new), response={"tokenId": issued.id, "expires": None})
+
+
+class CreateToken(FrepoCommand):
+    """Create a token; print its id."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take what the API takes."""
+        parser = super().get_parser(prog_name)
+        parser.epilog = f"Roles: {', '.join(Role)}."
+        parser.add_argument("--roles", type=words, required=True, help="roles, separated by commas")
+        parser.add_argument("--tags", type=words, default=[], help="tags that the token is held to")
+        parser.add_argument("--mimes", type=words, default=[], help="types that the token may upload")
+        parser.add_argument("--max-file-size", default="0", metavar="SIZE", help="e.g. 500MB; 0: no limit")
+        parser.add_argument("--expires", help="'never', '+30 minutes', '2030-01-01 12:00:00'; default: the setting")
+        parser.add_argument("--id", help="a UUIDv4; default: a random one")
+        parser.add_argument(
+            "--ignore-error-if-token-exists", action="store_true", help="an --id that is taken is success"
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Make the token, or find that it is there."""
+        from frepo_core.services.tokens import NewToken
+
+        new = NewToken(
+            roles=_roles(arguments.roles),
+            tags=_tags(arguments.tags),
+            mimes=arguments.mimes,
+            max_file_size=_size(arguments.max_file_size),
+            expires=arguments.expires,
+            id=check_id(arguments.id),
+        )
+        token_id, expires_at = _make(self.services().tokens, new, arguments.ignore_error_if_token_exists)
+        response = {"tokenId": token_id, "expires": format_expiry(expires_at)}
+        self.answer(token_id, form=_form(new), response=response)
+
+
+class ClearExpiredTokens(FrepoCommand):
+    """Remove all expired tokens; print the fingerprint and the end of each."""
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Remove them."""
+        cleared = self.services().tokens.clear_expired()
+        for fingerprint, end in cleared:
+            self.say(f"{fingerprint} expired at {format_expiry(end)}")
+        self.say(f"{len(cleared)} expired tokens were removed")
+
+
+def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> tuple[str, datetime | None]:
+    """Return the id and the end of the token that was made, or of the one that has the id already."""
+    try:
+        issued = tokens.generate(new)
+        return issued.id, issued.expires_at
+    except FieldsError as error:
+        taken = "id_already_exists_please_select_other_one" in error.fields.get("id", [])
+        if new.id is None or not (taken and may_exist):
+            raise
+        return new.id.lower(), tokens.look_up(new.id).expires_at
+
+
+def _form(new: "NewToken") -> dict[str, Any]:
+    """Write what was asked as the API takes it."""
+    return {
+        "roles": sorted(new.roles),
+        "data": {"tags": new.tags, "allowedMimeTypes": new.mimes, "maxAllowedFileSize": new.max_file_size},
+        "expires": new.expires,
+        "id": new.id,
+    }
+
+
+def _roles(names: list[str]) -> list[Role]:
+    known = {role.value: role for role in Role}
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise FieldsError({"--roles": [f"Please select valid roles; unknown: {', '.join(unknown) or 'none given'}"]})
+    return [known[name] for name in names]
+
+
+def _tags(names: list[str]) -> list[str]:
+    try:
+        return [check_tag(name) for name in names]
+    except ValueError as error:
+        raise FieldsError({"--tags": [str(error)]}) from None
+
+
+def _size(text: str) -> int:
+    try:
+        size = parse_size(text)
+    except ValueError as error:
+        raise FieldsError({"--max-file-size": [str(error)]}) from None
+    if size < 0:
+        raise FieldsError({"--max-file-size": ["number_cannot_be_negative_value"]})
+    return size

@@ -1,0 +1,113 @@
+"""Commands for collections."""
+
+import argparse
+import getpass
+from typing import TYPE_CHECKING, Any, TextIO
+
+from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.domain.naming import check_file_name
+from frepo_core.domain.sizes import parse_size
+from frepo_core.errors import FieldsError
+
+from .command import FrepoCommand, check_id, check_length
+
+if TYPE_CHECKING:
+    from frepo_core.services.collections import CollectionChange, Collections
+
+
+class CreateCollection(FrepoCommand):
+    """Create a collection; print its id."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take what the API takes."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("-d", "--description", default="", help="what it is for")
+        parser.add_argument("-f", "--filename", required=True, help="name of its file, e.g. db.sql.gz")
+        parser.add_argument("-b", "--max-backups-count", metavar="N", help="at most N versions; 0: no limit")
+        parser.add_argument(
+            "-o", "--max-one-version-size", metavar="SIZE", help="of one version, e.g. 2GB; 0: no limit"
+        )
+        parser.add_argument("-c", "--max-collection-size", metavar="SIZE", help="of all versions; 0: no limit")
+        parser.add_argument("-s", "--strategy", help="what happens when it is full; `frepo plugins` lists strategies")
+        parser.add_argument("-p", "--password", help="protects the versions that are uploaded; -: read it from stdin")
+        parser.add_argument("--id", help="a UUIDv4; default: a random one")
+        parser.add_argument("--ignore-error-if-exists", action="store_true", help="an --id that is taken is success")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Make the collection, or find that it is there."""
+        from frepo_core.services.collections import CollectionChange
+
+        change = CollectionChange(
+            limits=_limits(arguments),
+            strategy=arguments.strategy,
+            description=check_length("--description", arguments.description, 1024),
+            filename=_filename(arguments.filename),
+            password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
+            id=check_id(arguments.id),
+        )
+        collection_id = _make(self.services().collections, change, arguments.ignore_error_if_exists)
+        self.answer(collection_id, form=_form(change), response={"collection": {"id": collection_id}})
+
+
+def read_password(option: str | None, stdin: TextIO) -> str | None:
+    """Return the password; `-` takes one line of stdin, so that the list of processes does not show it."""
+    if option != "-":
+        return option
+    password = getpass.getpass("Password: ") if stdin.isatty() else stdin.readline().rstrip("\r\n")
+    if not password:
+        raise FieldsError({"--password": ["stdin holds no password"]})
+    return password
+
+
+def _make(collections: "Collections", change: "CollectionChange", may_exist: bool) -> str:
+    """Return the id of the collection that was made, or of the one that has it already."""
+    try:
+        return collections.create(change, by=None).id
+    except FieldsError as error:
+        if change.id is None or not (may_exist and "id_not_unique" in error.fields.get("id", [])):
+            raise
+        return change.id.lower()
+
+
+def _form(change: "CollectionChange") -> dict[str, Any]:
+    """Write what was asked as the API takes it, without the password."""
+    return {
+        "filename": change.filename,
+        "description": change.description,
+        "strategy": change.strategy,
+        "id": change.id,
+        **change.limits,
+    }
+
+
+def _limits(arguments: argparse.Namespace) -> dict[str, int]:
+    asked = {
+        COUNT: (arguments.max_backups_count, _count),
+        ONE: (arguments.max_one_version_size, parse_size),
+        TOTAL: (arguments.max_collection_size, parse_size),
+    }
+    limits = {}
+    for field, (text, parse) in asked.items():
+        if text is None:
+            continue
+        try:
+            limits[field] = parse(text)
+        except ValueError as error:
+            raise FieldsError({field: [str(error)]}, "Form validation error") from None
+        if limits[field] < 0:
+            raise FieldsError({field: ["number_cannot_be_negative_value"]}, "Form validation error")
+    return limits
+
+
+def _count(text: str) -> int:
+    if not text.removeprefix("-").isdecimal() or len(text) > 18:
+        raise ValueError("expected_int_type")
+    return int(text)
+
+
+def _filename(text: str) -> str:
+    try:
+        return check_file_name(text)
+    except ValueError as error:
+        raise FieldsError({"--filename": [str(error)]}, "Form validation error") from None

@@ -1,0 +1,35 @@
+"""The command for the database's schema, and what the other commands do about it."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .command import FrepoCommand
+
+if TYPE_CHECKING:
+    from frepo_core.services import Services
+
+
+class Upgrade(FrepoCommand):
+    """Bring the database schema to the newest revision; safe to run again, and from several machines at once."""
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Migrate."""
+        before, after = upgrade(self.assemble())
+        if before == after:
+            self.say(f"The database schema is current ({after})")
+        else:
+            self.say(f"The database schema went from {before or 'nothing'} to {after}")
+
+
+def upgrade(services: "Services") -> tuple[str | None, str | None]:
+    """Migrate; return the revisions before and after."""
+    from frepo_core.db import migrations
+
+    return migrations.upgrade(services.database.engine)
+
+
+def make_ready(services: "Services") -> None:
+    """Migrate where the settings say so, and raise `ConfigurationError` where the schema is not current then."""
+    from frepo_core.db import migrations
+
+    migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)

@@ -1,0 +1,40 @@
+"""Says in the words of the console what went wrong."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
+
+_OPTIONS = {
+    "maxBackupsCount": "--max-backups-count",
+    "maxOneVersionSize": "--max-one-version-size",
+    "maxCollectionSize": "--max-collection-size",
+}
+
+
+def explain(error: Exception) -> str:
+    """Return a message of one or more lines for what frepo refuses, and for what it did not expect."""
+    if isinstance(error, FrepoError):
+        return "\n".join([f"frepo: {error.message}", *(f"  {line}" for line in _details(error))])
+    reason = " ".join(str(error).split()) or "no reason given"
+    return f"frepo: unexpected {type(error).__name__}: {reason}\n  With --debug there is a traceback for a bug report"
+
+
+def _details(error: FrepoError) -> Iterator[str]:
+    if isinstance(error, FieldsError):
+        for name, texts in error.fields.items():
+            yield f"{option(name)}: {', '.join(texts)}"
+    elif isinstance(error, RuleError):
+        yield f"{option(error.field)}: {error.text}{_context(error.context)}"
+    elif isinstance(error, DatabaseUnavailableError) and error.__cause__:
+        yield " ".join(str(getattr(error.__cause__, "orig", None) or error.__cause__).split())
+
+
+def option(field: str) -> str:
+    """Return the option that stands for a field of the API; all but the limits have the field's name."""
+    name = field.removeprefix("form.")
+    return name if name.startswith("-") else _OPTIONS.get(name, f"--{name}")
+
+
+def _context(context: Mapping[str, Any] | None) -> str:
+    return f" ({', '.join(f'{name}: {value}' for name, value in context.items())})" if context else ""

@@ -1,0 +1,37 @@
+"""Finds and reads the ini file: `--ini`, else `$FREPO_INI`, else `development.ini` in the current folder."""
+
+import os
+from pathlib import Path
+
+from frepo_core.errors import ConfigurationError
+
+DEFAULT = "development.ini"
+
+
+def find_ini(option: str | None) -> Path:
+    """Return the ini file's path; it need not exist."""
+    return Path(option or os.environ.get("FREPO_INI") or DEFAULT)
+
+
+def is_chosen(option: str | None) -> bool:
+    """Tell whether somebody named an ini file, so that it has to be there."""
+    return bool(option or os.environ.get("FREPO_INI"))
+
+
+def read_ini(path: Path) -> dict[str, str]:
+    """Return the settings of `[app:main]`. Raises `ConfigurationError` where the file cannot be read."""
+    import plaster
+
+    if not path.is_file():
+        raise ConfigurationError(
+            f"There is no ini file {str(path)!r}: name one with --ini FILE or FREPO_INI, or call frepo where it is"
+        )
+    try:
+        settings = dict(plaster.get_settings(str(path.absolute()), "app:main"))
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ConfigurationError(f"The ini file {str(path)!r} cannot be read: {reason}") from error
+    if not settings:
+        raise ConfigurationError(f"The ini file {str(path)!r} has no settings: there is no section [app:main] in it")
+    settings.pop("use", None)
+    return settings

@@ -1,0 +1,67 @@
+"""The command that makes a new service ready."""
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING
+
+from frepo_core.domain.roles import Role
+from frepo_core.errors import ConfigurationError, FieldsError
+
+from .command import FrepoCommand
+
+if TYPE_CHECKING:
+    from frepo_core.services import Services
+
+ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
+
+
+class Install(FrepoCommand):
+    """Migrate, create the administrator's token of security.admin_token, run post_install_cmd; safe to run again."""
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Do all three, saying what was done."""
+        from .db import upgrade
+
+        if self.app.is_nested:
+            raise ConfigurationError("post_install_cmd (POST_INSTALL_CMD) may not run `frepo install` itself")
+        services = self.assemble()
+        # Read first, as a line that cannot be read is to change nothing.
+        lines = [_words(line) for line in services.settings.post_install_cmd]
+        _, revision = upgrade(services)
+        self.say(f"The database schema is at {revision}")
+        if admin := services.settings.security_admin_token.get_secret_value():
+            self.say(_make_admin(services, admin))
+        for words in lines:
+            self._run(words)
+
+    def _run(self, words: list[str]) -> None:
+        """Run a command of this console with the same settings; no shell is involved, no argument is repeated."""
+        from .app import FrepoApp
+
+        self.say(f"post_install_cmd: {words[0]}")
+        self.app.stdout.flush()
+        ini = ["--ini", self.app.options.ini] if self.app.options.ini else []
+        if FrepoApp(is_nested=True).run([*ini, *words]):
+            raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD): {words[0]} has failed, see above")
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD) has a line with {error}") from None
+
+
+def _make_admin(services: "Services", admin: str) -> str:
+    from frepo_core.services.tokens import NewToken
+
+    try:
+        services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never", id=admin))
+        return f"{ADMIN} was created"
+    except FieldsError as error:
+        if "id_already_exists_please_select_other_one" not in error.fields.get("id", []):
+            raise ConfigurationError(f"{ADMIN} is no UUIDv4, as `uuidgen -r` makes one") from None
+    found = services.tokens.look_up(admin)
+    if Role.ADMINISTRATOR not in found.roles or found.expires_at:
+        raise ConfigurationError(f"{ADMIN} is there, but it is no administrator's or it ends: choose another one")
+    return f"{ADMIN} is there already"

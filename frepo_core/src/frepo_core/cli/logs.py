@@ -1,0 +1,27 @@
+"""Where the console's log lines go: to stderr, and as many as were asked for."""
+
+import logging
+from typing import TextIO
+
+_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+_FILE_FORMAT = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"
+
+
+def configure_logging(verbosity: int, stderr: TextIO, log_file: str | None) -> None:
+    """Set logging up, in place of what was set up before.
+
+    `verbosity` counts as cliff does: 0 for -q, 1 without options, 2 for -v, 3 for -vv, 4 for -vvv. Libraries
+    speak one level later than frepo.
+    """
+    handlers: list[logging.Handler] = [logging.StreamHandler(stderr)]
+    if log_file:
+        handlers.append(logging.FileHandler(log_file))
+        handlers[-1].setFormatter(logging.Formatter(_FILE_FORMAT))
+    logging.basicConfig(
+        level=_level(max(verbosity - 1, 0)), format="%(levelname)s: %(message)s", handlers=handlers, force=True
+    )
+    logging.getLogger("frepo_core").setLevel(_level(verbosity))
+
+
+def _level(verbosity: int) -> int:
+    return _LEVELS[min(verbosity, len(_LEVELS) - 1)]

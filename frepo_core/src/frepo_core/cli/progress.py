@@ -1,0 +1,42 @@
+"""Shows how far long work is: a bar with rate and time left on a terminal, lines elsewhere."""
+
+import sys
+import time
+from typing import TextIO
+
+from frepo_core.domain.sizes import format_size
+
+LINE_SECONDS = 10
+BAR_SECONDS = 0.1
+WIDTH = 30
+
+
+class ProgressBar:
+    """Called after each blob; writes to stderr, so that what is printed can be piped."""
+
+    def __init__(self, what: str, stream: TextIO = sys.stderr) -> None:
+        self._what = what
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._began = self._shown = time.monotonic()
+        self._size = 0
+
+    def __call__(self, *, done: int, total: int, size: int) -> None:
+        """Count a blob, and show it where the last time is long enough ago."""
+        self._size += size
+        now = time.monotonic()
+        is_last = bool(total) and done >= total
+        if not is_last and now - self._shown < (BAR_SECONDS if self._is_terminal else LINE_SECONDS):
+            return
+        self._shown = now
+        text = self._describe(done, total, max(now - self._began, 1e-6))
+        self._stream.write(f"\r{text}\x1b[K" + "\n" * is_last if self._is_terminal else f"{text}\n")
+        self._stream.flush()
+
+    def _describe(self, done: int, total: int, seconds: float) -> str:
+        rate = f"{format_size(int(self._size / seconds))}/s"
+        if not total:
+            return f"{self._what}: {done} blobs, {format_size(self._size)}, {rate}"
+        left = time.strftime("%H:%M:%S", time.gmtime(seconds / done * (total - done)))
+        bar = "#" * (WIDTH * done // total)
+        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {format_size(self._size)}, {rate}, {left} left"

@@ -1,0 +1,168 @@
+"""Commands that move and keep bytes."""
+
+import argparse
+from datetime import timedelta
+from typing import Any
+
+from cliff.show import ShowOne
+
+from frepo_core.domain.durations import parse_duration
+from frepo_core.domain.sizes import format_size
+from frepo_core.errors import FieldsError
+
+from .command import FrepoCommand
+from .progress import ProgressBar
+
+Report = tuple[tuple[str, ...], tuple[Any, ...]]
+
+
+class StorageCommand(FrepoCommand, ShowOne):
+    """A command that works on many blobs, shows its progress, and reports; exit status 1 when something is wrong."""
+
+    def take_action(self, arguments: argparse.Namespace) -> Report:
+        """Work and report."""
+        rows, self._is_wrong = self.work(arguments)
+        return tuple(rows), tuple(rows.values())
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Return 1 where the report tells of something wrong, so that cron mails it."""
+        status = int(super().run(arguments))
+        return status or int(self._is_wrong)
+
+    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        """Return the report's rows, and whether something is wrong."""
+        raise AssertionError("each command says what its work is")
+
+
+class Verify(StorageCommand):
+    """Read blobs back and compare them with their digests; damage is reported and marked, never deleted."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take how much to read."""
+        parser = super().get_parser(prog_name)
+        share = parser.add_mutually_exclusive_group()
+        share.add_argument("--percent", type=float, default=100, metavar="N", help="of the blobs, longest ago first")
+        share.add_argument("--older-than", metavar="TIME", help="only what was not checked for so long, e.g. 30d")
+        return parser
+
+    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        """Verify."""
+        from frepo_core.services.upkeep import verify
+
+        if not 0 < arguments.percent <= 100:
+            raise FieldsError({"percent": ["a number over 0 and up to 100"]})
+        older_than = _duration("older-than", arguments.older_than) if arguments.older_than else None
+        services = self.services()
+        report = verify(
+            services.database,
+            services.storages,
+            percent=arguments.percent,
+            older_than=older_than,
+            progress=ProgressBar("verify"),
+        )
+        damaged = [f"{each.storage} {each.key}: {each.problem}" for each in report.damaged]
+        return {"checked": report.checked, "size": format_size(report.size), "damaged": damaged}, bool(damaged)
+
+
+class Sweep(StorageCommand):
+    """Remove bytes that belong to no record, and report records whose bytes are gone."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take what is left alone."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--grace", default="48h", metavar="TIME", help="leave what is younger; default: 48h")
+        parser.add_argument("--dry-run", action="store_true", help="report only, remove nothing")
+        parser.add_argument("--storage", metavar="NAME", help="default: the one in use for new blobs")
+        return parser
+
+    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        """Sweep."""
+        from frepo_core.services.upkeep import sweep
+
+        grace = _duration("grace", arguments.grace)
+        services = self.services()
+        report = sweep(
+            services.database,
+            services.storages,
+            services.blobs,
+            storage=arguments.storage or services.storages.current,
+            grace=grace,
+            dry_run=arguments.dry_run,
+            progress=ProgressBar("sweep"),
+        )
+        rows = {
+            "dry_run": arguments.dry_run,
+            "orphans": report.orphans,
+            "orphan_size": format_size(report.orphan_size),
+            "unused": report.unused,
+            "leftovers": report.leftovers,
+            "missing": list(report.missing),
+        }
+        return rows, bool(report.missing)
+
+
+class Migrate(StorageCommand):
+    """Move all blobs from one storage to another while the service runs; may be stopped and run again."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take from where to where."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--from", dest="source", required=True, metavar="NAME", help="e.g. local")
+        parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="e.g. awss3v3")
+        parser.add_argument("--purge", action="store_true", help="delete from the source what was moved")
+        return parser
+
+    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        """Migrate."""
+        from frepo_core.services.upkeep import Migrator
+
+        if arguments.source == arguments.target:
+            raise FieldsError({"to": ["another storage than --from"]})
+        services = self.services()
+        migrator = Migrator(services.database, services.storages, source=arguments.source, target=arguments.target)
+        report = migrator.run(purge=arguments.purge, progress=ProgressBar("migrate"))
+        rows = {
+            "moved": report.moved,
+            "size": format_size(report.size),
+            "purged": report.purged,
+            "failed": list(report.failed),
+        }
+        return rows, bool(report.failed)
+
+
+class RebuildIndex(StorageCommand):
+    """Tell what the keys of a storage alone can tell, for the day on which the database is gone."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take which storage."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--dry-run", action="store_true", help="required: names and collections are not in keys")
+        parser.add_argument("--storage", metavar="NAME", help="default: the one in use for new blobs")
+        return parser
+
+    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        """Read the keys."""
+        from frepo_core.services.upkeep import read_index
+
+        if not arguments.dry_run:
+            raise FieldsError(
+                {"dry-run": ["is required: keys carry digests, but no names and no collections, to rebuild from"]}
+            )
+        services = self.services()
+        backend = services.storages.get(arguments.storage or services.storages.current)
+        report = read_index(services.database, backend, progress=ProgressBar("rebuild-index"))
+        rows = {
+            "keys": report.keys,
+            "size": format_size(report.size),
+            "contents": report.contents,
+            "unknown": report.unknown,
+            "foreign": list(report.foreign),
+        }
+        return rows, False
+
+
+def _duration(name: str, text: str) -> timedelta:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise FieldsError({name: [str(error)]}) from None

@@ -1,0 +1,92 @@
+"""The console as scripts meet it: the installed `frepo` as a process, with its state in a temporary folder."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FREPO = Path(sys.executable).parent / "frepo"
+
+
+class Console:
+    """Runs `frepo`; `environment` is all that it gets, so that nothing of the tester's own comes in."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.database = folder / "frepo.db"
+        self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
+            "FREPO_INI": str(ROOT / "development.ini"),
+            "APP_SECRETS_FILE": str(folder / "secrets.json"),
+            "DATABASE_URL": f"sqlite:///{self.database}",
+            "FS_LOCAL_DIRECTORY": str(folder / "storage"),
+        }
+
+    def run(self, *arguments, stdin="", stdout=subprocess.PIPE, **environment):
+        """Run a command in the temporary folder; keyword arguments are environment variables."""
+        return subprocess.run(
+            [FREPO, *arguments],
+            env=self.environment | environment,
+            cwd=self.folder,
+            input=stdin,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def answer(self, *arguments, **more):
+        """Return what a command that has to succeed prints, without the line end."""
+        done = self.run(*arguments, **more)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.removesuffix("\n")
+
+    def refusal(self, *arguments, **more):
+        """Return what a command that has to fail says; it prints no answer and no traceback."""
+        done = self.run(*arguments, **more)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    def rows(self, query):
+        """Ask the database itself."""
+        connection = sqlite3.connect(self.database)
+        try:
+            return connection.execute(query).fetchall()
+        finally:
+            connection.close()
+
+    def count(self, table):
+        """Count a table's rows; where no command has made the database yet, there are none."""
+        return self.database.exists() and self.rows(f"SELECT count(*) FROM {table}")[0][0]
+
+
+@pytest.fixture
+def console(tmp_path):
+    return Console(tmp_path)
+
+
+@pytest.fixture
+def install_package(console):
+    """Install a stranger's package, of nothing but entry points; return the environment that sees it."""
+
+    def install(entry_points):
+        info = console.folder / "frepo_stranger-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: frepo-stranger\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(entry_points)
+        return {"PYTHONPATH": str(console.folder)}
+
+    return install
+
+
+@pytest.fixture
+def ini_file(tmp_path) -> Path:
+    """A small ini file of its own, to be spoilt by a test."""
+    path = tmp_path / "own.ini"
+    path.write_text("[app:main]\nuse = egg:frepo-core\napp.env = test\n")
+    return path

@@ -1,0 +1,155 @@
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMANDS = [
+    "auth:clear-expired-tokens",
+    "auth:create-token",
+    "auth:generate-admin-token",
+    "backup:create-collection",
+    "db:upgrade",
+    "install",
+    "plugins",
+    "storage:migrate",
+    "storage:rebuild-index",
+    "storage:sweep",
+    "storage:verify",
+]
+
+
+def test_the_help_lists_the_commands(console):
+    listed = [line.split()[0] for line in console.answer("--help").partition("Commands:")[2].splitlines() if line]
+
+    assert listed == sorted([*COMMANDS, "help"])
+
+
+def test_the_help_answers_in_under_a_second(console):
+    durations = []
+
+    for _ in range(3):
+        begin = time.monotonic()
+        console.answer("--help")
+        durations.append(time.monotonic() - begin)
+
+    assert min(durations) < 1
+
+
+def test_the_help_imports_nothing_heavy():
+    code = """if True:
+        import sys
+        from frepo_core.cli.app import main
+        main(["--help"])
+        heavy = {"sqlalchemy", "pyramid", "alembic", "pydantic", "boto3", "cmd2", "argon2"}
+        print(heavy & set(sys.modules), file=sys.stderr)"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.stderr == "set()\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["-v"], ["--ini", "elsewhere.ini"]])
+def test_without_a_command_there_is_the_help_and_no_shell(console, arguments):
+    assert "Commands:" in console.answer(*arguments)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help(console, command):
+    assert console.answer(command, "--help").startswith(f"usage: frepo {command}")
+
+
+@pytest.mark.parametrize("arguments", [["auth:gen"], ["auth:create-token-now"], ["-x"], ["--in", "x"], ["complete"]])
+def test_what_is_no_command_is_refused(console, arguments):
+    assert f"{arguments[0]!r}" in console.refusal(*arguments)
+
+
+def test_nothing_is_run_by_a_prefix_of_its_name(console):
+    console.refusal("auth:generate-admin")
+
+    assert not console.database.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["auth:create-token"],
+        ["auth:create-token", "--role", "upload.all"],
+        ["auth:generate-admin-token", "more"],
+        ["plugins", "--form", "json"],
+        ["--ini"],
+        ["-q", "-v", "plugins"],
+    ],
+)
+def test_wrong_arguments_leave_with_1(console, arguments):
+    assert "error:" in console.refusal(*arguments)
+
+
+def test_an_argument_that_is_not_utf_8_is_refused(console):
+    assert "not valid UTF-8" in console.refusal("backup:create-collection", "-f", "a", "-d", b"\xff")
+
+
+def test_a_missing_ini_file_is_named(console):
+    assert "There is no ini file 'development.ini'" in console.refusal("db:upgrade", FREPO_INI="")
+
+
+def test_the_ini_file_of_the_option_is_read_before_that_of_the_environment(console, ini_file):
+    ini_file.write_text("[app:main]\nno.such_setting = 1\n")
+
+    assert "no.such_setting" in console.refusal("--ini", str(ini_file), "db:upgrade")
+
+
+@pytest.mark.parametrize(
+    "content", ["no section", "[app:main]\na = %(missing)s", "[app:main]\na\n  b = %", "[other]\n"]
+)
+def test_a_broken_ini_file_is_a_message(console, ini_file, content):
+    ini_file.write_text(content)
+
+    assert str(ini_file) in console.refusal("--ini", str(ini_file), "db:upgrade")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("fs.adapter", "tape"), ("app.env", "moon"), ("database.url", "nonsense"), ("fs.local.x", "1")],
+)
+def test_a_setting_that_is_wrong_is_named(console, ini_file, setting, value):
+    ini_file.write_text(ini_file.read_text() + f"{setting} = {value}\n")
+
+    refusal = console.refusal("--ini", str(ini_file), "db:upgrade", DATABASE_URL="")
+
+    assert setting in refusal
+
+
+@pytest.mark.parametrize("command", ["auth:generate-admin-token", "auth:clear-expired-tokens", "db:upgrade", "install"])
+@pytest.mark.parametrize("url", ["postgresql://me:a-password@127.0.0.1:9/x", "sqlite:////proc/none/frepo.db"])
+def test_a_database_that_is_away_is_a_message_without_its_password(console, command, url):
+    refusal = console.refusal(command, DATABASE_URL=url)
+
+    assert "database.url" in refusal
+    assert "a-password" not in refusal
+
+
+def test_a_file_that_is_no_database_is_a_message(console):
+    console.database.write_text("this is a poem" * 1000)
+
+    assert "not a database" in console.refusal("auth:generate-admin-token")
+
+
+def test_an_old_schema_is_refused_with_the_remedy(console):
+    assert "frepo db:upgrade" in console.refusal("auth:generate-admin-token", DATABASE_AUTO_UPGRADE="false")
+
+
+def test_debug_shows_the_traceback(console):
+    done = console.run("--debug", "db:upgrade", FREPO_INI="nowhere.ini")
+
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+def test_an_answer_that_cannot_be_written_is_no_success(console):
+    with open("/dev/full", "w") as full:
+        done = console.run("auth:generate-admin-token", stdout=full)
+
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,92 @@
+import pytest
+
+ADMIN = "0e3d3a1c-2f0a-4c59-9d0e-0d5a7c1f2b33"
+OTHER = "77b5c5c0-9f0c-4d0e-8a54-6a1b2c3d4e5f"
+LINES = (
+    f"auth:create-token --roles upload.all --id {OTHER} --ignore-error-if-token-exists\n"
+    "backup:create-collection -f 'my dump.gz' -d \"two words\" -p a-password"
+)
+
+
+def test_an_empty_database_gets_its_schema(console):
+    console.answer("install")
+
+    assert console.count("token") == 0
+
+
+def test_the_administrators_token_is_made(console):
+    console.answer("install", SECURITY_ADMIN_TOKEN=ADMIN)
+
+    assert console.rows("SELECT roles, expires_at FROM token") == [('["security.administrator"]', None)]
+
+
+def test_it_is_safe_to_run_again(console):
+    console.answer("install", SECURITY_ADMIN_TOKEN=ADMIN, POST_INSTALL_CMD=LINES.splitlines()[0])
+
+    again = console.answer("install", SECURITY_ADMIN_TOKEN=ADMIN, POST_INSTALL_CMD=LINES.splitlines()[0])
+
+    assert "is there already" in again
+    assert console.count("token") == 2
+
+
+def test_the_commands_run_with_their_quotes_read(console):
+    console.answer("install", POST_INSTALL_CMD=LINES)
+
+    assert console.rows("SELECT filename, description FROM collection") == [("my dump.gz", "two words")]
+    assert console.count("token") == 1
+
+
+def test_an_administrators_token_and_passwords_are_not_printed(console):
+    printed = console.answer("install", SECURITY_ADMIN_TOKEN=ADMIN, POST_INSTALL_CMD=LINES)
+
+    assert ADMIN not in printed
+    assert "a-password" not in printed
+
+
+def test_no_shell_reads_the_commands(console):
+    line = "backup:create-collection -f a -d $(touch${IFS}here)|touch&touch>there"
+
+    console.answer("install", POST_INSTALL_CMD=line)
+
+    assert console.rows("SELECT description FROM collection") == [("$(touch${IFS}here)|touch&touch>there",)]
+    assert not (console.folder / "there").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ls /", "There is no command 'ls'"),
+        ("auth:create-token", "required: --roles"),
+        ("auth:create-token --roles nonsense", "Please select valid roles"),
+        ("install", "may not run `frepo install` itself"),
+    ],
+)
+def test_a_command_that_fails_ends_it(console, line, said):
+    done = console.run("install", POST_INSTALL_CMD=f"{line}\nauth:generate-admin-token")
+
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert f"{line.split()[0]} has failed" in done.stderr
+    assert console.count("token") == 0
+
+
+def test_a_line_that_cannot_be_read_changes_nothing(console):
+    assert "No closing quotation" in console.refusal("install", POST_INSTALL_CMD="backup:create-collection -d 'a")
+
+    assert not console.database.exists()
+
+
+def test_an_administrators_token_that_is_no_uuid_is_refused(console):
+    done = console.run("install", SECURITY_ADMIN_TOKEN="secret")
+
+    assert done.returncode == 1
+    assert "security.admin_token (SECURITY_ADMIN_TOKEN) is no UUIDv4" in done.stderr
+
+
+def test_an_id_that_a_lesser_token_has_is_refused(console):
+    console.answer("auth:create-token", "--roles", "upload.all", "--expires", "never", "--id", ADMIN)
+
+    done = console.run("install", SECURITY_ADMIN_TOKEN=ADMIN)
+
+    assert done.returncode == 1
+    assert "it is no administrator's" in done.stderr

@@ -1,0 +1,39 @@
+COMMAND = """
+from cliff.command import Command
+
+class Greet(Command):
+    "Greet."
+
+    def take_action(self, arguments):
+        self.app.stdout.write("hello\\n")
+"""
+
+
+def test_a_strangers_command_runs(console, install_package):
+    (console.folder / "stranger.py").write_text(COMMAND)
+    environment = install_package("[frepo.commands]\nsay:hello = stranger:Greet\n")
+
+    assert console.answer("say:hello", **environment) == "hello"
+
+
+def test_a_command_that_cannot_be_loaded_is_named_with_its_package(console, install_package):
+    environment = install_package("[frepo.commands]\nsay:hello = no_such_module:Greet\n")
+
+    refusal = console.refusal("say:hello", **environment)
+
+    assert "'say:hello' of frepo-stranger cannot be loaded: No module named 'no_such_module'" in refusal
+
+
+def test_a_command_that_cannot_be_loaded_leaves_the_others_alone(console, install_package):
+    environment = install_package("[frepo.commands]\nsay:hello = no_such_module:Greet\n")
+
+    assert "current" in console.answer("db:upgrade", **environment) + console.answer("db:upgrade", **environment)
+
+
+def test_a_name_that_two_packages_claim_names_both(console, install_package):
+    environment = install_package("[frepo.commands]\ninstall = stranger:Greet\n")
+
+    refusal = console.refusal("--help", **environment)
+
+    assert "frepo-core" in refusal
+    assert "frepo-stranger" in refusal

@@ -1,0 +1,150 @@
+import json
+import re
+import sqlite3
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+ID = "c4a8fd64-7ec4-4b13-8a0e-2f0c0a3f6a11"
+UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def response(text):
+    return json.loads(text.partition("Response:\n")[2])
+
+
+def form(text):
+    return json.loads(text.partition("Form:\n")[2].partition("Response:\n")[0])
+
+
+def test_an_administrators_token_is_a_bare_id(console):
+    assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))
+
+
+def test_an_administrators_token_never_expires(console):
+    console.answer("auth:generate-admin-token")
+
+    assert console.rows("SELECT roles, expires_at FROM token") == [('["security.administrator"]', None)]
+
+
+@pytest.mark.parametrize("arguments", [["-v", "auth:generate-admin-token"], ["auth:generate-admin-token", "-v"]])
+def test_verbose_shows_form_and_answer_and_logs_to_stderr(console, arguments):
+    done = console.run(*arguments)
+
+    assert form(done.stdout)["roles"] == ["security.administrator"]
+    assert response(done.stdout) == {"tokenId": response(done.stdout)["tokenId"], "expires": None}
+    assert "was made" in done.stderr
+
+
+@pytest.mark.parametrize("verbosity", ["-vv", "-vvv", "-q"])
+def test_every_verbosity_works(console, verbosity):
+    assert console.run(verbosity, "auth:generate-admin-token").returncode == 0
+
+
+def test_the_log_file_takes_the_log(console):
+    console.run("-v", "--log-file", "console.log", "auth:generate-admin-token")
+
+    assert "was made" in (console.folder / "console.log").read_text()
+
+
+def test_a_log_never_holds_the_token(console):
+    done = console.run("-vvv", "auth:create-token", "--roles", "upload.all", "--id", ID)
+
+    assert ID not in done.stderr
+
+
+def test_a_token_is_made_as_it_is_asked_for(console):
+    options = ["--roles", "upload.all, view.any_file", "--tags", "Night,b", "--mimes", "image/png"]
+
+    console.answer("auth:create-token", *options, "--max-file-size", "1.5GB", "--expires", "2035-01-02 03:04:05")
+
+    columns = "roles, tags, mimes, max_file_size, expires_at"
+    [(roles, tags, mimes, size, expires)] = console.rows(f"SELECT {columns} FROM token")
+    assert json.loads(roles) == ["upload.all", "view.any_file"]
+    assert json.loads(tags) == ["night", "b"]
+    assert json.loads(mimes) == ["image/png"]
+    assert size == 1_500_000_000
+    assert expires.startswith("2035-01-02 03:04:05")
+
+
+def test_verbose_answers_with_the_end_in_utc(console):
+    done = console.run("auth:create-token", "-v", "--roles", "upload.all", "--id", ID, "--expires", "2035-01-02")
+
+    assert response(done.stdout) == {"tokenId": ID, "expires": "2035-01-02 00:00:00"}
+
+
+def test_without_an_end_the_setting_counts(console):
+    done = console.run("-v", "auth:create-token", "--roles", "upload.all", TOKEN_EXPIRATION_TIME="+2 hours")
+
+    expires = datetime.strptime(response(done.stdout)["expires"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    assert abs(expires - datetime.now(UTC) - timedelta(hours=2)) < timedelta(minutes=1)
+
+
+def test_a_chosen_id_is_answered_in_lower_case(console):
+    assert console.answer("auth:create-token", "--roles", "upload.all", "--id", ID.upper()) == ID
+
+
+def test_an_id_that_is_taken_is_an_error(console):
+    console.answer("auth:create-token", "--roles", "upload.all", "--id", ID)
+
+    refusal = console.refusal("auth:create-token", "--roles", "upload.all", "--id", ID)
+
+    assert "id_already_exists" in refusal
+
+
+def test_an_id_that_is_taken_is_success_on_demand(console):
+    console.answer("auth:create-token", "--roles", "upload.all", "--id", ID)
+
+    again = console.answer(
+        "auth:create-token", "--roles", "view.any_file", "--id", ID, "--ignore-error-if-token-exists"
+    )
+
+    assert again == ID
+    assert console.rows("SELECT roles FROM token") == [('["upload.all"]',)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--roles", "upload.everything"], "Please select valid roles; unknown: upload.everything"),
+        (["--roles", ","], "Please select valid roles"),
+        (["--roles", "upload.all", "--tags", "a b"], "Tag is not valid"),
+        (["--roles", "upload.all", "--max-file-size", "5 parsecs"], "cannot_parse_disk_space_check_format"),
+        (["--roles", "upload.all", "--max-file-size=-1"], "number_cannot_be_negative_value"),
+        (["--roles", "upload.all", "--expires", "when it rains"], "invalid_date_format_and_not_an_expression"),
+        (["--roles", "upload.all", "--id", "1234"], "id_expects_to_be_uuidv4_format"),
+        (["--roles", "upload.all", "--id", "1234", "--ignore-error-if-token-exists"], "id_expects_to_be_uuidv4_format"),
+        (["--roles", "upload.all", "--id", ""], "--id: is empty"),
+    ],
+)
+def test_a_token_that_cannot_be_is_refused_with_the_option(console, options, said):
+    refusal = console.refusal("auth:create-token", *options)
+
+    assert said in refusal
+    assert console.count("token") == 0
+
+
+def test_only_expired_tokens_are_cleared(console):
+    console.answer("auth:create-token", "--roles", "upload.all", "--expires", "never")
+    console.answer("auth:create-token", "--roles", "upload.all", "--expires", "2001-02-03")
+
+    cleared = console.answer("auth:clear-expired-tokens")
+
+    assert re.fullmatch(r"\w+ expired at 2001-02-03 00:00:00\n1 expired tokens were removed", cleared)
+    assert console.count("token") == 1
+
+
+def test_what_expires_later_stays(console):
+    console.answer("auth:create-token", "--roles", "upload.all", "--expires", "+1 hour")
+
+    assert console.answer("auth:clear-expired-tokens") == "0 expired tokens were removed"
+
+
+def test_a_database_that_another_holds_is_waited_for(console):
+    console.answer("db:upgrade")
+    other = sqlite3.connect(console.database, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(1, other.rollback).start()
+
+    assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))
