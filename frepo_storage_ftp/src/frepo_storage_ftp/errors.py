@@ -1,0 +1,46 @@
+"""What ftplib raises, in the words of the contract."""
+
+import ftplib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from frepo_core.plugins import BlobNotFound, StorageFull, StorageUnavailable
+
+# ssl.SSLError is an OSError; ValueError comes where a reply cannot be read.
+DRIVER_ERRORS = (ftplib.Error, OSError, EOFError, ValueError)
+NO_ROOM = {452, 552}  # RFC 959, 4.2.2: insufficient storage space; exceeded storage allocation
+UNKNOWN_COMMAND = {500, 501, 502, 504}
+REFUSED_WORDS = ("denied", "permission", "permitted")
+
+
+def reply_code(error: BaseException) -> int:
+    """Return the three digits of the server's reply, or 0 where the server did not speak."""
+    digits = str(error)[:3]
+    return int(digits) if isinstance(error, ftplib.Error) and digits.isdecimal() else 0
+
+
+def says_absent(error: BaseException) -> bool:
+    """Tell whether the reply means that there is no such file or folder.
+
+    RFC 959 gives 550 to a missing file and to a forbidden one alike; only the text may tell them apart.
+    Some servers answer 501 to the MLSD of a missing folder.
+    """
+    code, text = reply_code(error), str(error).lower()
+    return code == 550 and not any(word in text for word in REFUSED_WORDS) or code == 501 and "no such" in text
+
+
+@contextmanager
+def translated(doing: str, *, absent: str | None = None) -> Iterator[None]:
+    """Raise `StorageFull` or `StorageUnavailable` for what the driver raises; the driver's is the cause.
+
+    With `absent`, the key of a blob, the reply that there is no such file becomes `BlobNotFound`.
+    """
+    try:
+        yield
+    except DRIVER_ERRORS as error:
+        if absent is not None and says_absent(error):
+            raise BlobNotFound(f"No blob {absent!r} on the FTP server") from error
+        if reply_code(error) in NO_ROOM:
+            raise StorageFull("The FTP server has no room left") from error
+        reason = str(error) or "it closed the connection"
+        raise StorageUnavailable(f"The FTP server failed at {doing}: {reason}") from error

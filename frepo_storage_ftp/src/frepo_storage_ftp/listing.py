@@ -1,0 +1,48 @@
+"""Reads the machine-readable listings of RFC 3659: `type=file;size=5;modify=20240229120000; name`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One name on the server; size in bytes and time in UTC are None where the server does not tell them."""
+
+    name: str
+    kind: str
+    size: int | None
+    modified: datetime | None
+
+
+def parse_entry(line: str) -> Entry:
+    """Read one line. Raises `ValueError` where size or time cannot be read."""
+    facts_text, _, name = line.partition(" ")
+    facts: dict[str, str] = {}
+    for fact in facts_text.split(";"):
+        label, _, value = fact.partition("=")
+        facts[label.lower()] = value
+    return Entry(
+        name=name,
+        kind=facts.get("type", "").lower(),
+        size=int(facts["size"]) if facts.get("size") else None,
+        modified=parse_time(facts["modify"]) if facts.get("modify") else None,
+    )
+
+
+def parse_entries(listing: bytes) -> Iterator[Entry]:
+    """Read what MLSD sent, leaving out the folder itself and its parent.
+
+    Names are UTF-8 (RFC 2640); a byte that is not stays as it is, so that the name can be sent back.
+    """
+    for line in listing.split(b"\n"):
+        text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+        if text:
+            entry = parse_entry(text)
+            if entry.kind not in {"cdir", "pdir"}:
+                yield entry
+
+
+def parse_time(text: str) -> datetime:
+    """Read `YYYYMMDDHHMMSS[.sss]`, which is always UTC (RFC 3659, 2.3)."""
+    return datetime.strptime(text.strip()[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)

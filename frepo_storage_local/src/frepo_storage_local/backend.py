@@ -1,0 +1,223 @@
+"""Blobs as files: written beside their place, synced, renamed; no key leads out of the root."""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from frepo_core.plugins import (
+    PARTIAL,
+    BlobNotFound,
+    BlobStat,
+    ConfigurationError,
+    StorageBackend,
+    StorageFull,
+    Window,
+    exactly,
+    is_key,
+    partial_name,
+)
+from frepo_core.plugins import StorageUnavailable as Unavailable
+
+from .linking import link, unnamed_file
+from .settings import LocalSettings
+
+ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class LocalStorage(StorageBackend):
+    """One file for each blob, its path below the root being its key.
+
+    A blob is durable when `store` returns: the file and its folder are synced. What a crash leaves
+    is a file whose name starts with `.partial-`, which is no blob and never listed.
+    """
+
+    def __init__(self, settings: LocalSettings) -> None:
+        self._settings = settings
+        self._root = settings.directory.absolute()
+        if not settings.lazy_root and not self._root.is_dir():
+            raise ConfigurationError(
+                f"fs.local.directory (FS_LOCAL_DIRECTORY): {self._root} is no directory, and fs.local.lazy_root is off"
+            )
+
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
+        """Write the blob beside its place, sync it, rename it, sync the folder."""
+        target = self._locate(key)
+        if self._link(target, content, size):
+            return
+        with _translated(key):
+            partial = target.with_name(partial_name())
+            descriptor = self._create(partial)
+        try:
+            with os.fdopen(descriptor, "wb", buffering=0) as file:
+                for chunk in exactly(content, size):
+                    with _translated(key):
+                        _write(file, chunk)
+                with _translated(key):
+                    os.fchmod(file.fileno(), self._settings.file_permissions)
+                    os.fsync(file.fileno())
+            with _translated(key):
+                os.rename(partial, target)
+                _sync_folder(target.parent)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+    def _link(self, target: Path, content: BinaryIO, size: int) -> bool:
+        """Give a file without a name, that holds just the content on the same disk, its place: no byte moves."""
+        descriptor = unnamed_file(content, size)
+        if descriptor is None:
+            return False
+        with _translated(target.name):
+            self._make_folder(target.parent)
+            os.fchmod(descriptor, self._settings.file_permissions)
+            os.fsync(descriptor)
+            if not link(descriptor, target):
+                return False
+            _sync_folder(target.parent)
+        return True
+
+    def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open the file, or a window on it."""
+        path = self._locate(key)
+        with _translated(key):
+            file = path.open("rb")
+            if start == 0 and length is None:
+                return file
+            return cast(BinaryIO, Window(file, start, length))
+
+    def delete(self, key: str) -> None:
+        """Remove the file, and its folder when that is empty now."""
+        path = self._locate(key)
+        with _translated(key), contextlib.suppress(*ABSENT):
+            path.unlink()
+            if path.parent != self._root:
+                with contextlib.suppress(OSError):
+                    path.parent.rmdir()
+
+    def stat(self, key: str) -> BlobStat:
+        """Tell the file's size and time."""
+        path = self._locate(key)
+        with _translated(key):
+            return _describe(key, path.lstat())
+
+    def list(self) -> Iterator[BlobStat]:
+        """Walk the root, a folder at a time; what is still being written is no blob."""
+        self._require_root()
+        with _translated(str(self._root)):
+            for folder, _, names in os.walk(self._root, onerror=_unless_absent):
+                for name in sorted(names):
+                    path = Path(folder, name)
+                    if name.startswith(PARTIAL) or self._is_skipped_link(path):
+                        continue
+                    with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                        yield _describe(path.relative_to(self._root).as_posix(), path.lstat())
+
+    def tidy(self, before: datetime) -> int:
+        """Remove the `.partial-` files of puts that a crash ended before this time."""
+        removed = 0
+        self._require_root()
+        with _translated(str(self._root)):
+            for partial in self._root.rglob(f"{PARTIAL}*"):
+                with contextlib.suppress(FileNotFoundError):
+                    if datetime.fromtimestamp(partial.lstat().st_mtime, UTC) < before:
+                        partial.unlink()
+                        removed += 1
+        return removed
+
+    def path(self, key: str) -> Path:
+        """Return the file itself."""
+        path = self._locate(key)
+        with _translated(key):
+            _describe(key, path.lstat())
+        return path
+
+    def _locate(self, key: str) -> Path:
+        """Return where the key lives; refuses what would lead out of the root or pass a link."""
+        if not is_key(key):
+            raise BlobNotFound(f"{key!r} is no key")
+        self._require_root()
+        path = self._root
+        for part in key.split("/"):
+            path = path / part
+            if path.is_symlink():
+                raise BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
+        return path
+
+    def _require_root(self) -> None:
+        """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted."""
+        if self._settings.lazy_root:
+            return
+        try:
+            os.scandir(self._root).close()
+        except OSError as error:
+            raise Unavailable(f"The root of the local storage is not there: {error}") from error
+
+    def _is_skipped_link(self, path: Path) -> bool:
+        if not path.is_symlink():
+            return False
+        if self._settings.links == "refuse":
+            raise Unavailable(f"{path} is a symbolic link; remove it, or set fs.local.links = skip")
+        return True
+
+    def _create(self, partial: Path) -> int:
+        """Make the folder and the file in it; again when a delete removes the empty folder in between."""
+        for _ in range(100):
+            with contextlib.suppress(FileNotFoundError):
+                self._make_folder(partial.parent)
+                return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._settings.file_permissions)
+        raise Unavailable(f"The folder {partial.parent} vanishes as often as it is made")
+
+    def _make_folder(self, folder: Path) -> None:
+        """Make missing folders and sync each one's parent, so that a power cut does not lose the way to a blob."""
+        if folder.is_dir():
+            return
+        self._make_folder(folder.parent)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=self._settings.directory_permissions)
+            folder.chmod(self._settings.directory_permissions)  # whatever the umask is
+            _sync_folder(folder.parent)
+
+
+def _write(file: BinaryIO, chunk: bytes) -> None:
+    """Write all of it: an unbuffered file may take less at once."""
+    view = memoryview(chunk)
+    while view:
+        view = view[file.write(view) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unless_absent(error: OSError) -> None:
+    """Let a walk pass what is gone; a folder that cannot be read must not look like an empty one."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _describe(key: str, status: os.stat_result) -> BlobStat:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), key)
+    return BlobStat(key=key, size=status.st_size, modified=datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+@contextlib.contextmanager
+def _translated(what: str) -> Iterator[None]:
+    """Say an OSError in the words of the contract."""
+    try:
+        yield
+    except ABSENT as error:
+        raise BlobNotFound(f"No blob {what!r} in the local storage") from error
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise StorageFull("The local storage has no room left") from error
+        raise Unavailable(f"The local storage does not work: {error}") from error

@@ -1,0 +1,149 @@
+"""Blobs as objects in a bucket: put whole or in parts, read as streams, fetched by presigned URLs."""
+
+import io
+import logging
+from collections.abc import Iterator
+from datetime import datetime
+from typing import BinaryIO
+from urllib.parse import quote
+
+from botocore.exceptions import ClientError
+
+from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageUnavailable, is_key
+
+from .client import make_client
+from .content import download, expect_end, read_part
+from .errors import code_of, translated
+from .multipart import MultipartUpload
+from .settings import S3Settings
+from .undo import delete_quietly, undoing
+
+log = logging.getLogger(__name__)
+
+LONGEST_EXPIRY = 7 * 24 * 3600  # what the signature's version 4 allows, in seconds
+
+
+class S3Storage(StorageBackend):
+    """One object for each blob, its name being the prefix and the key.
+
+    An object is there whole or not at all. Incomplete uploads are aborted; what a crash of the process
+    leaves, `tidy` aborts later, or a lifecycle rule of the bucket (`AbortIncompleteMultipartUpload`).
+    """
+
+    def __init__(self, settings: S3Settings) -> None:
+        self._settings = settings
+        self._bucket = settings.bucket
+        self._client = make_client(settings)
+        self._multipart = MultipartUpload(
+            self._client, bucket=self._bucket, part_size=settings.part_size, parallel=settings.parallel_parts
+        )
+
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
+        """Put a small blob in one request, a larger one in parallel parts."""
+        name = self._name(key)
+        if size <= self._settings.part_size:
+            self._put(name, content, size)
+        else:
+            self._multipart.upload(name, content, size)
+            self._check_size(key, size)
+
+    def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open a stream of the object, or of a range of it."""
+        if length == 0:
+            self.stat(key)
+            return io.BytesIO()
+        span = {} if start == 0 and length is None else {"Range": f"bytes={start}-{_last(start, length)}"}
+        with translated(key):
+            try:
+                answer = self._client.get_object(Bucket=self._bucket, Key=self._name(key), **span)
+            except ClientError as error:
+                if code_of(error) in {"InvalidRange", "416"}:  # it begins at or after the end
+                    return io.BytesIO()
+                raise
+        if span and not answer.get("ContentRange", "").startswith(f"bytes {start}-"):
+            answer["Body"].close()
+            raise StorageUnavailable("The S3 storage answers another range than it was asked for")
+        return download(key, answer["Body"], answer["ContentLength"])
+
+    def delete(self, key: str) -> None:
+        """Delete the object."""
+        try:
+            with translated(key):
+                self._client.delete_object(Bucket=self._bucket, Key=self._name(key))
+        except BlobNotFound:  # most stores do not say so
+            log.debug("%s was not there to be deleted", key)
+
+    def stat(self, key: str) -> BlobStat:
+        """Ask for the object's head."""
+        try:
+            with translated(key):
+                head = self._client.head_object(Bucket=self._bucket, Key=self._name(key))
+        except BlobNotFound:
+            self._require_bucket()
+            raise
+        return BlobStat(key=key, size=head["ContentLength"], modified=head["LastModified"])
+
+    def list(self) -> Iterator[BlobStat]:
+        """Go through the bucket, a page at a time; what is no key, as a folder made by a console, is no blob."""
+        prefix = self._settings.prefix
+        with translated(self._bucket):
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
+                for found in page.get("Contents", ()):
+                    key = found["Key"].removeprefix(prefix)
+                    if is_key(key):
+                        yield BlobStat(key=key, size=found["Size"], modified=found["LastModified"])
+
+    def tidy(self, before: datetime) -> int:
+        """Abort the multipart uploads that a crash left before this time."""
+        return self._multipart.abort_begun_before(self._settings.prefix, before)
+
+    def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str:
+        """Presign a GET for at most seven days; the store answers with the type and an attachment's name."""
+        parameters = {
+            "Bucket": self._bucket,
+            "Key": self._name(key),
+            "ResponseContentType": content_type,
+            "ResponseContentDisposition": _attachment(filename),
+        }
+        with translated(key):
+            return str(
+                self._client.generate_presigned_url(
+                    "get_object", Params=parameters, ExpiresIn=min(expires, LONGEST_EXPIRY)
+                )
+            )
+
+    def _name(self, key: str) -> str:
+        if not is_key(key):
+            raise BlobNotFound(f"{key!r} is no key")
+        return self._settings.prefix + key
+
+    def _put(self, name: str, content: BinaryIO, size: int) -> None:
+        data = read_part(content, size)
+        expect_end(content)
+        with undoing(self._client, self._bucket, name):
+            self._client.put_object(Bucket=self._bucket, Key=name, Body=data)
+
+    def _check_size(self, key: str, size: int) -> None:
+        found = self.stat(key).size
+        if found != size:
+            delete_quietly(self._client, self._bucket, self._name(key))
+            raise StorageUnavailable(f"The S3 storage keeps {found} bytes of {key!r}, not {size}")
+
+    def _require_bucket(self) -> None:
+        """Tell a bucket that is gone from an object that is: HEAD has the same answer for both."""
+        try:
+            with translated(self._bucket):
+                self._client.head_bucket(Bucket=self._bucket)
+        except BlobNotFound as error:
+            raise StorageUnavailable(f"There is no bucket {self._bucket!r}") from error.__cause__
+
+
+def _last(start: int, length: int | None) -> str:
+    return "" if length is None else str(start + length - 1)
+
+
+def _attachment(filename: str) -> str:
+    """Write the header Content-Disposition with any name (RFC 6266, appendix D)."""
+    plain = "".join(c if " " <= c <= "~" and c not in '"\\%/' else "_" for c in filename)
+    extended = "" if plain == filename else f"; filename*=UTF-8''{quote(filename, safe='')}"
+    return f'attachment; filename="{plain}"{extended}'

@@ -1,0 +1,45 @@
+"""The exceptions of boto3 in the words of the storage contract."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, EndpointConnectionError
+from urllib3.exceptions import HTTPError
+
+from frepo_core.plugins import BlobNotFound, StorageError, StorageFull, StorageUnavailable
+
+# `404` is what boto3 makes of an answer to HEAD, which has no body.
+ABSENT = {"NoSuchKey", "404", "NotFound"}
+FULL = {"QuotaExceeded", "EntityTooLarge", "InsufficientStorage", "InsufficientCapacity", "XMinioStorageFull"}
+INSUFFICIENT_STORAGE = 507  # RFC 4918, 11.5
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Raise what boto3 raises as one of the contract's three errors, with the original as its cause."""
+    try:
+        yield
+    except ClientError as error:
+        raise _refusal(what, error) from error
+    except (BotoCoreError, HTTPError, OSError) as error:
+        raise StorageUnavailable(f"The S3 storage does not answer: {error}") from error
+
+
+def code_of(error: ClientError) -> str:
+    """Return the store's own code for an error."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def was_never_sent(error: StorageError) -> bool:
+    """Tell whether the request did not reach the store, so that it cannot have had an effect."""
+    return isinstance(error.__cause__, EndpointConnectionError | ConnectTimeoutError)
+
+
+def _refusal(what: str, error: ClientError) -> StorageError:
+    code = code_of(error)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    if code in ABSENT:
+        return BlobNotFound(f"No blob {what!r} in the S3 storage")
+    if code in FULL or status == INSUFFICIENT_STORAGE:
+        return StorageFull(f"The S3 storage has no room left ({code})")
+    return StorageUnavailable(f"The S3 storage refuses {error.operation_name}: {code or status}")

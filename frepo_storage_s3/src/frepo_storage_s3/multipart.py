@@ -1,0 +1,96 @@
+"""Large blobs: a few parts at a time, and none of them left when anything fails."""
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from frepo_core.plugins import StorageError
+
+from .content import expect_end, read_part
+from .errors import translated
+from .undo import undoing
+
+log = logging.getLogger(__name__)
+
+MOST_PARTS = 10_000
+
+
+class MultipartUpload:
+    """Uploads contents in parts; in memory are the parts that travel and the one that is being read."""
+
+    def __init__(self, client: Any, *, bucket: str, part_size: int, parallel: int) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._part_size = part_size
+        self._parallel = parallel
+
+    def upload(self, name: str, content: BinaryIO, size: int) -> None:
+        """Upload exactly `size` bytes as the object `name`, which is there only when all parts are."""
+        with self._begun(name) as target:
+            parts = self._send(target, content, size)
+            expect_end(content)
+            with undoing(self._client, self._bucket, name):
+                self._client.complete_multipart_upload(**target, MultipartUpload={"Parts": parts})
+
+    def abort_begun_before(self, prefix: str, before: datetime) -> int:
+        """Abort what began before this time below the prefix and never ended; return how many uploads that were."""
+        aborted = 0
+        with translated(self._bucket):
+            pages = self._client.get_paginator("list_multipart_uploads").paginate(Bucket=self._bucket, Prefix=prefix)
+            for page in pages:
+                for upload in page.get("Uploads", ()):
+                    if upload["Initiated"] < before:
+                        self._abort({"Bucket": self._bucket, "Key": upload["Key"], "UploadId": upload["UploadId"]})
+                        aborted += 1
+        return aborted
+
+    def _send(self, target: dict[str, str], content: BinaryIO, size: int) -> list[dict[str, Any]]:
+        """Read part after part here, send them in threads; return them in their order."""
+        part_size = max(self._part_size, -(-size // MOST_PARTS))
+        futures: list[Future[dict[str, Any]]] = []
+        pending: set[Future[dict[str, Any]]] = set()
+        pool = ThreadPoolExecutor(self._parallel, thread_name_prefix="frepo-s3-part")
+        try:
+            for number, start in enumerate(range(0, size, part_size), 1):
+                part = read_part(content, min(part_size, size - start))
+                if len(pending) == self._parallel:
+                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    _raise_failure(done)
+                futures.append(pool.submit(self._send_part, target, number, part))
+                pending.add(futures[-1])
+            return [future.result() for future in futures]
+        finally:
+            # A part that arrives after the abort would stay, so none may be on its way then.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _send_part(self, target: dict[str, str], number: int, part: bytearray) -> dict[str, Any]:
+        with translated(target["Key"]):
+            answer = self._client.upload_part(**target, PartNumber=number, Body=part)
+        return {"PartNumber": number, "ETag": answer["ETag"]}
+
+    @contextmanager
+    def _begun(self, name: str) -> Iterator[dict[str, str]]:
+        """Begin an upload; abort it when anything goes wrong, be it the source, the store or Ctrl-C."""
+        with translated(name):
+            begun = self._client.create_multipart_upload(Bucket=self._bucket, Key=name)
+        target = {"Bucket": self._bucket, "Key": name, "UploadId": begun["UploadId"]}
+        try:
+            yield target
+        except BaseException:
+            self._abort(target)
+            raise
+
+    def _abort(self, target: dict[str, str]) -> None:
+        try:
+            with translated(target["Key"]), suppress(self._client.exceptions.NoSuchUpload):
+                self._client.abort_multipart_upload(**target)
+        except StorageError as error:
+            log.warning("the parts of the upload %s of %s may be left: %s", target["UploadId"], target["Key"], error)
+
+
+def _raise_failure(done: set[Future[dict[str, Any]]]) -> None:
+    for future in done:
+        future.result()

@@ -1,0 +1,141 @@
+"""The local storage keeps the storage contract; what only files can get wrong is tested beside it."""
+
+import os
+import resource
+import stat
+from pathlib import Path
+
+import pytest
+
+from frepo_core.plugins import BlobNotFound, ConfigurationError, StorageUnavailable
+from frepo_core.testing import Source, StorageContract
+from frepo_storage_local import LocalSettings, LocalStorage
+
+
+def storage(root: Path, **settings) -> LocalStorage:
+    return LocalStorage(LocalSettings(directory=root, **settings))
+
+
+class TestLocalStorage(StorageContract):
+    @pytest.fixture
+    def backend(self, tmp_path):
+        return storage(tmp_path / "root")
+
+    @pytest.fixture
+    def unavailable_backend(self, tmp_path):
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        return storage(tmp_path / "loop")
+
+    @pytest.fixture
+    def full_backend(self, tmp_path):
+        """Files may not grow beyond 32 KiB."""
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 10, before[1]))
+        yield storage(tmp_path / "root")
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    @pytest.fixture
+    def driver_errors(self):
+        return (OSError,)
+
+    @pytest.fixture
+    def offers_path(self):
+        return True
+
+    @pytest.fixture
+    def memory_limit(self):
+        return 8 << 20
+
+
+def test_a_root_that_must_be_there_is_missed_at_once(tmp_path):
+    with pytest.raises(ConfigurationError, match="FS_LOCAL_DIRECTORY"):
+        storage(tmp_path / "absent", lazy_root=False)
+
+
+@pytest.mark.parametrize("operation", ["open", "stat", "delete", "path"])
+def test_a_root_that_must_be_there_and_went_away_is_unavailable(tmp_path, operation):
+    (tmp_path / "mount").mkdir()
+    backend = storage(tmp_path / "mount", lazy_root=False)
+    (tmp_path / "mount").rmdir()
+
+    with pytest.raises(StorageUnavailable):
+        getattr(backend, operation)("key")
+
+
+def test_a_root_that_must_be_there_and_went_away_is_not_made_anew(tmp_path):
+    (tmp_path / "mount").mkdir()
+    backend = storage(tmp_path / "mount", lazy_root=False)
+    (tmp_path / "mount").rmdir()
+
+    with pytest.raises(StorageUnavailable):
+        backend.store("folder/key", Source(1).file, 1)
+
+    assert not (tmp_path / "mount").exists()
+
+
+def test_a_root_that_must_be_there_and_went_away_is_not_an_empty_one(tmp_path):
+    (tmp_path / "mount").mkdir()
+    backend = storage(tmp_path / "mount", lazy_root=False)
+    (tmp_path / "mount").rmdir()
+
+    with pytest.raises(StorageUnavailable):
+        list(backend.list())
+
+
+def test_a_lazy_root_is_not_made_by_reading(tmp_path):
+    assert [] == list(storage(tmp_path / "root").list())
+    assert not (tmp_path / "root").exists()
+
+
+def test_files_and_folders_get_the_permissions_of_the_settings(tmp_path):
+    before = os.umask(0o077)
+    try:
+        backend = storage(tmp_path / "root", file_permissions="644", directory_permissions="755")
+        backend.store("folder/key", Source(1).file, 1)
+    finally:
+        os.umask(before)
+
+    modes = [stat.S_IMODE((tmp_path / "root" / name).stat().st_mode) for name in ("folder", "folder/key")]
+    assert [0o755, 0o644] == modes
+
+
+def test_what_a_crash_left_is_no_blob(tmp_path):
+    backend = storage(tmp_path)
+    (tmp_path / ".partial-0011").write_bytes(b"half")
+
+    assert [] == list(backend.list())
+    with pytest.raises(BlobNotFound):
+        backend.open(".partial-0011")
+
+
+def test_a_failed_store_leaves_no_file(tmp_path):
+    backend = storage(tmp_path)
+
+    with pytest.raises(StorageUnavailable):
+        backend.store("folder/key", Source(9).file, 10)
+
+    assert [] == [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("key", ["link", "link/key"])
+def test_a_link_is_not_followed(tmp_path, key):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "key").write_bytes(b"secret")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link").symlink_to(tmp_path / "outside" / ("" if "/" in key else "key"))
+
+    with pytest.raises(BlobNotFound):
+        storage(tmp_path / "root").open(key)
+
+
+def test_a_link_below_the_root_is_an_error_when_links_are_refused(tmp_path):
+    (tmp_path / "link").symlink_to("/etc/passwd")
+
+    with pytest.raises(StorageUnavailable, match=r"fs\.local\.links"):
+        list(storage(tmp_path, links="refuse").list())
+
+
+def test_a_link_below_the_root_is_not_listed_when_links_are_skipped(tmp_path):
+    (tmp_path / "link").symlink_to("/etc/passwd")
+
+    assert [] == list(storage(tmp_path, links="skip").list())
