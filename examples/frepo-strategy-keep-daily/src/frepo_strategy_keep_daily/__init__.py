@@ -1,0 +1,25 @@
+"""The strategy `keep_daily` for frepo, as a third party would write it, and an endpoint that previews it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from frepo_core.plugins import StrategySpec, hookimpl
+
+from .strategy import KeepDaily
+
+if TYPE_CHECKING:
+    from frepo_core.web import Endpoint
+
+
+@hookimpl
+def frepo_strategies() -> list[StrategySpec]:
+    """Offer the strategy `keep_daily`."""
+    return [StrategySpec(name="keep_daily", build=KeepDaily, summary="a full collection keeps the newest of each day")]
+
+
+@hookimpl
+def frepo_endpoints() -> "Sequence[Endpoint]":
+    """Offer `GET /keep-daily/{collection}/preview`."""
+    from .preview import ENDPOINTS  # the console asks for strategies, too, and needs no web
+
+    return ENDPOINTS

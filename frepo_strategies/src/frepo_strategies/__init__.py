@@ -1,0 +1,25 @@
+"""frepo's two collection strategies."""
+
+from frepo_core.plugins import StrategySpec, hookimpl
+
+from .alert import AlertWhenBackupLimitReached
+from .rotate import DeleteOldestWhenAddingNew
+
+__all__ = ["AlertWhenBackupLimitReached", "DeleteOldestWhenAddingNew", "frepo_strategies"]
+
+
+@hookimpl
+def frepo_strategies() -> list[StrategySpec]:
+    """Offer both strategies."""
+    return [
+        StrategySpec(
+            name="delete_oldest_when_adding_new",
+            build=DeleteOldestWhenAddingNew,
+            summary="a full collection lets its oldest versions go",
+        ),
+        StrategySpec(
+            name="alert_when_backup_limit_reached",
+            build=AlertWhenBackupLimitReached,
+            summary="a full collection refuses new versions",
+        ),
+    ]
