@@ -1,0 +1,76 @@
+"""The files in deploy/ fit each other, the settings and the code."""
+
+import configparser
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from frepo_core.settings import load_settings
+from servers import nginx as nginx_server
+from servers.service import ROOT
+
+UNIT = (ROOT / "deploy/frepo@.service").read_text()
+CONTAINERFILE = (ROOT / "deploy/Containerfile").read_text()
+SECRETS = {"APP_SECRET": "a", "ENC_TOKEN_PHRASE": "b", "DATABASE_URL": "sqlite:///x.db"}
+
+
+@pytest.fixture(scope="module")
+def settings():
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(ROOT / "production.ini")
+    own = {name: value for name, value in ini["app:main"].items() if name not in {"use", *ini.defaults()}}
+    return load_settings(own, SECRETS)
+
+
+def test_nginx_takes_its_configuration_without_a_warning(tmp_path):
+    if nginx_server.MISSING:
+        pytest.skip(nginx_server.MISSING)
+
+    with nginx_server.nginx(["127.0.0.1:9"], storage=tmp_path) as front:
+        log = (front.folder / "error.log").read_text()
+
+    assert log == ""
+
+
+def test_nginx_and_the_service_may_talk(settings):
+    assert [str(network) for network in settings.trusted_proxies] == ["127.0.0.1/32"]
+    assert re.findall(r"server (127\.0\.0\.1):\d+", nginx_server.SHIPPED.read_text()) == ["127.0.0.1"] * 2
+
+
+def test_a_stop_is_given_the_time_that_draining_may_take(settings):
+    seconds = int(re.search(r"TimeoutStopSec=(\d+)", UNIT)[1])
+
+    assert settings.long_execution_time < seconds < settings.long_execution_time + 120
+
+
+def test_the_service_writes_only_where_the_unit_lets_it(settings):
+    assert "StateDirectory=frepo\n" in UNIT
+    assert settings.temp_directory.is_relative_to("/var/lib/frepo")
+    assert "directory = /var/lib/frepo/storage" in (ROOT / "production.ini").read_text()
+
+
+def test_the_unit_has_no_word_that_systemd_does_not_know(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not there to check the unit")
+    unit = tmp_path / "frepo@6543.service"
+    # What it runs is not there on this machine; that is no fault of the unit.
+    unit.write_text(UNIT.replace("/opt/frepo/bin/pserve", shutil.which("true")))
+
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False
+    )
+
+    assert "frepo@6543.service" not in done.stderr
+
+
+def test_the_container_holds_every_distribution():
+    distributions = sorted(path.parent.name for path in ROOT.glob("frepo_*/pyproject.toml"))
+
+    assert sorted(re.findall(r"\./(frepo_\w+)", CONTAINERFILE)) == distributions
+    assert sorted(re.findall(r"COPY (frepo_\w+) ", CONTAINERFILE)) == distributions
+
+
+def test_the_container_runs_as_nobody_special():
+    assert re.findall(r"(?m)^USER (.*)$", CONTAINERFILE) == ["frepo"]

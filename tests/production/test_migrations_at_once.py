@@ -1,0 +1,47 @@
+"""Two processes that migrate at once: one does it, the other waits and finds it done."""
+
+import subprocess
+
+import pytest
+from sqlalchemy import text
+
+from frepo_core.db import make_engine
+from servers import mariadb
+from servers.service import BIN, ROOT
+
+
+@pytest.fixture
+def empty_database(request, make_database):
+    """The URL of a database without tables."""
+    if request.param == "postgresql":
+        yield make_database()
+        return
+    if mariadb.MISSING:
+        pytest.skip(mariadb.MISSING)
+    with mariadb.mariadb() as url:
+        yield url
+
+
+@pytest.mark.parametrize("empty_database", ["postgresql", "mariadb"], indirect=True)
+def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
+    environment = {
+        "DATABASE_URL": empty_database,
+        "APP_SECRET": "a",
+        "ENC_TOKEN_PHRASE": "b",
+        "FREPO_INI": str(ROOT / "production.ini"),
+        "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
+        "TEMP_DIRECTORY": str(tmp_path / "temporary"),
+    }
+
+    upgrades = [
+        subprocess.Popen([BIN / "frepo", "db:upgrade"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    said = [upgrade.communicate(timeout=60) for upgrade in upgrades]
+
+    assert [upgrade.returncode for upgrade in upgrades] == [0, 0, 0], said
+    assert sorted("is current" in out.decode() for out, _ in said) == [False, True, True]
+    engine = make_engine(empty_database)
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM frepo_alembic_version")) == 1
+    engine.dispose()

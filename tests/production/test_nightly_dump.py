@@ -1,0 +1,174 @@
+"""The main job through nginx, on two processes, PostgreSQL and S3."""
+
+import contextlib
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from frepo_storage_s3 import S3Settings
+from frepo_storage_s3.client import make_client
+from servers.service import ROOT
+
+MIB = 1 << 20
+
+
+def counts(site, path):
+    """Return what the collection says of itself, and what its versions say: last number, count, size; count, size."""
+    [row] = site.rows(
+        "SELECT last_number, versions_count, stored_size, count(version.id), sum(blob.size) FROM collection "
+        "JOIN version ON version.collection_id = collection.id JOIN file ON file.id = version.file_id "
+        f"JOIN blob ON blob.id = file.blob_id WHERE collection.id = '{path.split('/')[3]}' GROUP BY collection.id"
+    )
+    return row
+
+
+@pytest.fixture
+def stored(bucket):
+    """Return how often a content is in the bucket."""
+    client = make_client(S3Settings(**bucket))
+
+    def stored(content):
+        digest = hashlib.sha256(content).hexdigest()
+        return client.list_objects_v2(Bucket="frepo", Prefix=f"{digest[:2]}/{digest}")["KeyCount"]
+
+    return stored
+
+
+def test_four_nights_and_two_restores(site, tmp_path):
+    environment = site.environment | {"FREPO_URL": site.url, "SIZE_MB": "12", "PYTHON": sys.executable}
+
+    done = subprocess.run(
+        ["bash", str(ROOT / "examples/nightly-dump.sh")],
+        env=environment | {"ADMIN_TOKEN": site.admin},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert site.rows("SELECT DISTINCT storage FROM blob") == [("awss3v3",)]
+
+
+def test_a_large_dump_comes_back_whole_and_in_ranges(site):
+    path, content = site.collection(), os.urandom(20 * MIB)
+
+    pushed = site.push(path, content)
+    link = site.curl(f"{path}/latest?redirect=false", "-H", f"X-Auth-Token: {site.admin}").json["url"]
+
+    assert pushed.json["version"]["sha256"] == hashlib.sha256(content).hexdigest()
+    assert site.curl(link).body == content
+    assert site.curl(link, "-r", f"{15 * MIB}-").body == content[15 * MIB :]
+
+
+def test_pushes_through_both_processes_leave_the_newest_three(site):
+    path, contents = site.collection(), [os.urandom(100_000) for _ in range(24)]
+
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(lambda content: site.push(path, content), contents))
+
+    assert {reply.status for reply in replies} == {200}
+    assert sorted(reply.json["version"]["version"] for reply in replies) == list(range(1, 25))
+    assert site.versions(path) == [22, 23, 24]
+    assert counts(site, path) == (24, 3, 300_000, 3, 300_000)
+    assert all(path.split("/")[3] in service.log.read_text() for service in site.services), "one process did it all"
+
+
+def test_what_rotates_out_leaves_the_store(site, stored):
+    path, contents = site.collection(maxBackupsCount=1), [os.urandom(1000) for _ in range(3)]
+
+    for content in contents:
+        site.push(path, content)
+
+    assert [stored(content) for content in contents] == [0, 0, 1]
+
+
+def test_the_same_content_through_both_processes_is_stored_once(site, stored):
+    content = os.urandom(5 * MIB)
+
+    def upload(number):
+        url = site.services[number % 2].url  # past nginx, so that both get their share
+        return site.push(f"{url}/repository/file/upload?fileName={number}.bin", content).json
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(upload, range(6)))
+
+    digest = hashlib.sha256(content).hexdigest()
+    assert site.rows(f"SELECT count(*) FROM blob WHERE digest = '{digest}'") == [(1,)]
+    assert stored(content) == 1
+    assert all(site.curl(answer["url"]).body == content for answer in answers)
+
+
+def test_a_process_that_is_killed_takes_only_its_own_upload_with_it(site):
+    path, killed, other = site.collection(), *site.services
+    site.push(path, b"before")
+    reading, writing = os.pipe()
+    command = ["curl", "-sS", "-o", os.devnull, "-w", "%{http_code}", "-X", "POST", "-T", "-"]
+    command += ["-H", f"X-Auth-Token: {site.admin}", killed.url + path]
+    upload = subprocess.Popen(command, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(reading)
+    with contextlib.ExitStack() as stack, open(writing, "wb", buffering=0) as pipe:
+        stack.callback(upload.communicate)
+        pipe.write(b"x" * MIB)
+        killed.stop(with_signal=9)
+        replies = [site.push(path, f"after {number}".encode()) for number in range(4)]
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write(b"x" * MIB)
+    killed.start()
+
+    assert upload.returncode != 0
+    assert [reply.json["version"]["version"] for reply in replies] == [2, 3, 4, 5]
+    assert site.versions(path) == [3, 4, 5]
+    assert counts(site, path)[:2] == (5, 3)
+    assert other.process.poll() is None
+    assert site.push(path, b"and on").json["version"]["version"] == 6
+
+
+def test_a_process_that_is_killed_while_it_stores_leaves_no_row_without_bytes(site, stored):
+    path, killed = site.collection(), site.services[0]
+    site.push(path, b"before")
+    content = os.urandom(48 * MIB)
+
+    def push():
+        with contextlib.suppress(subprocess.CalledProcessError):
+            site.push(killed.url + path, content)
+
+    thread = threading.Thread(target=push)
+    thread.start()
+    time.sleep(0.5)
+    killed.stop(with_signal=9)
+    thread.join()
+    found = counts(site, path)
+    again = site.push(path, content)
+    killed.start()
+
+    assert found[1:3] == found[3:5]
+    assert again.json["version"]["version"] == found[0] + 1
+    assert stored(content) in {1, 2}, "the first push may leave an orphan, which storage:sweep collects"
+
+
+def test_a_rolling_restart_fails_no_push(site):
+    path, ended = site.collection(), threading.Event()
+
+    def push_on():
+        statuses = []
+        while not ended.is_set():
+            statuses.append(site.push(path, os.urandom(1000)).status)
+        return statuses
+
+    with ThreadPoolExecutor(2) as threads:
+        pushing = [threads.submit(push_on) for _ in range(2)]
+        for service in site.services:
+            service.stop()
+            service.start()
+        ended.set()
+
+    statuses = [status for future in pushing for status in future.result()]
+    assert set(statuses) == {200}
+    assert counts(site, path)[:2] == (len(statuses), 3)

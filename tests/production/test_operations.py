@@ -1,0 +1,104 @@
+"""What docs/operations.md tells an operator to type does what it says."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from servers.service import BIN, ROOT
+
+TEXT = (ROOT / "docs/operations.md").read_text()
+STORAGE = "/var/lib/frepo/storage"
+
+
+def section(title):
+    return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def commands(title):
+    """Return the lines of the section's shell blocks that need no root and no internet."""
+    lines = "\n".join(re.findall(r"```sh\n(.*?)```", section(title), re.DOTALL)).splitlines()
+    return [line for line in lines if line.startswith(("frepo ", "pg_", "cp ", "mkdir "))]
+
+
+def run(lines, environment, **more):
+    """Run the lines as a script, with the paths of this test."""
+    script = "\n".join(lines).replace(STORAGE, environment["FS_LOCAL_DIRECTORY"])
+    path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "FREPO_INI": str(ROOT / "production.ini")}
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        env=environment | path | more,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def state(tmp_path, make_database):
+    """The environment of an installation with a database and a directory of its own."""
+    return {
+        "DATABASE_URL": make_database(),
+        "APP_SECRET": "a",
+        "ENC_TOKEN_PHRASE": "b",
+        "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
+        "TEMP_DIRECTORY": str(tmp_path / "temporary"),
+    }
+
+
+def test_the_first_token_is_what_the_install_ends_with(state):
+    done = run(commands("Install"), state)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"[0-9a-f-]{36}", done.stdout.splitlines()[-1])
+
+
+def test_a_backup_restores(local_site, state, tmp_path):
+    path, content = local_site.collection(), os.urandom(10_000)
+    local_site.push(path, content)
+    made = run(commands("Back up frepo itself"), local_site.environment, BACKUP=str(tmp_path))
+
+    # The copy went to the place of the restored storage's parent: restore from elsewhere.
+    state = state | {"FS_LOCAL_DIRECTORY": str(tmp_path / "restored")}
+    done = run(commands("Restore"), state, BACKUP=str(tmp_path))
+
+    assert (made.returncode, made.stderr) == (0, "")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"missing +\| +\[\]|missing +\| +\|", done.stdout), done.stdout
+    assert re.search(r"damaged +\| +\[\]|damaged +\| +\|", done.stdout), done.stdout
+    assert content in [blob.read_bytes() for blob in Path(state["FS_LOCAL_DIRECTORY"]).rglob("*") if blob.is_file()]
+
+
+def test_what_cron_runs_is_fine_on_a_sound_service(local_site):
+    lines = re.findall(r"^[\d *]+ root  chronic (frepo .*)$", section("Keep bytes sound"), re.MULTILINE)
+
+    done = run(lines, local_site.environment)
+
+    assert len(lines) == 3
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_bytes_move_to_s3(state, bucket):
+    s3 = {f"FS_AWSS3V3_{name.upper()}": value for name, value in bucket.items()} | {"FS_ADAPTER": "awss3v3"}
+    run(["frepo db:upgrade"], state)
+
+    done = run(commands("Move to another storage"), state | s3)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_without_a_database_the_keys_still_tell(local_site, state):
+    local_site.push(local_site.collection(), os.urandom(100))
+    storage = {"FS_LOCAL_DIRECTORY": local_site.environment["FS_LOCAL_DIRECTORY"]}
+
+    done = run(commands("The bad day"), state | storage)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"contents +\| +(\d+)", done.stdout)[1]) > 0
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:\]\(|install -m \d+ )((?:\.\./)?deploy[\w/@.]*)", TEXT))))
+def test_the_files_that_the_page_names_are_there(path):
+    assert (ROOT / path.removeprefix("../")).exists()

@@ -1,0 +1,78 @@
+"""A stop lets what is under way end, so that a restart of one process breaks nothing."""
+
+import contextlib
+import json
+import signal
+import socket
+import time
+
+import pytest
+
+BODY = b"0123456789" * 1000
+
+
+@contextlib.contextmanager
+def half_an_upload(service):
+    """Send half of an upload, and wait until the service has begun to read it."""
+    host, port = service.address.split(":")
+    head = f"POST /repository/file/upload?fileName=a&_token={service.admin} HTTP/1.1\r\nHost: a\r\n"
+    head += f"Content-Length: {len(BODY)}\r\nExpect: 100-continue\r\n\r\n"
+    with socket.create_connection((host, int(port)), 10) as connection:
+        connection.sendall(head.encode())
+        assert b"100 Continue" in connection.recv(1000)
+        connection.sendall(BODY[:5000])
+        time.sleep(0.2)
+        yield connection
+
+
+def stop(service):
+    """Ask the service to stop, and wait until it accepts nobody new."""
+    service.process.send_signal(signal.SIGTERM)
+    host, port = service.address.split(":")
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+        except ConnectionRefusedError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the service still accepts connections")
+
+
+def test_a_stop_lets_an_upload_end(service):
+    with half_an_upload(service) as upload:
+        stop(service)
+        upload.sendall(BODY[5000:])
+        answer = upload.makefile("rb").read()
+
+    status = service.process.wait(10)
+
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == "OK"
+    assert status == 0
+
+
+def test_idle_connections_do_not_hold_up_a_stop(service):
+    host, port = service.address.split(":")
+    with socket.create_connection((host, int(port)), 10) as idle:
+        idle.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        idle.recv(10000)
+        service.process.send_signal(signal.SIGTERM)
+
+        status = service.process.wait(5)
+
+    assert status == 0
+
+
+@pytest.mark.parametrize("environment, signals", [({"LONG_EXECUTION_TIME": "1"}, 1), ({}, 2)])
+def test_a_stop_does_not_wait_for_ever(start_service, environment, signals):
+    service = start_service(**environment)
+    with half_an_upload(service) as upload:
+        for _ in range(signals):
+            service.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+
+        status = service.process.wait(10)
+
+        assert upload.recv(1000) == b""
+    assert status == 0
