@@ -1,0 +1,184 @@
+"""A database that goes away before, during or at the COMMIT: 503, nothing rotated, nothing lost, back by itself."""
+
+import itertools
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.pool import NullPool
+from webtest import TestApp
+
+from frepo_core.db.engine import normalize_url
+from frepo_core.errors import DatabaseUnavailableError
+from frepo_core.testing.sources import Source
+from frepo_core.web import make_app
+from reliability.invariants import assert_unchanged, eventually
+from reliability.test_step_k import Trouble, _fails
+from servers import postgresql
+from servers.children import run_as
+
+
+class Switch:
+    """Stops a PostgreSQL at once, and starts it again."""
+
+    def __init__(self, url):
+        self.url = normalize_url(url)
+        with self._connect() as connection:
+            self.data = Path(connection.scalar(text("SHOW data_directory")))
+        self.command = shlex.split((self.data / "postmaster.opts").read_text())
+        self.process = None
+
+    def off(self):
+        pid = int((self.data / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(pid, signal.SIGQUIT)
+        assert eventually(lambda: not (self.data / "postmaster.pid").exists() or not self.answers())
+        if self.process:
+            self.process.wait(20)
+
+    def on(self):
+        eventually(lambda: not (self.data / "postmaster.pid").exists(), 5)
+        output = subprocess.DEVNULL
+        self.process = subprocess.Popen(self.command, stdout=output, stderr=output, **run_as(postgresql.OWNER))
+        assert eventually(self.answers)
+
+    def answers(self):
+        try:
+            with self._connect() as connection:
+                return connection.scalar(text("SELECT 1")) == 1
+        except Exception:  # noqa: BLE001  # away is away
+            return False
+
+    def _connect(self):
+        return create_engine(self.url, poolclass=NullPool, connect_args={"connect_timeout": 2}).connect()
+
+
+@pytest.fixture
+def switch(tmp_path):
+    if postgresql.MISSING:
+        pytest.skip(postgresql.MISSING)
+    with postgresql.postgresql(durable=True) as url:
+        switch = Switch(url)
+        yield switch
+        if switch.process:
+            switch.off()
+
+
+@pytest.fixture
+def database_url(request, database_url):
+    """A server of its own, where the test is to stop it."""
+    return (
+        str(request.getfixturevalue("switch").url.render_as_string(False))
+        if "switch" in request.fixturenames
+        else (database_url)
+    )
+
+
+@pytest.fixture
+def collection(world):
+    collection = world.collection(2)
+    world.push(collection, b"one")
+    world.push(collection, b"two")
+    return collection
+
+
+def push_by_web(world, collection):
+    app = TestApp(make_app(world.services))
+    token = world.ledger.secrets
+    admin = next(secret for secret in token if len(secret) == 36)
+    return app.post(
+        f"/repository/collection/{collection}/backup", b"three", headers={"X-Auth-Token": admin}, status="*"
+    )
+
+
+def test_a_database_that_is_away_answers_503_and_comes_back_by_itself(world, switch, collection):
+    before = world.snapshot()
+    switch.off()
+    reply = push_by_web(world, collection)
+    switch.on()
+    after = world.snapshot()
+    number = world.push(collection, b"three")
+
+    assert (503, "30", 3) == (reply.status_int, reply.headers["Retry-After"], number)
+    assert_unchanged(before, after)
+
+
+def test_a_database_that_stops_while_the_body_comes_in_loses_nothing(world, switch, collection):
+    before = world.snapshot()
+    content = Source(1 << 20).read()
+    with pytest.raises(DatabaseUnavailableError):
+        world.push(collection, content, stream=Source(1 << 20, at=1 << 19, do=switch.off))
+    switch.on()
+    assert_unchanged(before, world.snapshot(), orphans=True)
+
+    assert 3 == world.push(collection, content)
+
+
+def test_a_database_that_stops_at_the_commit_rotates_nothing(world, switch, collection, at_database):
+    before = world.snapshot()
+    trouble = Trouble(lambda connection: switch.off(), "COMMIT")
+    at_database(trouble)
+    trouble.arm(1)
+    with pytest.raises(DatabaseUnavailableError):
+        world.push(collection, b"three")
+    trouble.arm(0)
+    switch.on()
+    assert_unchanged(before, world.snapshot(), orphans=True)
+
+    assert 3 == world.push(collection, b"three")
+
+
+@pytest.mark.on("postgresql")
+def test_a_connection_that_is_terminated_at_any_statement_loses_nothing(world, at_database):
+    killer = create_engine(world.services.database.engine.url, poolclass=NullPool)
+
+    def terminate(connection):
+        pid = connection.connection.dbapi_connection.info.backend_pid
+        with killer.connect() as other:
+            other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
+
+    trouble = Trouble(terminate)
+    at_database(trouble)
+    for k in itertools.count(1):
+        collection = world.collection(1)
+        world.push(collection, b"old %d" % k)
+        before = world.snapshot()
+        trouble.arm(k)
+        failed = _fails(lambda c=collection, k=k: world.push(c, b"new %d" % k))
+        came = trouble.came
+        trouble.arm(0)
+        if failed:
+            assert_unchanged(before, world.snapshot(), orphans=True)
+        world.check()
+        if not came:
+            break
+    killer.dispose()
+
+    assert k > 10
+
+
+def test_a_locked_sqlite_answers_503_and_comes_back_by_itself(world, services, collection, tmp_path):
+    def be_impatient(connection, record):
+        connection.execute("PRAGMA busy_timeout = 50")
+
+    event.listen(services.database.engine, "connect", be_impatient)
+    services.database.engine.dispose()
+    before = world.snapshot()
+    other = sqlite3.connect(tmp_path / "frepo.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    started = time.monotonic()
+    reply = push_by_web(world, collection)
+    took = time.monotonic() - started
+    other.execute("ROLLBACK")
+    other.close()
+    after = world.snapshot()
+    number = world.push(collection, b"three")
+
+    assert (503, "30", 3) == (reply.status_int, reply.headers["Retry-After"], number)
+    assert took < 10
+    assert_unchanged(before, after)

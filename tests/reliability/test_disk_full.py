@@ -1,0 +1,102 @@
+"""Disks that are full: 507, nothing changes, others go on, and it is over when there is room, without a restart."""
+
+import subprocess
+
+import pytest
+
+from frepo_core.errors import StorageFull
+from frepo_core.testing.sources import Source
+from reliability.invariants import assert_unchanged
+
+SIZES = {"storage": "2m", "temporary": "1m", "database": "2m"}
+LARGE = Source(3 << 20).read()
+
+
+@pytest.fixture
+def disks(tmp_path):
+    """Small disks for the storage, the temporary files and the database."""
+    mounted = []
+    try:
+        for name, size in SIZES.items():
+            (tmp_path / name).mkdir(exist_ok=True)
+            command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(tmp_path / name)]
+            if subprocess.run(command, capture_output=True, check=False).returncode:
+                pytest.skip("this machine lets nobody mount a tmpfs")
+            mounted.append(tmp_path / name)
+        yield tmp_path
+    finally:
+        for folder in mounted:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def database_url(disks):
+    return f"sqlite:///{disks}/database/frepo.db"
+
+
+@pytest.fixture
+def collection(world):
+    collection = world.collection(1)
+    world.push(collection, b"old")
+    return collection
+
+
+@pytest.fixture
+def fill(disks):
+    """Leave no room on a disk; return what makes room again."""
+
+    def fill(name):
+        filler = disks / name / ".filler"
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while file.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+        return filler.unlink
+
+    return fill
+
+
+def test_a_full_storage_refuses_and_keeps_all(world, collection):
+    before = world.snapshot()
+    with pytest.raises(StorageFull):
+        world.push(collection, LARGE)
+    after = world.snapshot()
+    other = world.push(world.collection(), b"small enough")
+
+    assert_unchanged(before, after)
+    assert 1 == other
+
+
+def test_a_storage_that_has_room_again_takes_versions_again(world, collection, fill):
+    make_room = fill("storage")
+    with pytest.raises(StorageFull):
+        world.push(collection, b"x" * 9000)
+    make_room()
+
+    assert 2 == world.push(collection, b"x" * 9000)
+
+
+def test_a_full_folder_for_temporary_files_refuses_and_lets_small_ones_pass(world, collection):
+    before = world.snapshot()
+    with pytest.raises(StorageFull):
+        world.push(collection, LARGE, stream=Source(len(LARGE)))
+    assert_unchanged(before, world.snapshot())
+
+    assert 2 == world.push(collection, b"small enough")
+
+
+def test_a_full_disk_of_the_database_refuses_and_comes_back(world, collection, fill):
+    before = world.snapshot()
+    make_room = fill("database")
+    with pytest.raises(StorageFull):
+        for _ in range(100):  # until the log of the database has to grow
+            world.push(collection, b"x" * 9000)
+            before = world.snapshot()
+    make_room()
+    after = world.snapshot()
+    number = world.push(collection, b"new")
+
+    assert_unchanged(before, after, orphans=True)
+    assert number > 1

@@ -1,0 +1,148 @@
+"""The invariants find what they are there for: each is broken here on purpose."""
+
+import pytest
+from sqlalchemy import delete, update
+
+from frepo_core.db.models import Collection, File
+from reliability.invariants import Ledger, assert_invariants, assert_unchanged
+
+
+@pytest.fixture
+def collection(world):
+    collection = world.collection(3)
+    for content in (b"one", b"two", b"three", b"four"):
+        world.push(collection, content)
+    return collection
+
+
+@pytest.fixture
+def breaks(world, collection):
+    """Change something behind the service's back, check, mend it again; return what was said."""
+
+    def breaks(*statements, mend=(), **options):
+        def run(changes):
+            world.services.database.write(lambda session: [session.execute(change) for change in changes])
+
+        run(statements)
+        with pytest.raises(AssertionError) as failure:
+            assert_invariants(world.services, world.ledger, **options)
+        run(mend)
+        return str(failure.value)[:2]
+
+    return breaks
+
+
+def test_bytes_that_are_gone_break_i2(world, breaks):
+    stat = next(world.backend.list())
+    path = world.backend.path(stat.key)
+    content = path.read_bytes()
+    path.unlink()
+    said = breaks()
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+
+    assert "I2" == said
+
+
+def test_bytes_that_changed_break_i2(world, breaks):
+    path = world.backend.path(next(world.backend.list()).key)
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + b"?")
+    said = breaks()
+    path.write_bytes(content)
+
+    assert "I2" == said
+
+
+def test_bytes_without_a_row_break_i2_once_swept(world, breaks, tmp_path):
+    orphan = tmp_path / "storage/ab/orphan"
+    orphan.parent.mkdir()
+    orphan.write_bytes(b"x")
+
+    assert "I2" == breaks(swept=True)
+
+
+def test_a_wrong_counter_breaks_i3(breaks):
+    change = update(Collection)
+
+    assert "I3" == breaks(change.values(versions_count=2), mend=[change.values(versions_count=3)])
+    assert "I3" == breaks(change.values(stored_size=1), mend=[change.values(stored_size=12)])
+
+
+def test_more_than_the_limit_breaks_i3(breaks):
+    change = update(Collection)
+
+    assert "I3" == breaks(change.values(max_backups_count=2), mend=[change.values(max_backups_count=3)])
+
+
+def test_a_counter_that_goes_back_breaks_i4(breaks):
+    change = update(Collection)
+
+    assert "I4" == breaks(change.values(last_number=3), mend=[change.values(last_number=4)])
+
+
+def test_a_number_that_is_given_twice_breaks_i4():
+    ledger = Ledger()
+    ledger.acknowledge("a", 1, b"x")
+    with pytest.raises(AssertionError, match="I4"):
+        ledger.acknowledge("a", 1, b"x")
+
+
+def test_an_acknowledged_version_that_is_gone_breaks_i1(world, collection):
+    world.services.versions.delete(collection, "v3")  # as a bug would: nobody asked for it
+    with pytest.raises(AssertionError, match="I1"):
+        world.check()
+    world.ledger.ask_to_delete(collection, 3)
+
+
+def test_one_rotated_too_many_breaks_i1(world, collection):
+    world.services.versions.delete(collection, "v2")
+    with pytest.raises(AssertionError, match="I1"):
+        world.check()
+    world.ledger.ask_to_delete(collection, 2)
+
+
+def test_a_collection_that_lost_all_breaks_i5(world, services):
+    collection = world.collection(1)
+    world.push(collection, b"only")
+    world.ledger.versions.clear()
+    services.versions.delete(collection, "v1")
+    with pytest.raises(AssertionError, match="I5"):
+        world.check()
+    world.ledger.ask_to_delete(collection, 1)
+
+
+def test_a_file_that_is_gone_breaks_i1(world, services):
+    name = world.upload(b"kept")
+    services.files.delete(name, "", by=world.admin)
+    with pytest.raises(AssertionError, match="I1"):
+        world.check()
+    world.ledger.ask_to_remove(name)
+
+
+def test_a_refusal_that_changes_something_breaks_i6(world, collection):
+    before = world.snapshot()
+    world.push(collection, b"five")
+    with pytest.raises(AssertionError, match="I6"):
+        assert_unchanged(before, world.snapshot())
+
+
+@pytest.mark.parametrize("where", ["storage/.partial-0", "temporary/left"])
+def test_a_temporary_file_breaks_i7(world, breaks, tmp_path, where):
+    (tmp_path / where).write_bytes(b"x")
+    said = breaks(swept=True)
+    (tmp_path / where).unlink()
+
+    assert "I7" == said
+
+
+def test_a_secret_in_a_log_breaks_i8(world):
+    with pytest.raises(AssertionError, match="I8"):
+        world.check(log=f"token {next(iter(world.ledger.secrets))}")
+
+
+def test_a_row_that_nobody_uses_breaks_i2_once_swept(world, breaks):
+    name = world.upload(b"unused")
+    world.ledger.ask_to_remove(name)
+
+    assert "I2" == breaks(delete(File).where(File.stored_name == name), swept=True)

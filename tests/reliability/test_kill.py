@@ -1,0 +1,120 @@
+"""kill -9 of the real service, at random moments of uploads and at every named point of a write."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import pytest
+
+from frepo_core.services.failpoints import ENVIRONMENT, POINTS
+from live.wire import blob_files
+from reliability.conftest import BIG
+from reliability.invariants import Ledger, digest_of
+from reliability.nursery import ForkedService
+from reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
+from reliability.world import World
+
+KILLS = 200 if BIG else 40
+ROUNDS = 8  # kills between two looks at everything
+
+
+@pytest.fixture
+def killable(tmp_path, nursery):
+    """A service that is started and ended by the test."""
+    service = ForkedService(tmp_path, nursery)
+    service.start()
+    yield service
+    service.stop()
+
+
+def restart(service, **environment):
+    service.environment.pop(ENVIRONMENT, None)
+    service.environment |= environment
+    service.start()
+
+
+def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
+    seed = random.randrange(1 << 32)
+    dice, ledger = random.Random(seed), Ledger()
+    caller = Caller(killable, ledger)
+    collections = [caller.collection(2) for _ in range(2)]
+    print(f"seed {seed}")
+    statuses = []
+
+    def push(collection, size):
+        while (status := caller.push_noted(collection, os.urandom(size))) == 200:
+            statuses.append(status)
+
+    for kill in range(KILLS):
+        threads = in_threads(*(lambda c=c, s=s: push(c, s) for c in collections for s in (50_000, 700_000)))
+        time.sleep(dice.uniform(0, 0.25))
+        killable.stop(signal.SIGKILL)
+        for thread in threads:
+            thread.join(30)
+        if kill % ROUNDS == ROUNDS - 1:
+            assert_holds_after_sweep(killable, ledger)
+        restart(killable)
+    killable.stop()
+    assert_holds_after_sweep(killable, ledger)
+
+    assert statuses
+
+
+def test_a_kill_at_every_named_point_loses_nothing(killable):
+    """One push rotates, heals damaged bytes or collects; so each point is on its way."""
+    ledger = Ledger()
+    caller = Caller(killable, ledger)
+    reached = []
+    killable.stop()
+    for point in POINTS:
+        content = os.urandom(700_000)
+        with inside(killable) as services:
+            world = World(services, ledger)
+            collection, other = world.collection(1), world.collection()
+            world.push(collection, f"old {point}".encode())
+            if point == "replaced":
+                world.push(other, content)
+                spoil(next(path for path in blob_files(killable) if digest_of(content) in path))
+        restart(killable, **{ENVIRONMENT: point})
+        status = caller.push_noted(collection, content)
+        reached += [point] if status == 0 and killable.process.wait(10) == -signal.SIGKILL else []
+        if point == "replaced":
+            ledger.acknowledge(collection, 2, content)  # committed, though its answer was lost
+        assert_holds_after_sweep(killable, ledger)
+        with inside(killable) as services:
+            World(services, ledger).push(collection, content)
+    assert_holds_after_sweep(killable, ledger)
+
+    assert list(POINTS) == reached
+
+
+def spoil(path):
+    """Shorten the file: the next upload of the same content heals it."""
+    with open(path, "r+b") as file:
+        file.truncate(5)
+
+
+def test_a_stop_lets_what_runs_end(killable):
+    """SIGTERM drains: an upload that was taken in is answered, and nothing is left behind."""
+    ledger = Ledger()
+    caller = Caller(killable, ledger)
+    collection = caller.collection(2)
+    statuses = []
+    started = threading.Event()
+
+    def push():
+        with_body = os.urandom(3_000_000)
+        started.set()
+        statuses.append(caller.push_noted(collection, with_body))
+
+    threads = in_threads(push)
+    started.wait(5)
+    killable.process.send_signal(signal.SIGTERM)
+    for thread in threads:
+        thread.join(30)
+    killable.process.wait(15)
+    assert_holds_after_sweep(killable, ledger)
+
+    assert statuses[0] in {0, 200}

@@ -1,0 +1,223 @@
+"""Many clients at several processes and few collections: limits, numbers and bytes hold."""
+
+import hashlib
+import os
+import random
+import threading
+import time
+
+import pytest
+
+from frepo_core.domain.limits import ONE, TOTAL
+from frepo_core.errors import FrepoError, RuleError
+from frepo_core.testing.sources import Source
+from reliability.conftest import BIG
+from reliability.invariants import Ledger
+from reliability.nursery import ForkedService
+from reliability.real import Caller, assert_holds_after_sweep, in_threads
+from servers.service import Service
+
+SECONDS = 60 if BIG else 4
+CLIENTS = 50 if BIG else 12
+PROCESSES = {"sqlite": 1, "postgresql": 4 if BIG else 2, "mariadb": 4 if BIG else 2}
+
+
+@pytest.fixture
+def crowd(tmp_path, database_url, nursery):
+    """Services over one database and one storage, in as many processes as the database can take."""
+    kind = database_url.partition(":")[0]
+    services: list[Service] = []
+    for number in range(PROCESSES.get(kind, 2)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        shared = {
+            "DATABASE_URL": database_url,
+            "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
+            "APP_SECRETS_FILE": str(tmp_path / "secrets.json"),
+        }
+        services.append(ForkedService(folder, nursery, shared))
+        services[-1].start()
+        services[-1]._admin = services[0].admin
+    yield services
+    for service in services:
+        service.stop()
+
+
+@pytest.fixture
+def callers(crowd):
+    ledger = Ledger()
+    return [Caller(service, ledger) for service in crowd]
+
+
+@pytest.mark.on("sqlite", "postgresql", "mariadb")
+def test_a_crowd_breaks_no_promise(crowd, callers):
+    """Pushes, equal contents, deletions, edits and downloads, all at once, on three small collections."""
+    ledger = callers[0].ledger
+    collections = [callers[0].collection(3) for _ in range(3)]
+    common = [os.urandom(60_000) for _ in range(3)]
+    end, statuses = time.monotonic() + SECONDS, []
+
+    def act(seed):
+        dice, caller = random.Random(seed), callers[seed % len(callers)]
+        while time.monotonic() < end:
+            collection, chance = dice.choice(collections), dice.random()
+            if chance < 0.45:
+                status = caller.push_noted(collection, dice.randbytes(dice.choice([10, 3000, 700_000])))
+            elif chance < 0.65:
+                status = caller.push_noted(collection, dice.choice(common))
+            elif chance < 0.75:
+                status = caller.upload_noted(dice.choice(common), f"{seed}.bin")
+            elif chance < 0.85:
+                status = caller.delete_noted(
+                    collection, dice.choice([int(n) for n in caller.versions(collection)] or [1])
+                )
+            else:
+                status = _read_whole(caller, collection)
+            statuses.append(status)
+
+    for thread in in_threads(*(lambda seed=seed: act(seed) for seed in range(CLIENTS))):
+        thread.join(SECONDS + 60)
+    for service in crowd:
+        service.stop()
+    assert_holds_after_sweep(crowd[0], ledger)
+
+    assert {200, 202} <= set(statuses) <= {200, 202, 400, 404}
+    assert not [line for service in crowd for line in service.log.read_text().splitlines() if " ERROR " in line]
+
+
+def _read_whole(caller, collection):
+    """Download a version: whole, or gone by now, but never other bytes."""
+    for version in caller.versions(collection).values():
+        reply = caller.request("GET", version["url"].removeprefix(caller.service.url), token=False)
+        if reply.status == 200:
+            assert version["details"]["sha256"] == hashlib.sha256(reply.body).hexdigest()
+        return reply.status
+    return 200
+
+
+@pytest.mark.on("postgresql")
+def test_limits_that_change_under_fire_hold_for_the_next_version(crowd, callers):
+    collection, ledger = callers[0].collection(3), callers[0].ledger
+    end = time.monotonic() + SECONDS / 2
+
+    def push(number):
+        while time.monotonic() < end:
+            callers[number % len(callers)].push_noted(collection, os.urandom(1000))
+
+    def edit():
+        while time.monotonic() < end:
+            callers[-1].edit_noted(collection, maxBackupsCount=random.choice([1, 2, 3, 5]))
+
+    for thread in in_threads(edit, *(lambda number=number: push(number) for number in range(6))):
+        thread.join(60)
+    callers[0].edit_noted(collection, maxBackupsCount=2)
+    status = callers[0].push_noted(collection, b"last")
+    kept = len(callers[0].versions(collection))
+    for service in crowd:
+        service.stop()
+    assert_holds_after_sweep(crowd[0], ledger)
+
+    assert (200, 2) == (status, kept)
+
+
+@pytest.mark.on("sqlite", "postgresql")
+def test_of_two_that_fit_alone_but_not_together_one_is_refused(world):
+    for _ in range(10):
+        collection = world.collection(0, limits={ONE: 10, TOTAL: 15}, strategy="alert_when_backup_limit_reached")
+        outcomes = _at_once(lambda content, c=collection: world.push(c, content), [b"a" * 10, b"b" * 10])
+
+        assert [1] == world.numbers(collection)
+        assert [RuleError] == [type(outcome) for outcome in outcomes if outcome != 1]
+
+
+@pytest.mark.on("sqlite", "postgresql")
+def test_adopting_a_blob_while_its_last_user_goes_keeps_its_bytes(world):
+    """Whoever wins: what was acknowledged downloads. The world's invariants say so at the end."""
+    for number in range(15):
+        content, collection = b"shared %d" % number, world.collection()
+        name = world.upload(content, f"{number}.txt")
+        outcomes = _at_once(
+            lambda do: do(),
+            [lambda n=name: world.remove(n), lambda c=collection, b=content: world.push(c, b)],
+        )
+
+        assert [None, 1] == outcomes
+
+
+def test_a_reader_of_what_rotation_removes_ends_whole(world, services):
+    """A file that is open stays readable on a local disk; elsewhere the read breaks, which is honest, too."""
+    collection, content = world.collection(1), os.urandom(3_000_000)
+    world.push(collection, content)
+    blob = services.versions.find(collection, "v1").file.blob
+    with services.downloads.open(blob) as reader:
+        head = reader.read(1000)
+        world.push(collection, b"new")
+        rest = reader.read()
+
+    assert content == head + rest
+
+
+def test_a_token_that_is_revoked_in_the_middle_ends_an_upload_whole_or_not_at_all(crowd, callers):
+    """The token is looked at when the request comes in; what it let in is a version, what comes later is not."""
+    caller, ledger = callers[0], callers[0].ledger
+    collection = caller.collection(0)
+    body = b'{"roles": ["upload.backup", "collections.upload_to_allowed_collections"], "data": {}, "expires": "never"}'
+    token = caller.request("POST", "/auth/token/generate", body).json["tokenId"]
+    ledger.secrets.add(token)
+    caller.request("POST", f"/repository/collection/{collection}/token", b'{"token": "%s"}' % token.encode())
+    statuses: list[int] = []
+
+    def push():
+        while not statuses or statuses[-1] == 200:
+            content = os.urandom(400_000)
+            reply = caller.push(collection, content, {"X-Auth-Token": token})
+            statuses.append(reply.status)
+            if reply.status == 200:
+                ledger.acknowledge(collection, reply.json["version"]["version"], content)
+
+    threads = in_threads(push, push)
+    while len(statuses) < 6:
+        time.sleep(0.01)
+    caller.request("DELETE", f"/auth/token/{token}")
+    for thread in threads:
+        thread.join(30)
+    count = len(caller.versions(collection))
+    crowd[0].stop()
+    assert_holds_after_sweep(crowd[0], ledger)
+
+    assert (2, statuses.count(200)) == (statuses.count(403), count)
+
+
+def test_a_slow_upload_holds_no_lock(world):
+    """No transaction is open while a body comes in: others write, at the same collection."""
+    collection, begun, go_on = world.collection(), threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        go_on.wait(20)
+
+    source = Source(1 << 20, at=1 << 19, do=wait)
+    content = Source(1 << 20).read()
+    threads = in_threads(lambda: world.push(collection, content, stream=source))
+    begun.wait(10)
+    fast = world.push(collection, b"fast")
+    go_on.set()
+    threads[0].join(20)
+
+    assert (1, [1, 2]) == (fast, world.numbers(collection))
+
+
+def _at_once(function, arguments):
+    """Call with each argument at the same moment; return results and refusals in order."""
+    barrier, outcomes = threading.Barrier(len(arguments)), [None] * len(arguments)
+
+    def call(index):
+        barrier.wait(10)
+        try:
+            outcomes[index] = function(arguments[index])
+        except FrepoError as error:
+            outcomes[index] = error
+
+    for thread in in_threads(*(lambda index=index: call(index) for index in range(len(arguments)))):
+        thread.join(30)
+    return outcomes

@@ -1,0 +1,308 @@
+"""Any sequence of requests does what a dictionary would do, and a refused one changes nothing."""
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import text
+
+from databases import _empty
+from frepo_core.db.models import Base
+from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.domain.roles import Role
+from frepo_core.errors import (
+    AccessDeniedError,
+    FrepoError,
+    MalformedRequestError,
+    OvertakenError,
+    RuleError,
+    TooBigError,
+)
+from frepo_core.testing.sources import Source
+from reliability.conftest import BIG
+from reliability.invariants import ALERTING, assert_unchanged, digest_of
+from reliability.world import World
+
+EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if BIG else "20"))
+STEPS = 30
+ROTATING = "delete_oldest_when_adding_new"
+ENOUGH = 1 << 30
+
+# Few and small, so that contents meet again and limits are reached.
+contents = st.builds(lambda letter, size: letter * size, st.sampled_from([b"a", b"b", b"c"]), st.integers(1, 12))
+limits = st.fixed_dictionaries(
+    {COUNT: st.integers(0, 3), ONE: st.sampled_from([0, 5, 10]), TOTAL: st.sampled_from([0, 10, 20, 30])}
+)
+strategies = st.sampled_from([ROTATING, ALERTING])
+
+
+@dataclass
+class Shelf:
+    """A collection as the model knows it."""
+
+    limits: dict[str, int]
+    strategy: str
+    guards: dict[str, object] = field(default_factory=dict)
+    versions: dict[int, bytes] = field(default_factory=dict)
+    last: int = 0
+
+    def after_push(self, content: bytes, follows: int | None) -> dict[int, bytes] | type[FrepoError]:
+        """Return the versions that are there after a push, or the refusal."""
+        size, one, total, count = len(content), self.limits[ONE], self.limits[TOTAL], self.limits[COUNT]
+        if follows is not None and follows != self.last:
+            return OvertakenError
+        if (one and size > one) or (total and size > total):
+            return RuleError
+        kept = dict(self.versions)
+        while kept and ((count and len(kept) >= count) or (total and sum(map(len, kept.values())) + size > total)):
+            del kept[min(kept)]
+        rotated = len(kept) < len(self.versions)
+        if rotated and (self.strategy == ALERTING or self.guards.get("min_retention")):
+            return RuleError
+        if self._is_suspicious(size) and (rotated or self.guards.get("action") != "keep"):
+            return RuleError
+        return kept | {self.last + 1: content}
+
+    def _is_suspicious(self, size: int) -> bool:
+        newest = len(self.versions[max(self.versions)]) if self.versions else 0
+        shrink = self.guards.get("max_shrink_percent")
+        return size < self.guards.get("min_version_size", 0) or bool(shrink and size < newest * (100 - shrink) / 100)
+
+
+class Model(RuleBasedStateMachine):
+    """Requests against the services, and the same against dictionaries."""
+
+    world: World
+    shelves = Bundle("shelves")
+    names = Bundle("names")
+    tokens = Bundle("tokens")
+
+    def __init__(self) -> None:
+        super().__init__()
+        _clear(self.world)
+        self.world = World(self.world.services)
+        self.known: dict[str, Shelf] = {}
+        self.files: dict[str, bytes] = {}
+        self.valid: dict[str, int] = {}
+        self.once: set[str] = set()
+
+    def refused(self, error: type[FrepoError], call, *arguments, **more) -> None:
+        before = self.world.snapshot()
+        with pytest.raises(error):
+            call(*arguments, **more)
+        assert_unchanged(before, self.world.snapshot())
+
+    @rule(target=shelves, limits=limits, strategy=strategies)
+    def create(self, limits, strategy):
+        limits = limits | {TOTAL: limits[TOTAL] and max(limits[TOTAL], limits[ONE] * max(limits[COUNT], 1))}
+        if limits[TOTAL] and not limits[ONE]:
+            limits |= {TOTAL: 30}
+        collection = self.world.collection(limits[COUNT], limits=limits, strategy=strategy)
+        self.world.ledger.edited.add(collection)  # the model knows better than the general rule
+        self.known[collection] = Shelf(limits=limits, strategy=strategy)
+        return collection
+
+    @rule(collection=shelves, limits=limits, strategy=st.none() | strategies)
+    def edit(self, collection, limits, strategy):
+        shelf = self.known.get(collection)
+        before = self.world.snapshot()
+        try:
+            self.world.edit(collection, limits=limits, strategy=strategy)
+        except FrepoError:
+            assert_unchanged(before, self.world.snapshot())
+            return
+        assert shelf, "a collection that is gone was edited"
+        stored = sum(map(len, shelf.versions.values()))
+        assert not limits[TOTAL] or limits[TOTAL] >= stored, "a limit below what is stored was accepted"
+        shelf.limits, shelf.strategy = limits, strategy or shelf.strategy
+
+    @rule(
+        collection=shelves,
+        guards=st.fixed_dictionaries(
+            {
+                "min_retention": st.sampled_from([timedelta(), timedelta(), timedelta(days=7)]),
+                "min_version_size": st.sampled_from([0, 2]),
+                "max_shrink_percent": st.sampled_from([0, 50]),
+                "action": st.sampled_from(["refuse", "keep"]),
+            }
+        ),
+    )
+    def guard(self, collection, guards):
+        if collection not in self.known:
+            self.refused(FrepoError, self.world.edit, collection, guards=guards)
+            return
+        self.world.edit(collection, guards=guards)
+        self.known[collection].guards = guards
+
+    @rule(collection=shelves, content=contents, follows=st.none() | st.integers(-1, 0))
+    def push(self, collection, content, follows):
+        shelf = self.known.get(collection)
+        if not shelf:
+            self.refused(FrepoError, self.world.push, collection, content)
+            return
+        after = None if follows is None else shelf.last + follows
+        expected = shelf.after_push(content, after)
+        if isinstance(expected, dict):
+            assert shelf.last + 1 == self.world.push(collection, content, after=after)
+            shelf.versions, shelf.last = expected, shelf.last + 1
+        else:
+            self.refused(expected, self.world.push, collection, content, after=after)
+
+    @rule(collection=shelves, several=st.lists(contents, min_size=2, max_size=4))
+    def keep_pushing(self, collection, several):
+        for content in several:
+            self.push(collection, content, None)
+
+    @rule(collection=shelves, at=st.integers(0, 8))
+    def break_off(self, collection, at):
+        if collection not in self.known:
+            return
+
+        def vanish():
+            raise ConnectionResetError
+
+        stream = Source(9, at=at, step=4, do=vanish)
+        self.refused((MalformedRequestError, RuleError), self.world.push, collection, b"", stream=stream)
+
+    @rule(collection=shelves, number=st.integers(1, 9))
+    def delete(self, collection, number):
+        shelf = self.known.get(collection)
+        if not shelf or number not in shelf.versions or shelf.guards.get("min_retention"):
+            self.refused(FrepoError, self.world.services.versions.delete, collection, f"v{number}")
+            return
+        self.world.delete(collection, number)
+        del shelf.versions[number]
+
+    @rule(collection=shelves)
+    def delete_collection(self, collection):
+        shelf = self.known.get(collection)
+        if not shelf or shelf.versions:
+            self.refused(FrepoError, self.world.services.collections.delete, collection)
+            return
+        self.world.services.collections.delete(collection)
+        for key in [key for key in self.world.ledger.versions if key[0] == collection]:
+            del self.world.ledger.versions[key]
+        del self.known[collection]
+
+    @rule(target=names, content=contents, name=st.sampled_from(["a.txt", "b.txt"]))
+    def upload(self, content, name):
+        known = [stored for stored, other in self.files.items() if other == content]
+        stored = self.world.upload(content, name)
+        assert [stored] == (known or [stored]), "a known content got another name"
+        self.files[stored] = content
+        self.world.ledger.removed.discard(stored)
+        return stored
+
+    @rule(name=names)
+    def remove(self, name):
+        if name not in self.files:
+            self.refused(FrepoError, self.world.services.files.delete, name, "", by=self.world.admin)
+            return
+        self.world.remove(name)
+        del self.files[name]
+
+    @rule(target=tokens, largest=st.integers(0, 6), once=st.booleans())
+    def make_token(self, largest, once):
+        roles = [Role.UPLOAD_ALL, *([Role.UPLOAD_ONCE] if once else [])]
+        token = self.world.token(*roles, max_file_size=largest)
+        self.valid[token] = largest
+        self.once |= {token} if once else set()
+        return token
+
+    @rule(token=tokens)
+    def revoke(self, token):
+        if token not in self.valid:
+            self.refused(FrepoError, self.world.services.tokens.revoke, token, by=self.world.admin)
+            return
+        self.world.services.tokens.revoke(token, by=self.world.admin)
+        del self.valid[token]
+
+    @rule(target=names, token=tokens, content=contents)
+    def upload_with(self, token, content):
+        if token not in self.valid:
+            self.refused(AccessDeniedError, self.world.identify, token)
+            return next(iter(self.files), "none")
+        by, largest = self.world.identify(token), self.valid[token]
+        if largest and len(content) > largest:
+            self.refused(TooBigError, self.world.upload, content, by=by)
+            return next(iter(self.files), "none")
+        stored = self.world.upload(content, by=by)
+        self.files[stored] = content
+        self.world.ledger.removed.discard(stored)
+        if token in self.once:
+            del self.valid[token]
+        return stored
+
+    @rule()
+    def sweep_and_verify(self):
+        self.world.sweep()
+        assert [] == self.world.verify().damaged
+        self.world.check(swept=True)
+
+    @invariant()
+    def agrees(self):
+        for collection, shelf in self.known.items():
+            found = self.world.services.versions.list(collection)
+            assert {number: digest_of(content) for number, content in shelf.versions.items()} == {
+                version.number: version.file.blob.digest for version in found
+            }
+            assert shelf.last == self.world.services.collections.get(collection).last_number
+        for name, content in self.files.items():
+            assert digest_of(content) == self.world.services.files.find(name).blob.digest
+        wanted = {digest_of(content) for shelf in self.known.values() for content in shelf.versions.values()}
+        wanted |= {digest_of(content) for content in self.files.values()}
+        assert wanted == {stat.key.split("/")[1][:64] for stat in self.world.backend.list()}
+
+    @invariant()
+    def holds(self):
+        self.world.check()
+
+
+def _clear(world: World) -> None:
+    engine = world.services.database.engine
+    if engine.dialect.name == "postgresql":
+        _empty(engine)
+    else:
+        with engine.begin() as connection:
+            connection.execute(text("PRAGMA defer_foreign_keys = ON"))
+            for table in reversed(Base.metadata.sorted_tables):
+                connection.execute(table.delete())
+    directory = (
+        world.backend.path(next(iter(world.backend.list())).key).parents[1] if list(world.backend.list()) else ""
+    )
+    if directory:
+        shutil.rmtree(directory)
+        directory.mkdir()
+
+
+@pytest.mark.on("sqlite", "postgresql")
+def test_any_sequence_of_requests_does_what_the_model_does(world):
+    class OnThisDatabase(Model):
+        pass
+
+    OnThisDatabase.world = world
+    run_state_machine_as_test(
+        OnThisDatabase,
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            derandomize=not BIG,
+            phases=[Phase.generate, *([Phase.shrink] if BIG else [])],  # shrinking takes minutes
+            report_multiple_bugs=False,
+            database=None,
+        ),
+    )
+    _clear(world)
