@@ -1,0 +1,179 @@
+"""The import rules of the rooms, read from the source: who may import whom, and how it is written."""
+
+import ast
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "frepo_core/src/frepo_core"
+PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path.name != "frepo_core"]
+FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
+CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
+MAX_LINES = 400
+
+# What a room may import beside itself, from whole rooms or from single modules of them.
+MAY_IMPORT = {
+    "errors": set(),
+    "settings": {"errors", "domain"},
+    "domain": {"errors"},
+    "plugins": {"errors", "settings"},
+    "db": {"domain", "errors"},
+    "services": {"domain", "db", "plugins", "errors", "settings"},
+    "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.registry"},
+    "cli": {"services", "domain", "errors", "settings", "plugins", "db.migrations"},
+}
+PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
+ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy": {"db", "services"}, "alembic": {"db"}}
+
+
+def relative_name(path):
+    return str(path.relative_to(ROOT))
+
+
+def each_file(paths):
+    return pytest.mark.parametrize("path", paths, ids=relative_name)
+
+
+def imports(path):
+    """Return (level, dotted name) of every import, `from a import b` as `a` and as `a.b`."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [(0, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found += [(node.level, f"{module}.{alias.name}".strip(".")) for alias in node.names]
+    return found
+
+
+def room(path):
+    """Return the room of a file of the core; `main` for the composition root."""
+    first = path.relative_to(CORE).parts[0].removesuffix(".py")
+    return "main" if first == "__init__" else first
+
+
+def core_imports(path):
+    """Return what a file imports of the core by absolute names, without `frepo_core.`."""
+    names = [name for level, name in imports(path) if level == 0 and name.partition(".")[0] == "frepo_core"]
+    return [name.removeprefix("frepo_core").lstrip(".") for name in names]
+
+
+def is_allowed(name, allowed):
+    return any(name == one or name.startswith(f"{one}.") for one in allowed)
+
+
+def test_the_rules_name_every_room():
+    assert {*MAY_IMPORT, "main", "testing"} == {room(path) for path in CORE_FILES}
+
+
+@each_file([path for path in CORE_FILES if room(path) in MAY_IMPORT])
+def test_a_room_imports_only_the_rooms_it_may(path):
+    forbidden = [name for name in core_imports(path) if not is_allowed(name, MAY_IMPORT[room(path)] | {room(path)})]
+
+    assert forbidden == []
+
+
+@each_file([path for path in CORE_FILES if room(path) not in {"main", "testing"}])
+def test_within_a_room_imports_are_relative(path):
+    # Alembic runs env.py and the revisions as scripts: a relative import has nothing to start from there.
+    absolute = [
+        name for name in core_imports(path) if "migrations" not in path.parts and is_allowed(name, {room(path)})
+    ]
+
+    assert absolute == []
+
+
+@each_file(FILES)
+def test_relative_imports_stay_within_the_room(path):
+    package = CORE / room(path) if path.is_relative_to(CORE) else next(p for p in PLUGINS if path.is_relative_to(p))
+    depth = len(path.relative_to(package).parts) if path.is_relative_to(package) else 0
+
+    leaving = [name for level, name in imports(path) if level > depth]
+
+    assert leaving == []
+
+
+@each_file([path for path in CORE_FILES if room(path) != "testing"])
+def test_nobody_imports_the_testing_kit(path):
+    assert [] == [name for name in core_imports(path) if is_allowed(name, {"testing"})]
+
+
+@each_file([path for path in FILES if not path.is_relative_to(CORE)])
+def test_a_plugin_imports_the_public_room_alone(path):
+    names = [name for level, name in imports(path) if level == 0 and name.startswith("frepo_")]
+
+    assert [] == [name for name in names if not is_allowed(name, {"frepo_core.plugins"})]
+
+
+@each_file([path for path in FILES if not path.is_relative_to(CORE)])
+def test_a_plugin_reads_only_what_the_public_room_offers(path):
+    import frepo_core.plugins
+
+    offered = {f"frepo_core.plugins.{name}" for name in frepo_core.plugins.__all__}
+    names = {name for level, name in imports(path) if level == 0 and name.startswith("frepo_core.")}
+
+    assert set() == names - offered
+
+
+@each_file(CORE_FILES)
+def test_the_core_names_no_plugin_distribution(path):
+    names = "|".join(re.escape(spelling) for p in PLUGINS for spelling in (p.name, p.name.replace("_", "-")))
+    # The hook that asks for strategies is called like the distribution that brings ours.
+    text = re.sub(r"\bfrepo_strategies\b(?=\()|hook\.frepo_strategies\b", "", path.read_text())
+
+    assert re.findall(names, text) == []
+
+
+def test_the_cores_metadata_names_no_plugin_distribution():
+    text = (ROOT / "frepo_core/pyproject.toml").read_text()
+
+    assert [] == [path.name for path in PLUGINS if path.name in text or path.name.replace("_", "-") in text]
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_rules_touch_nothing_outside(name):
+    used = {imported.partition(".")[0] for path in (CORE / name).glob("**/*.py") for _, imported in imports(path)}
+
+    assert set() == used & PURE[name]
+
+
+@pytest.mark.parametrize("framework", ONLY_IN)
+def test_a_framework_stays_in_its_rooms(framework):
+    rooms = {
+        room(path)
+        for path in CORE_FILES
+        for level, name in imports(path)
+        if level == 0 and name.partition(".")[0] == framework
+    }
+
+    assert rooms <= ONLY_IN[framework]
+
+
+@each_file([path for path in CORE_FILES if room(path) in {"domain", "services", "db"}])
+def test_no_rule_reads_the_clock_but_the_databases_room(path):
+    calls = re.findall(r"datetime\.now\(|datetime\.utcnow\(|date\.today\(", path.read_text())
+
+    assert calls == [] or path == CORE / "db/types.py"
+
+
+@each_file(FILES)
+def test_a_file_is_short(path):
+    assert len(path.read_text().splitlines()) <= MAX_LINES
+
+
+@each_file(FILES)
+def test_a_module_opens_with_a_sentence(path):
+    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
+
+    assert docstring.partition("\n")[0].rstrip().endswith((".", ":")), docstring
+
+
+@each_file(FILES)
+def test_an_ignored_type_error_names_its_code(path):
+    with path.open("rb") as file:
+        comments = [token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT]
+
+    assert [] == [text for text in comments if re.search(r"type:\s*ignore(?!\[[a-z-]+(, ?[a-z-]+)*\])", text)]
