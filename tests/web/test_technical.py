@@ -1,10 +1,12 @@
 """Contract 5: greeting, version, health, and read-only mode."""
 
 import json
+import socket
 from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
+from sqlalchemy import event
 from webtest import TestApp
 
 from frepo_core.web import make_app
@@ -99,10 +101,23 @@ def test_a_broken_database_is_told(stranger, services, tmp_path):
 
 
 def break_database(services, tmp_path):
-    """Leave the service with a database that cannot be opened."""
-    services.database.engine.dispose()
-    (tmp_path / "frepo.db").unlink()
-    (tmp_path / "frepo.db").mkdir()
+    """Leave the service with a database that cannot be opened: a folder, or a port where nobody listens."""
+    engine = services.database.engine
+    engine.dispose()
+    if engine.dialect.name == "sqlite":
+        (tmp_path / "frepo.db").unlink()
+        (tmp_path / "frepo.db").mkdir()
+        return
+
+    @event.listens_for(engine, "do_connect")
+    def elsewhere(dialect, record, arguments, parameters):
+        parameters |= {"host": "127.0.0.1", "port": closed_port()}
+        parameters.pop("unix_socket", None)
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def test_a_database_that_is_away_is_a_503(uploader, services, tmp_path):

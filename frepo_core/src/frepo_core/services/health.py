@@ -42,10 +42,13 @@ class Health:
         """Look at both. Raises `AccessDeniedError` for a wrong code, and always where none is set."""
         if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
             raise AccessDeniedError("No access: the health check needs its code")
-        return HealthReport(database=self._look(self._database.check), storage=self._look(self._check_storage))
+        database = self._look(self._database.check)
+        storage = self._look(self._storages.get(self._storages.current).check)
+        if not database:
+            storage += self._look(self._check_blobs)
+        return HealthReport(database=database, storage=storage)
 
-    def _check_storage(self) -> None:
-        self._storages.get(self._storages.current).check()
+    def _check_blobs(self) -> None:
         with self._database.reading() as session:
             damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
         if damaged:
