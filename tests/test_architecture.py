@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 CORE = ROOT / "frepo_core/src/frepo_core"
 PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path.name != "frepo_core"]
 FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
+TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 MAX_LINES = 400
 
@@ -159,7 +160,7 @@ def test_no_rule_reads_the_clock_but_the_databases_room(path):
     assert calls == [] or path == CORE / "db/types.py"
 
 
-@each_file(FILES)
+@each_file([*FILES, *TESTS])
 def test_a_file_is_short(path):
     assert len(path.read_text().splitlines()) <= MAX_LINES
 

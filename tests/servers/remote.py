@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 
 Script = Callable[[socket.socket], None]
+CHUNKED = "Transfer-Encoding: chunked"
 
 
 class Remote:
@@ -86,6 +87,11 @@ def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
 
 def redirect(target: str) -> bytes:
     return reply("302 Found", b"", f"Location: {target}", "Content-Length: 0")
+
+
+def say_nothing(connection: socket.socket) -> None:
+    """Wait until the other side hangs up."""
+    connection.recv(1)
 
 
 def endless(head: bytes, chunk: bytes = b"x" * 65536, pause: float = 0) -> Script:

@@ -9,6 +9,7 @@ from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.backend import S3Storage
 from frepo_storage_s3.client import make_client
 from servers.ceph import NOT_INSTALLED, ceph_cluster, missing_programs
+from servers.proftpd import run_proftpd
 
 COUNTER = itertools.count()
 
@@ -25,6 +26,25 @@ def ceph():
 def gateway(ceph):
     with ceph.gateway() as gateway:
         yield gateway
+
+
+@pytest.fixture(scope="session")
+def tls_server():
+    with run_proftpd() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def plain_server():
+    with run_proftpd(tls=False) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server():
+    """An FTP server that a test may stop or whose sessions it may kill."""
+    with run_proftpd() as server:
+        yield server
 
 
 @pytest.fixture

@@ -3,10 +3,12 @@
 import json as json_format
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 from webtest import TestApp, TestResponse
+
+from frepo_core.services import Services
 
 COLLECTIONS = "/repository/collection"
 JSON = {"Content-Type": "application/json"}
@@ -16,6 +18,20 @@ def with_settings(**values: str) -> Any:
     """Run a test with other settings; `fs__adapter` is `fs.adapter`."""
     settings = {name.replace("__", "."): value for name, value in values.items()}
     return pytest.mark.parametrize("settings", [settings], indirect=True, ids=["other-settings"])
+
+
+def refusal(answer: TestResponse) -> tuple[Any, ...]:
+    """Return what clients look for in the answer to a rule that is broken."""
+    return answer.status_int, answer.json["status"], answer.json["error_code"], answer.json["errors"]
+
+
+def stored(services: Services, answer: TestResponse) -> Any:
+    """Return the record of the file that an upload was answered with."""
+    return services.files.find(answer.json["filename"])
+
+
+def stored_name(url: str) -> str:
+    return urlsplit(url).path.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -77,3 +93,8 @@ class Client:
         """Return the collection's versions by number."""
         found: dict[str, Any] = self.get(f"{COLLECTIONS}/{collection}/backup").json["versions"]
         return found
+
+
+def follow(client: Client, url: str) -> TestResponse:
+    """Get what a link of an answer leads to."""
+    return client.get(url.removeprefix("http://localhost:80"))

@@ -12,7 +12,7 @@ from webtest import TestApp
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
 from frepo_core.services import Services, assemble
-from web.client import Client
+from web.client import COLLECTIONS, Client
 
 
 @pytest.fixture
@@ -114,3 +114,17 @@ def member(holder: Callable[..., Client], root: Client, collection: str) -> Call
         return caller
 
     return make
+
+
+@pytest.fixture
+def lister(member: Callable[..., Client]) -> Client:
+    """Someone who may read the versions of `collection` and nothing else."""
+    return member(Role.LIST_VERSIONS)
+
+
+@pytest.fixture
+def three(root: Client, collection: str) -> str:
+    """The path of the collection's three versions."""
+    for content in (b"one", b"two", b"three"):
+        root.push(collection, content)
+    return f"{COLLECTIONS}/{collection}/backup"

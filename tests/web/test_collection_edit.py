@@ -165,11 +165,6 @@ def test_a_simulated_edit_is_checked(root, collection):
     assert answer.json["error_code"] == 4002
 
 
-@pytest.fixture
-def lister(member):
-    return member(Role.LIST_VERSIONS)
-
-
 def test_a_password_protects_the_versions_uploaded_from_then_on(root, lister, collection):
     root.push(collection, b"one")
     edit(root, collection, password="p")

@@ -1,0 +1,43 @@
+"""add-by-url over https: certificates are checked, and the time is limited there, too."""
+
+import ssl
+import subprocess
+
+import pytest
+
+from servers.remote import endless, reply, say_nothing
+from web.add_by_url.words import FAILED, REFUSED
+
+
+@pytest.fixture
+def self_signed(tmp_path):
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subject = ["-subj", "/CN=127.0.0.2", "-addext", "subjectAltName=IP:127.0.0.2"]
+    how = ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", *subject]
+    subprocess.run([*how, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return certificate, context
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(add, remote, self_signed):
+    server = remote(context=self_signed[1])
+
+    assert add(f"{server.origin}/x", status=400).json["error_code"] == REFUSED
+
+
+def test_tls_with_a_good_certificate_works_and_its_time_is_limited(app, add, monkeypatch, remote, self_signed):
+    certificate, context = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server = remote({"/slow": endless(reply("200 OK"), b"x", pause=0.1)}, context=context)
+
+    good, slow = add(f"{server.origin}/x"), add(f"{server.origin}/slow", status=400)
+
+    assert app.get(f"/repository/file/{good.json['filename']}").body == b"content"
+    assert slow.json["error_code"] == FAILED
+
+
+def test_a_server_that_never_shakes_hands_is_left(add, remote):
+    plain = remote({"/x": say_nothing})
+
+    assert add(plain.origin.replace("http:", "https:") + "/x", status=400).json["error_code"] in {REFUSED, FAILED}
