@@ -4,9 +4,8 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from web.client import COLLECTIONS, with_settings
+from web.words import COUNT, NOBODY, ONE, TOTAL
 
-COUNT, ONE, TOTAL = "maxBackupsCount", "maxOneVersionSize", "maxCollectionSize"
-NOBODY = "9b2ff1a2-8e2b-4d61-9d3c-8f6a3d6f1b11"
 LOWER = "max_collection_size_is_lower_than_single_element_size"
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from web.samples import DOCUMENTS, HTML, IMAGES, PDF, PNG, SVG, VIDEOS
+from web.words import CLOSED
 
 CONTENT = b"0123456789"
 ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
-CLOSED = "No access to read the file, maybe invalid password?"
 ANCIENT, FUTURE = "Mon, 01 Jan 2001 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"
 
 

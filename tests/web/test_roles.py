@@ -13,8 +13,8 @@ from frepo_core.services.collections import CollectionChange
 from frepo_core.services.tokens import NewToken
 from frepo_core.web import make_app
 from web.client import COLLECTIONS, Client
+from web.words import NOBODY
 
-NOBODY = "9b2ff1a2-8e2b-4d61-9d3c-8f6a3d6f1b11"
 IN_COLLECTION = COLLECTIONS + "/{collection}"
 SIMULATED = {"simulate": "true"}
 

@@ -8,10 +8,9 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from web.client import COLLECTIONS, Client, with_settings
+from web.words import CHOSEN, NOBODY
 
 GENERATE = "/auth/token/generate"
-CHOSEN = "8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a"
-NOBODY = "9b2ff1a2-8e2b-4d61-9d3c-8f6a3d6f1b11"
 ODD_DATE = {"expires": ["invalid_date_format_and_not_an_expression"]}
 
 

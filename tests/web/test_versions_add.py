@@ -1,6 +1,5 @@
 """Contract 4.2: adding versions, their names and numbers, rotation and refusals."""
 
-import hashlib
 import re
 import uuid
 
@@ -9,10 +8,9 @@ import pytest
 from frepo_core.domain.roles import Role
 from web.client import COLLECTIONS, with_settings
 from web.samples import HTML, PNG
+from web.words import COUNT, HELLO
 
-HELLO = hashlib.sha256(b"hello").hexdigest()
 ALERT = "alert_when_backup_limit_reached"
-COUNT, ONE, TOTAL = "maxBackupsCount", "maxOneVersionSize", "maxCollectionSize"
 EXCEEDS_ONE = "new_version_exceeds_single_element_limit_specified_for_this_collection"
 EXCEEDS_ALL = "new_version_makes_collection_too_big_on_disk"
 
