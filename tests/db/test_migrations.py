@@ -94,7 +94,8 @@ def test_a_refused_start_changes_nothing(ini, engine):
 
 
 def test_a_service_may_migrate_itself(ini, engine):
-    main({}, **(ini | {"database.auto_upgrade": "true"}))
+    application = main({}, **(ini | {"database.auto_upgrade": "true"}))
+    application.registry.services.database.engine.dispose()
 
     assert migrations.check_is_current(engine) is None
 

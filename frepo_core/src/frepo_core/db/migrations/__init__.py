@@ -19,10 +19,17 @@ _LOCK_SECONDS = 300
 
 
 def make_ready(engine: Engine, *, upgrades: bool) -> None:
-    """Migrate where that is asked for; raise `ConfigurationError` where the schema is not current then."""
-    if upgrades:
-        upgrade(engine)
-    check_is_current(engine)
+    """Migrate where that is asked for; raise `ConfigurationError` where the schema is not current then.
+
+    What raises leaves no connection open.
+    """
+    try:
+        if upgrades:
+            upgrade(engine)
+        check_is_current(engine)
+    except Exception:
+        engine.dispose()
+        raise
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str | None]:
