@@ -1,19 +1,22 @@
 """Fixtures that every suite shares: the service in this process, and as a process of its own."""
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from sqlalchemy import event
 from webtest import TestApp
 
-from frepo_core.db import migrations
+from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
+from frepo_core.plugins import PluginRegistry
 from frepo_core.services import Services, assemble
 from frepo_core.services.tokens import NewToken
-from frepo_core.web import make_app
+from frepo_core.web import all_endpoints, make_app
 from required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
 from servers.service import Service
 
@@ -41,13 +44,52 @@ def ini(tmp_path: Path, database_url: str) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="session")
+def plugins() -> PluginRegistry:
+    """The installed plug-ins; looking for them takes longer than most tests."""
+    return PluginRegistry.from_entry_points()
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database; copying it is faster than migrating for each of many hundred tests."""
+    path = tmp_path_factory.mktemp("database") / "frepo.db"
+    engine = make_engine(f"sqlite:///{path}")
+    migrations.upgrade(engine)
+    engine.dispose()
+    return path
+
+
+@pytest.fixture(scope="session")
+def open_services(migrated: Path, plugins: PluginRegistry) -> Callable[..., Services]:
+    """Assemble services over a migrated database `frepo.db` in a folder."""
+
+    def assembled(folder: Path, ini: dict[str, str]) -> Services:
+        shutil.copy(migrated, folder / "frepo.db")
+        services = assemble(ini | {"database.url": f"sqlite:///{folder}/frepo.db"}, {}, plugins)
+        event.listen(services.database.engine, "connect", _skip_syncs)
+        return services
+
+    return assembled
+
+
 @pytest.fixture
-def services(ini: dict[str, str]) -> Iterator[Services]:
-    """The use cases over a fresh, migrated database."""
-    services = assemble(ini, {})
-    migrations.upgrade(services.database.engine)
+def services(
+    open_services: Callable[..., Services],
+    plugins: PluginRegistry,
+    database_kind: str,
+    tmp_path: Path,
+    ini: dict[str, str],
+) -> Iterator[Services]:
+    """The use cases over the database that the test runs on; the servers' tables are made already."""
+    services = open_services(tmp_path, ini) if database_kind == "sqlite" else assemble(ini, {}, plugins)
     yield services
     services.database.engine.dispose()
+
+
+def _skip_syncs(connection: Any, record: Any) -> None:
+    """Commits are real here; that they survive a power cut is the live suite's affair."""
+    connection.execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture
@@ -65,10 +107,20 @@ def admin(make_token: Callable[..., str]) -> str:
     return make_token(Role.ADMINISTRATOR)
 
 
+@pytest.fixture(scope="session")
+def applications() -> dict[tuple[str, ...], Any]:
+    """The applications that were made, by their endpoints; making one takes longer than most tests."""
+    return {}
+
+
 @pytest.fixture
-def app(services: Services) -> TestApp:
+def app(services: Services, applications: dict[tuple[str, ...], Any]) -> TestApp:
     """The web application, called in this process; commits are real."""
-    return TestApp(make_app(services))
+    paths = tuple(endpoint.path for endpoint in all_endpoints(services))
+    if paths not in applications:
+        applications[paths] = make_app(services)
+    applications[paths].registry.services = services
+    return TestApp(applications[paths])
 
 
 @pytest.fixture

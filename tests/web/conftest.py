@@ -1,17 +1,12 @@
 """Fixtures of the web suite: callers with the roles that a test is about, and collections."""
 
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 from webtest import TestApp
 
-from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
-from frepo_core.services import Services, assemble
 from web.client import COLLECTIONS, Client
 
 
@@ -24,44 +19,6 @@ def settings(request: pytest.FixtureRequest) -> dict[str, str]:
 @pytest.fixture
 def ini(ini: dict[str, str], settings: dict[str, str]) -> dict[str, str]:
     return ini | settings
-
-
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database; copying it is faster than migrating for each of many hundred tests."""
-    path = tmp_path_factory.mktemp("database") / "frepo.db"
-    engine = make_engine(f"sqlite:///{path}")
-    migrations.upgrade(engine)
-    engine.dispose()
-    return path
-
-
-@pytest.fixture(scope="session")
-def open_services(migrated: Path) -> Callable[..., Services]:
-    """Assemble services over a migrated database `frepo.db` in a folder."""
-
-    def assembled(folder: Path, ini: dict[str, str]) -> Services:
-        shutil.copy(migrated, folder / "frepo.db")
-        services = assemble(ini | {"database.url": f"sqlite:///{folder}/frepo.db"}, {})
-        event.listen(services.database.engine, "connect", _skip_syncs)
-        return services
-
-    return assembled
-
-
-@pytest.fixture
-def services(
-    open_services: Callable[..., Services], database_kind: str, tmp_path: Path, ini: dict[str, str]
-) -> Iterator[Services]:
-    """The services over the database that the test runs on; the servers' tables are made already."""
-    services = open_services(tmp_path, ini) if database_kind == "sqlite" else assemble(ini, {})
-    yield services
-    services.database.engine.dispose()
-
-
-def _skip_syncs(connection: Any, record: Any) -> None:
-    """Commits are real here; that they survive a power cut is the live suite's affair."""
-    connection.execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture

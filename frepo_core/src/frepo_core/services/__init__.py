@@ -51,13 +51,16 @@ class Services:
     health: Health
 
 
-def assemble(ini: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> Services:
+def assemble(
+    ini: Mapping[str, str], environment: Mapping[str, str] = os.environ, plugins: PluginRegistry | None = None
+) -> Services:
     """Build the services from the settings. Nothing is connected or migrated yet.
 
+    The plug-ins are those that are installed, unless they are handed over.
     Raises `ConfigurationError` for whatever keeps the service from starting.
     """
     settings = load_settings(ini, environment)
-    plugins = PluginRegistry.from_entry_points(settings.plugins_disabled)
+    plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
     database = Database(make_engine(settings.database_url.get_secret_value(), settings.database_driver))
     storages = Storages(plugins, settings.fs_adapter, ini, environment)
     intake, passwords, links = Intake(settings.temp_directory), Passwords(), Links(settings)
