@@ -77,12 +77,13 @@ def open_services(migrated: Path, plugins: PluginRegistry) -> Callable[..., Serv
 def services(
     open_services: Callable[..., Services],
     plugins: PluginRegistry,
-    database_kind: str,
+    database_url: str,
     tmp_path: Path,
     ini: dict[str, str],
 ) -> Iterator[Services]:
     """The use cases over the database that the test runs on; the servers' tables are made already."""
-    services = open_services(tmp_path, ini) if database_kind == "sqlite" else assemble(ini, {}, plugins)
+    is_sqlite = database_url.startswith("sqlite:")
+    services = open_services(tmp_path, ini) if is_sqlite else assemble(ini, {}, plugins)
     yield services
     services.database.engine.dispose()
 

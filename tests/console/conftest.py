@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from console.warm import WarmFrepo
+
 ROOT = Path(__file__).parents[2]
 FREPO = Path(sys.executable).parent / "frepo"
+# What Python itself reads, and only when it starts.
+INTERPRETERS = {"PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL"}
 
 
 class Console:
     """Runs `frepo`; `environment` is all that it gets, so that nothing of the tester's own comes in."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, warm):
         self.folder = folder
+        self._warm = warm
         self.database = folder / "frepo.db"
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
             "FREPO_INI": str(ROOT / "development.ini"),
@@ -25,15 +30,21 @@ class Console:
             "FS_LOCAL_DIRECTORY": str(folder / "storage"),
         }
 
-    def run(self, *arguments, stdin="", stdout=subprocess.PIPE, **environment):
+    def run(self, *arguments, stdin="", stdout=None, **environment):
         """Run a command in the temporary folder; keyword arguments are environment variables."""
+        if environment.keys() & INTERPRETERS:
+            return self.run_script(*arguments, **environment)
+        environment = self.environment | environment
+        return self._warm.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+
+    def run_script(self, *arguments, **environment):
+        """Run the installed script itself, from a cold start."""
         return subprocess.run(
             [FREPO, *arguments],
             env=self.environment | environment,
             cwd=self.folder,
-            input=stdin,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
             text=True,
             timeout=60,
             check=False,
@@ -65,9 +76,16 @@ class Console:
         return self.database.exists() and self.rows(f"SELECT count(*) FROM {table}")[0][0]
 
 
+@pytest.fixture(scope="session")
+def warm():
+    warm = WarmFrepo()
+    yield warm
+    warm.close()
+
+
 @pytest.fixture
-def console(tmp_path):
-    return Console(tmp_path)
+def console(tmp_path, warm):
+    return Console(tmp_path, warm)
 
 
 @pytest.fixture

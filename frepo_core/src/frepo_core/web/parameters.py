@@ -191,7 +191,8 @@ _OF_TYPES = {schemas.FLAG["description"], schemas.FILE_NAME["description"]}
 DESCRIPTIONS: Mapping[str, str] = {
     "fileName": "The file's name.",
     "tags": "Tags; `tags=a` works for one.",
-    "password": "The password that protects the file, up to 250 characters; in a listing, one that unmasks files.",
+    "password": "The password that protects the file, up to 250 characters; in a listing, one that unmasks the files that "
+    "it fits, among the first 50 protected ones of the page.",
     "public": "Whether listings show the file. It does not lock the download.",
     "encoding": "`base64` where the content is sent so; a leading data-URL head is dropped.",
     "fileOverwrite": "With the role `security.overwrite`: replace the record's tags, public flag and password.",
