@@ -73,6 +73,11 @@ def test_the_newest_is_first(upload, names):
         ("%25", []),
         ("%25.%25", []),
         ("x_y", []),
+        ("zy.t", ["xzy.txt"]),
+        ("ZY.TX", ["xzy.txt"]),
+        ("%22xzy%22", []),
+        ("xzy*", []),
+        ("xzy+OR+txt", []),
         ("/", []),
         ("\\", []),
         ("'", []),
@@ -152,6 +157,24 @@ def test_pages_are_cut_and_counted(app, admin, upload, query, found, pagination)
 
     assert [row["filename"][10:] for row in answer["results"]] == found
     assert answer["pagination"] == pagination
+
+
+@pytest.mark.parametrize(("page", "last"), [(1, 2), (2, 3), (3, 3)])
+def test_pages_are_counted_some_way_ahead_only(app, admin, upload, monkeypatch, page, last):
+    monkeypatch.setattr("frepo_core.services.walking.AHEAD", 2)
+    for name in "abcde":
+        upload(name)
+
+    answer = app.get(f"/repository?limit=2&page={page}", headers={"token": admin}).json
+
+    assert last == answer["pagination"]["max"]
+
+
+def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, upload, names):
+    app.delete(f"/repository/file/{upload('gone-for-good')}", headers={"token": admin})
+    upload("gone-for-now")
+
+    assert names("searchQuery=GONE-FOR") == ["gone-for-now"]
 
 
 @pytest.mark.parametrize(

@@ -72,14 +72,15 @@ class Blob(Base):
     mime: Mapped[str] = mapped_column(String(128))
     created_at: Mapped[datetime]
     verified_at: Mapped[datetime | None]
-    damaged_at: Mapped[datetime | None]
+    damaged_at: Mapped[datetime | None] = mapped_column(index=True)
 
 
 file_tag = Table(
     "file_tag",
     Base.metadata,
     Column("file_id", ForeignKey("file.id", ondelete="CASCADE"), primary_key=True),
-    Column("tag_id", ForeignKey("tag.id"), primary_key=True, index=True),
+    Column("tag_id", ForeignKey("tag.id"), primary_key=True),
+    Index("ix_file_tag_newest", "tag_id", "file_id"),
 )
 
 
@@ -93,7 +94,7 @@ class Tag(Base):
 
 
 class File(Base):
-    """A public name over a blob; `kind` is `plain` or `version`."""
+    """A public name over a blob; `kind` is `plain` or `version`, `mime` the blob's, for listings by type."""
 
     __tablename__ = "file"
     __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012  # SQLAlchemy reads it from the class
@@ -106,6 +107,7 @@ class File(Base):
     password_hash: Mapped[str | None] = mapped_column(String(255))
     created_at: Mapped[datetime]
     kind: Mapped[str] = mapped_column(String(16))
+    mime: Mapped[str | None] = mapped_column(String(128))
 
     blob: Mapped[Blob] = relationship()
     tags: Mapped[list[Tag]] = relationship(secondary=file_tag, passive_deletes=True, order_by=Tag.name)
@@ -115,6 +117,7 @@ class Collection(Base):
     """A collection; its counters are kept in the same transaction as its versions."""
 
     __tablename__ = "collection"
+    __table_args__ = (Index("ix_collection_newest", "created_at", "id"),)
 
     id: Mapped[str] = mapped_column(exact(36), primary_key=True)
     max_backups_count: Mapped[int]
@@ -124,7 +127,7 @@ class Collection(Base):
     description: Mapped[str] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(exact(255))
     password_hash: Mapped[str | None] = mapped_column(String(255))
-    created_at: Mapped[datetime] = mapped_column(index=True)
+    created_at: Mapped[datetime]
     last_number: Mapped[int]
     versions_count: Mapped[int]
     stored_size: Mapped[int]
@@ -174,3 +177,5 @@ class Upload(Base):
 
 
 Index("ix_file_listing", File.kind, File.public, File.id)
+Index("ix_file_newest", File.kind, File.id)
+Index("ix_file_types", File.kind, File.public, File.mime, File.id)

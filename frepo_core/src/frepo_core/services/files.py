@@ -198,6 +198,7 @@ def add_row(session: Session, blob: Blob, *, name: str, kind: str, public: bool,
         password_hash=password_hash,
         created_at=utc_now(),
         kind=kind,
+        mime=blob.mime,
     )
     session.add(row)
     session.flush()

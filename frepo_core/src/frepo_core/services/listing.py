@@ -3,28 +3,33 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinload
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, joinedload, selectinload
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, Collection, CollectionToken, File, Tag, file_tag
+from frepo_core.db.models import Collection, CollectionToken, File
 from frepo_core.domain.access import RULES
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.roles import Role
 
 from .facts import CollectionFacts, FileFacts
 from .passwords import Passwords
+from .walking import AHEAD, Files
 
 Row = TypeVar("Row")
 
 PASSWORD_CHECKS = 50
+NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Generic[Row]):
-    """Rows of one page; pages count from 1, `last` is at least 1."""
+    """Rows of one page; pages count from 1, `last` is at least 1.
+
+    Rows are counted to 10,000 after the page: where there are more, `last` is the last page that is known to be.
+    """
 
     rows: Sequence[Row]
     number: int
@@ -73,24 +78,16 @@ class Listing:
 
     def files(self, search: FileSearch, *, by: Identity) -> Page[ListedFile]:
         """Return public plain files, for an administrator all plain ones, newest first; versions never."""
-        query = select(File).where(File.kind == "plain")
-        if Role.ADMINISTRATOR not in by.roles:
-            query = query.where(File.public)
-        if search.text:
-            query = query.where(contains(File.stored_name, search.text))
-        if search.tags:
-            tagged = select(file_tag.c.file_id).join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(search.tags))
-            query = query.where(File.id.in_(tagged))
-        if search.mimes:
-            query = query.where(File.blob_id.in_(select(Blob.id).where(Blob.mime.in_(search.mimes))))
+        public = (True, False) if Role.ADMINISTRATOR in by.roles else (True,)
+        wanted = Files(public=public, text=search.text, tags=search.tags, mimes=search.mimes)
         with self._database.reading() as session:
-            last = _last_page(session, query.with_only_columns(File.id), search.size)
-            ordered = query.order_by(File.id.desc()).options(joinedload(File.blob), selectinload(File.tags))
-            rows = session.scalars(_cut(ordered, search.page, search.size)).all()
+            ids, total = wanted.page(session, _offset(search), search.size)
+            query = select(File).where(File.id.in_(ids)).order_by(File.id.desc())
+            rows = session.scalars(query.options(joinedload(File.blob), selectinload(File.tags))).all()
             files = [FileFacts.of(row) for row in rows]
         opens = self._opener(search.password, by)
         listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and opens(file))) for file in files]
-        return Page(rows=listed, number=search.page, last=last, size=search.size)
+        return Page(rows=listed, number=search.page, last=_last_page(total, search.size), size=search.size)
 
     def collections(self, search: CollectionSearch, *, by: Identity) -> Page[CollectionFacts]:
         """Return the collections that the token may see, newest first."""
@@ -110,11 +107,13 @@ class Listing:
         if search.tokens:
             query = query.where(_lists_one_of(search.tokens))
         with self._database.reading() as session:
-            last = _last_page(session, query.with_only_columns(Collection.id), search.size)
-            ordered = query.order_by(Collection.created_at.desc(), Collection.id)
-            rows = session.scalars(_cut(ordered, search.page, search.size)).all()
+            ids = query.with_only_columns(Collection.id).order_by(*NEWEST)
+            counted = ids.limit(_offset(search) + search.size + AHEAD)
+            total = session.scalar(select(func.count()).select_from(counted.subquery())) or 0
+            page = session.scalars(ids.limit(search.size).offset(_offset(search))).all()
+            rows = session.scalars(select(Collection).where(Collection.id.in_(page)).order_by(*NEWEST)).all()
             facts = [CollectionFacts.of(row) for row in rows]
-        return Page(rows=facts, number=search.page, last=last, size=search.size)
+        return Page(rows=facts, number=search.page, last=_last_page(total, search.size), size=search.size)
 
     def _opener(self, password: str, by: Identity) -> Callable[[FileFacts], bool]:
         """Return what tells whether a file is open to the caller; of protected ones it tries the first fifty.
@@ -154,10 +153,9 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _last_page(session: Session, query: Select[Any], size: int) -> int:
-    total = session.scalar(select(func.count()).select_from(query.subquery())) or 0
+def _last_page(total: int, size: int) -> int:
     return max(1, -(-total // size))
 
 
-def _cut(query: Select[Any], number: int, size: int) -> Select[Any]:
-    return query.limit(size).offset((number - 1) * size)
+def _offset(search: FileSearch | CollectionSearch) -> int:
+    return (search.page - 1) * search.size

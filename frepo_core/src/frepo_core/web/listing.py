@@ -55,7 +55,11 @@ class CollectionListQuery(PageQuery):
 
 
 class Pagination(Reply):
-    """Where in the listing the page is."""
+    """Where in the listing the page is.
+
+    Rows are counted to 10,000 after the page: where there are more, `max` is the last page that is known of, and grows
+    as one goes on. Whoever wants all reads on until `current` is `max`.
+    """
 
     current: int
     max: int

@@ -1,0 +1,61 @@
+"""An index over the parts of file names, where the database has one for that: SQLite and PostgreSQL, by trigrams."""
+
+from sqlalchemy import Column, ColumnElement, Connection, Integer, MetaData, Table, Text, inspect, text
+from sqlalchemy.exc import DBAPIError
+
+SHORTEST = 3
+TABLE = "file_name"
+INDEX = "ix_file_name_trigrams"
+
+# SQLite's table for searching; its rows have the ids of the plain files. The column of its own name is for MATCH.
+file_name = Table(TABLE, MetaData(), Column("rowid", Integer), Column(TABLE, Text))
+
+_TABLE = f"CREATE VIRTUAL TABLE {TABLE} USING fts5(stored_name, content='file', content_rowid='id', tokenize='trigram')"
+_FILL = f"INSERT INTO {TABLE} (rowid, stored_name) SELECT id, stored_name FROM file WHERE kind = 'plain'"
+# Stored names never change, so that no trigger is there for updates.
+_ADDED = f"""
+    CREATE TRIGGER {TABLE}_added AFTER INSERT ON file WHEN new.kind = 'plain' BEGIN
+        INSERT INTO {TABLE} (rowid, stored_name) VALUES (new.id, new.stored_name);
+    END"""
+_REMOVED = f"""
+    CREATE TRIGGER {TABLE}_removed AFTER DELETE ON file WHEN old.kind = 'plain' BEGIN
+        INSERT INTO {TABLE} ({TABLE}, rowid, stored_name) VALUES ('delete', old.id, old.stored_name);
+    END"""
+_INDEX = f"CREATE INDEX {INDEX} ON file USING gin (lower(stored_name) gin_trgm_ops) WHERE kind = 'plain'"
+_STATEMENTS = {
+    "sqlite": (_TABLE, _FILL, _ADDED, _REMOVED),
+    "postgresql": ("CREATE EXTENSION IF NOT EXISTS pg_trgm", _INDEX),
+}
+
+
+def install(connection: Connection) -> None:
+    """Make the index. Where the database was built without, or forbids it, searches read every name."""
+    savepoint = connection.begin_nested()
+    try:
+        for statement in _STATEMENTS.get(connection.dialect.name, ()):
+            connection.execute(text(statement))
+    except DBAPIError:
+        savepoint.rollback()
+    else:
+        savepoint.commit()
+
+
+def remove(connection: Connection) -> None:
+    """Drop the index, if it is there; the extension stays, as it may be another's."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"DROP INDEX IF EXISTS {INDEX}"))
+    elif connection.dialect.name == "sqlite":
+        for name in (f"{TABLE}_added", f"{TABLE}_removed"):
+            connection.execute(text(f"DROP TRIGGER IF EXISTS {name}"))
+        connection.execute(text(f"DROP TABLE IF EXISTS {TABLE}"))
+
+
+def has_table(connection: Connection) -> bool:
+    """Tell whether `file_name` can be asked: SQLite's can. PostgreSQL uses its index unasked."""
+    return connection.dialect.name == "sqlite" and inspect(connection).has_table(TABLE)
+
+
+def matches(part: str) -> ColumnElement[bool]:
+    """Find the rows of `file_name` with this part, three characters at least, in any letter case."""
+    phrase = '"' + part.replace('"', '""') + '"'
+    return file_name.c[TABLE].op("MATCH", is_comparison=True)(phrase)

@@ -1,0 +1,72 @@
+"""Queries that walk an index from its newest entry, and stop: a page costs what it shows, not what there is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, func, select, union
+from sqlalchemy.orm import Session
+
+from frepo_core.db import names
+from frepo_core.db.models import File, Tag, file_tag
+
+# Pages are counted so many rows ahead of the one that is asked for.
+AHEAD = 10_000
+
+
+def contains(column: Any, part: str) -> ColumnElement[bool]:
+    """Look for a part of an ASCII text in any letter case; `%` and `_` in it are letters like others."""
+    return func.lower(column).contains(part.lower(), autoescape=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Which plain files: `public` holds the values that count, the rest as in `FileSearch`."""
+
+    public: Sequence[bool]
+    text: str = ""
+    tags: Sequence[str] = ()
+    mimes: Sequence[str] = ()
+
+    def page(self, session: Session, offset: int, size: int) -> tuple[list[int], int]:
+        """Return the ids of a page, newest first, and how many there are, counted to 10,000 rows after the page."""
+        walks = self._walks(session)
+        if not walks:
+            return [], 0
+        counted = _first(walks, offset + size + AHEAD)
+        total = session.scalar(select(func.count()).select_from(counted.subquery())) or 0
+        if offset >= total:
+            return [], total
+        return list(session.scalars(_first(walks, offset + size).limit(size).offset(offset))), total
+
+    def _walks(self, session: Session) -> list[Select[tuple[int]]]:
+        """Select ids so that each query walks one index backwards: of a tag, of a part of names, of a type, or of all."""
+        public = [File.public == self.public[0]] if len(self.public) == 1 else []
+        mimes = [File.mime.in_(self.mimes)] if self.mimes else []
+        if self.tags:
+            found = session.scalars(select(Tag.id).where(Tag.name.in_(self.tags)).order_by(Tag.id)).all()
+            walk = self._through(file_tag.c.file_id).where(*public, *mimes)
+            return [walk.where(file_tag.c.tag_id == tag) for tag in found]
+        if len(self.text) >= names.SHORTEST and names.has_table(session.connection()):
+            return [self._through(names.file_name.c.rowid).where(names.matches(self.text), *public, *mimes)]
+        if self.mimes:
+            walks = [self._through(File.id).where(File.public == public) for public in self.public]
+            return [walk.where(File.mime == mime) for walk in walks for mime in self.mimes]
+        return [self._through(File.id).where(*public)]
+
+    def _through(self, column: SQLColumnExpression[int]) -> Select[tuple[int]]:
+        """Select ids in the order of a column that has them; what every walk looks for besides is added."""
+        walk: Select[tuple[int]] = select(column.label("id")).where(File.kind == "plain")
+        if column is not File.id:
+            walk = walk.join(File, File.id == column)
+        if self.text:
+            walk = walk.where(contains(File.stored_name, self.text))
+        return walk.order_by(column.desc())
+
+
+def _first(walks: Sequence[Select[tuple[int]]], count: int) -> Select[tuple[int]]:
+    """Select the newest ids of all walks; each stops after so many."""
+    if len(walks) == 1:
+        return walks[0].limit(count)
+    each = union(*(select(walk.limit(count).subquery().c.id) for walk in walks)).subquery()
+    return select(each.c.id).order_by(each.c.id.desc()).limit(count)
