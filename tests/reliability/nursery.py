@@ -71,8 +71,10 @@ class Child:
 class ForkedService(Service):
     """A service whose process is a fork of the nursery's."""
 
-    def __init__(self, folder: Path, nursery: Nursery, environment: dict[str, str] | None = None) -> None:
-        super().__init__(folder, environment)
+    def __init__(
+        self, folder: Path, nursery: Nursery, environment: dict[str, str] | None = None, ini: Path | None = None
+    ) -> None:
+        super().__init__(folder, environment, ini)
         self._nursery = nursery
 
     def start(self) -> None:

@@ -1,6 +1,7 @@
 """waitress' connections as frepo wants them: its own refusals are JSON, and bodies wait in spools."""
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -71,10 +72,10 @@ def make_server(app: object, new_spool: Callable[[int], Spool], **settings: Any)
                 self.body_rcv.buf = new_spool(self.adj.inbuf_overflow)
 
     class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-        """A connection whose errors are JSON, and that sends in pieces of 256 KiB.
+        """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.
 
         By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap
-        of each thread keeps room for that.
+        of each thread keeps room for that. Its times are those of the host's clock, which may be set.
         """
 
         error_task_class = JsonErrorTask
@@ -84,6 +85,15 @@ def make_server(app: object, new_spool: Callable[[int], Spool], **settings: Any)
         def __init__(self, *arguments: Any, **more: Any) -> None:
             super().__init__(*arguments, **more)
             self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
+
+        @property
+        def last_activity(self) -> float:
+            """When bytes were last moved, as `time.monotonic` counts."""
+            return self._last_activity
+
+        @last_activity.setter
+        def last_activity(self, by_the_hosts_clock: float) -> None:
+            self._last_activity = time.monotonic()
 
     listeners: dict[int, Any] = {}
     server = create_server(app, map=listeners, **settings)

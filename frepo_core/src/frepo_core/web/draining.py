@@ -10,6 +10,8 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
+from .silence import Patience
+
 log = logging.getLogger(__name__)
 
 # A proxy may be sending a request on a connection that it kept: only one that stays silent for so long is closed.
@@ -32,15 +34,17 @@ class Stop:
 def run(server: Any, stop: Stop, seconds: float) -> None:
     """Serve until `stop` is wanted, then for at most so many seconds those whose request has begun."""
     sockets = getattr(server, "map", None) or server._map  # several listeners, or one
+    patience = Patience(server, sockets)
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_wanted:
             _turn(server, sockets)
-        _drain(server, sockets, time.monotonic() + seconds)
+            patience.look()
+        _drain(server, sockets, patience, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
     wasyncore.close_all(sockets)
 
 
-def _drain(server: Any, sockets: dict[int, Any], deadline: float) -> None:
+def _drain(server: Any, sockets: dict[int, Any], patience: Patience, deadline: float) -> None:
     listeners = [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
     for listener in listeners:
         _accept_the_last(listener, sockets)
@@ -50,8 +54,7 @@ def _drain(server: Any, sockets: dict[int, Any], deadline: float) -> None:
             log.warning("%d connections are cut off, as long_execution_time is over", busy)
             return
         _turn(server, sockets)
-        for listener in listeners:
-            listener.maintenance(time.time())  # ends those who fell silent; it no longer runs by itself
+        patience.look()
 
 
 def _accept_the_last(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:
@@ -70,7 +73,7 @@ def _say_goodbye(sockets: dict[int, Any]) -> int:
         for request in begun:
             request.headers["CONNECTION"] = "close"  # as if the client had asked for it
         is_idle = not begun and not channel.total_outbufs_len
-        if is_idle and channel.last_activity < time.time() - IDLE_SECONDS:
+        if is_idle and channel.last_activity < time.monotonic() - IDLE_SECONDS:
             channel.will_close = True
     return len(channels)
 

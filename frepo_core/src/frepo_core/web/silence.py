@@ -1,0 +1,34 @@
+"""Gives up connections on which no byte moves, so that nobody keeps a worker or a descriptor by saying nothing."""
+
+import math
+import time
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer
+
+
+class Patience:
+    """Looks at the connections now and then, in place of waitress.
+
+    waitress goes by the host's clock, which may be set back, and waits for ever for those who stop reading.
+    """
+
+    def __init__(self, server: Any, sockets: dict[int, Any]) -> None:
+        self._sockets = sockets
+        self._interval, self._silence = server.adj.cleanup_interval, server.adj.channel_timeout
+        self._next = time.monotonic() + self._interval
+        for listener in sockets.values():
+            if isinstance(listener, BaseWSGIServer):
+                listener.next_channel_cleanup = math.inf  # its own look
+
+    def look(self) -> None:
+        """Close whoever neither sent nor took anything for `channel_timeout`, unless the answer is being made."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._interval
+        for channel in [each for each in self._sockets.values() if isinstance(each, HTTPChannel)]:
+            is_clients_turn = not channel.requests or channel.total_outbufs_len
+            if is_clients_turn and channel.last_activity < now - self._silence:
+                channel.handle_close()  # `will_close` would wait until the client reads

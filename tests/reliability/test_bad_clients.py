@@ -1,0 +1,193 @@
+"""Clients that fall silent, drip, or come again: nobody else waits, and threads and descriptors come back."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from live.wire import Client, Wire, eventually, head, open_files, temporary_files
+from reliability.faulty import ENVIRONMENT, faulty_ini, order
+from reliability.nursery import ForkedService
+from reliability.real import in_threads
+
+THREADS = 2
+ALL_THREADS = 1 + THREADS + os.cpu_count()  # the one that reads sockets, the workers, those that hash
+SILENCE = 1  # seconds after which the service gives a silent connection up
+LARGE, STEP = os.urandom(12_000_000), 300_000
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory, nursery):
+    """Two workers only, and little patience."""
+    folder = tmp_path_factory.mktemp("bad-clients")
+    more = {"channel_timeout": SILENCE, "cleanup_interval": SILENCE, "threads": THREADS, "outbuf_high_watermark": 65536}
+    ini = faulty_ini(folder / "service.ini", **more)
+    service = ForkedService(folder, nursery, {ENVIRONMENT: str(folder / "faults.json")}, ini)
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(service):
+    return Client(service)
+
+
+@pytest.fixture(autouse=True)
+def comes_back(service, client):
+    """At the end there are as many threads and descriptors as before, and no temporary file."""
+    for _ in range(2):
+        client.upload(os.urandom(700_000))  # opens what stays open, the database's connections for example
+    time.sleep(0.05)
+    before = len(descriptors(service))
+    yield
+    order(service.folder / "faults.json")
+
+    assert before == eventually(before, lambda: len(descriptors(service))), descriptors(service)
+    assert threads(service) <= ALL_THREADS
+    assert [] == temporary_files(service)
+
+
+def descriptors(service):
+    """What is open, but for the database's connections."""
+    return [path for path in open_files(service) if "frepo.db" not in path]
+
+
+def threads(service):
+    return len(list(Path(f"/proc/{service.pid}/task").iterdir()))
+
+
+@pytest.fixture
+def begin(client):
+    """Write the head of an upload."""
+    return lambda *fields: head("POST", "/repository/file/upload?fileName=a.bin", client.auth, *fields)
+
+
+def parts_of_requests(begin):
+    return {
+        "nothing": b"",
+        "half a request line": b"POST /repository/fi",
+        "half a head": begin("Content-Length: 5")[:-9],
+        "a head": begin("Content-Length: 9000"),
+        "half a body": begin("Content-Length: 900000") + b"x" * 600_000,
+        "a chunk without its end": begin("Transfer-Encoding: chunked") + b"ffff\r\n" + b"x" * 500,
+        "no last chunk": begin("Transfer-Encoding: chunked") + b"5\r\nwhole\r\n",
+        "a wrong length": begin("Content-Length: 6") + b"whole",
+    }
+
+
+@pytest.mark.parametrize("part", list(parts_of_requests(lambda *_: b"")))
+def test_those_who_fall_silent_hold_up_nobody_and_are_given_up(service, client, begin, part):
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Wire(service)).send(parts_of_requests(begin)[part]) for _ in range(3 * THREADS)]
+        reply = client.upload(os.urandom(700_000))
+        ends = {wire.rest() for wire in wires}
+
+    assert (200, {b""}) == (reply.status, ends)
+
+
+@pytest.mark.parametrize("where", ["head", "body", "chunks"])
+def test_those_who_drip_hold_no_worker_and_are_served_when_they_are_done(service, client, begin, where):
+    """The same as slowloris, but for the end: bytes that come slowly are no reason to refuse them."""
+    request = {
+        "head": begin("Content-Length: 0"),
+        "body": begin("Content-Length: 40") + os.urandom(40),
+        "chunks": begin("Transfer-Encoding: chunked") + b"".join(b"1\r\n%c\r\n" % n for n in range(40)) + b"0\r\n\r\n",
+    }[where]
+    start = 0 if where == "head" else request.index(b"\r\n\r\n") + 4
+    drops = [request[at : at + 4] for at in range(start, len(request), 4)]
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Wire(service)).send(request[:start]) for _ in range(3 * THREADS)]
+        for drop in drops:
+            for wire in wires:
+                wire.send(drop)
+            time.sleep(0.03)
+            if drop is drops[len(drops) // 2]:
+                meanwhile = client.upload(os.urandom(700_000)).status
+        statuses = {wire.reply().status for wire in wires}
+
+    assert 200 == meanwhile
+    assert statuses <= ({400} if where == "head" else {200, 202})  # an empty body is a refusal
+
+
+@pytest.mark.parametrize("kind", ["sent by the server", "streamed by a worker"])
+def test_readers_who_stop_reading_are_given_up(service, client, kind):
+    """Where a storage is remote, each of them has a worker."""
+    name = client.upload(LARGE).json["filename"]
+    if kind.startswith("streamed"):
+        order(service.folder / "faults.json", {"method": "path", "kind": "remote"})
+    with contextlib.ExitStack() as stack:
+        for _ in range(2 * THREADS):
+            stack.enter_context(Wire(service)).send(head("GET", f"/repository/file/{name}"))
+        status = client.download(name).status
+        open_ones = eventually([], lambda: [path for path in open_files(service) if str(service.storage) in path])
+
+    assert (200, []) == (status, open_ones)
+
+
+def test_a_slow_reader_who_goes_on_gets_all(service, client):
+    """Slow for longer than the patience for silence, but never silent."""
+    name = client.upload(LARGE).json["filename"]
+    got = 0
+    with Wire(service) as wire:
+        wire.send(head("GET", f"/repository/file/{name}", "Connection: close"))
+        while piece := wire.socket.recv(STEP):
+            got += len(piece)
+            time.sleep(0.05)
+
+    assert got > len(LARGE)
+
+
+def push_head(client, collection, key, length):
+    path = f"/repository/collection/{collection}/backup"
+    return head("POST", path, client.auth, f"Idempotency-Key: {key}", f"Content-Length: {length}")
+
+
+def test_a_retry_while_the_first_attempt_hangs_is_the_only_version(service, client):
+    collection, content = client.collection(3), os.urandom(800_000)
+    with Wire(service) as first:
+        first.send(push_head(client, collection, "night-1", len(content)), content[:500_000])
+        retry = client.push(collection, content, {"Idempotency-Key": "night-1"})
+
+    assert (200, ["1"]) == (retry.status, list(client.versions(collection)))
+
+
+def test_a_first_attempt_that_ends_after_its_retry_gets_the_retrys_answer(service, client):
+    collection, content = client.collection(3), os.urandom(800_000)
+    with Wire(service) as first:
+        first.send(push_head(client, collection, "night-1", len(content)), content[:500_000])
+        retry = client.push(collection, content, {"Idempotency-Key": "night-1"})
+        late = first.send(content[500_000:]).reply()
+
+    assert (200, retry.json, ["1"]) == (late.status, late.json, list(client.versions(collection)))
+
+
+def test_a_retry_while_the_first_attempt_is_being_stored_is_the_only_version(service, client):
+    """The client has given up and closed, but the service has the whole body and goes on with it."""
+    collection, content = client.collection(3), os.urandom(800_000)
+    order(service.folder / "faults.json", {"method": "store", "kind": "stall", "seconds": 0.7})
+    with Wire(service) as first:
+        first.send(push_head(client, collection, "night-1", len(content)), content)
+        eventually(True, lambda: bool(temporary_files(service)))
+        time.sleep(0.2)
+    replies = []
+
+    def retry():
+        replies.append(client.push(collection, content, {"Idempotency-Key": "night-1"}).status)
+
+    for thread in in_threads(retry, retry):
+        thread.join(30)
+
+    assert ([200, 200], ["1"]) == (replies, list(client.versions(collection)))
+
+
+def test_a_retry_without_a_key_is_a_version_of_its_own_and_loses_nothing(service, client):
+    collection, content = client.collection(3), os.urandom(800_000)
+    with Wire(service) as first:
+        first.send(push_head(client, collection, "a", len(content)), content[:500_000])
+        retry = client.push(collection, content)
+        late = first.send(content[500_000:]).reply()
+
+    assert (200, 200, ["1", "2"]) == (retry.status, late.status, list(client.versions(collection)))
