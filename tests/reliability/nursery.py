@@ -13,7 +13,10 @@ from servers.service import START_SECONDS, Service
 
 
 class Nursery:
-    """The process that forks; each order is a line of JSON, each answer a number."""
+    """The process that forks; each order is a line of JSON, each answer a number.
+
+    A fork becomes a service, or calls what `call="module:function"` names with `arguments`.
+    """
 
     def __init__(self) -> None:
         tests = str(Path(__file__).parents[1])
@@ -39,7 +42,7 @@ class Nursery:
 
 
 class Child:
-    """A forked service, with what `Service` needs of a process."""
+    """A fork, with what `Service` needs of a process."""
 
     def __init__(self, nursery: Nursery, **order) -> None:
         self._nursery = nursery
@@ -103,6 +106,12 @@ def _serve(order) -> None:
     PServeCommand(order["arguments"]).run()
 
 
+def _call(order) -> None:
+    """Call a function that the order names; only the fork calls this."""
+    module, _, function = order["call"].partition(":")
+    getattr(importlib.import_module(module), function)(*order["arguments"])
+
+
 def main() -> None:
     """Fork when told to, and tell how forks ended."""
     import alembic.command  # noqa: F401
@@ -121,7 +130,7 @@ def main() -> None:
             print(pid, flush=True)
         else:
             try:
-                _serve(order)
+                _call(order) if "call" in order else _serve(order)
             finally:
                 os._exit(0)
 

@@ -13,6 +13,8 @@ from sqlalchemy.exc import DBAPIError
 
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 
+from .resuming import resuming
+
 VERSION_TABLE = "frepo_alembic_version"
 _LOCK = 0x66726570
 _LOCK_SECONDS = 300
@@ -33,23 +35,18 @@ def make_ready(engine: Engine, *, upgrades: bool) -> None:
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str | None]:
-    """Bring the schema to the newest revision; return the revisions before and after. Safe to run twice at once.
+    """Bring the schema to the newest revision; return the revisions before and after.
+
+    Safe to run twice at once, and again after one that was killed.
 
     Raises `ConfigurationError` for a schema that this version of frepo does not know, and
     `DatabaseUnavailableError` for a database that is away, or is none.
     """
     with _translated(), engine.connect() as connection, _locked(connection):
         before = _current(connection)
-        config = _config()
-        config.attributes["connection"] = connection
-        try:
-            command.upgrade(config, "head")
-        except CommandError as error:
-            raise ConfigurationError(
-                f"The database schema is at {before}, which this version of frepo does not know: "
-                "it was made by a newer one. Install that, or restore the backup from before its upgrade"
-            ) from error
-        connection.commit()
+        with resuming(connection) as resumes:
+            _migrate(connection, before, resumes=resumes)
+            connection.commit()
         return before, _current(connection)
 
 
@@ -63,6 +60,18 @@ def check_is_current(engine: Engine) -> None:
             f"The database schema is at {current or 'nothing'}, this version of frepo needs {head}: "
             "run `frepo db:upgrade`, or set database.auto_upgrade = true"
         )
+
+
+def _migrate(connection: Connection, before: str | None, *, resumes: bool) -> None:
+    config = _config()
+    config.attributes |= {"connection": connection, "resumes": resumes}
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise ConfigurationError(
+            f"The database schema is at {before}, which this version of frepo does not know: "
+            "it was made by a newer one. Install that, or restore the backup from before its upgrade"
+        ) from error
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ context.configure(
     render_as_batch=connection.dialect.name == "sqlite",
     transaction_per_migration=connection.dialect.name == "postgresql",
     compare_type=True,
+    resumes=context.config.attributes.get("resumes", False),
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -1,0 +1,91 @@
+"""An upgrade that is killed at any statement: the next one brings the schema to its end, and no row is lost."""
+
+import itertools
+import signal
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import insert, inspect, select, text
+
+from frepo_core.db import make_engine, migrations, utc_now
+from frepo_core.db.models import Base, Token
+from reliability.conftest import BIG
+from reliability.nursery import Child
+from reliability.upgrading import upgrade_to
+
+# From nothing, and at each statement, only in the full form.
+STARTS, STEPS = (["nothing", "0001"], {}) if BIG else (["0001"], {"sqlite": 9, "postgresql": 9, "mysql": 6})
+KILLED, FINISHED = -signal.SIGKILL, 9
+ROW = {
+    "key": "k" * 64,
+    "fingerprint": "f",
+    "roles": ["upload.all"],
+    "tags": [],
+    "mimes": [],
+    "max_file_size": 0,
+    "user_agents": [],
+    "ip_addresses": [],
+}
+
+
+@pytest.fixture
+def engine(fresh_database_url):
+    engine = make_engine(fresh_database_url)
+    yield engine
+    engine.dispose()
+
+
+def drop_everything(engine):
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("DROP SCHEMA public CASCADE"))
+            connection.execute(text("CREATE SCHEMA public"))
+            return
+        connection.execute(text({"sqlite": "PRAGMA defer_foreign_keys = ON"}.get(engine.dialect.name, "SELECT 1")))
+        if engine.dialect.name == "mysql":
+            connection.execute(text("SET FOREIGN_KEY_CHECKS = 0"))
+        for name in inspect(connection).get_table_names():
+            if name != "sqlite_sequence":
+                connection.execute(text(f"DROP TABLE `{name}`"))
+        if engine.dialect.name == "mysql":
+            connection.execute(text("SET FOREIGN_KEY_CHECKS = 1"))
+
+
+def differences(engine):
+    with engine.connect() as connection:
+        options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+        return compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_an_upgrade_that_is_killed_at_any_statement_comes_back(engine, fresh_database_url, nursery, start):
+    for k in itertools.count(1, STEPS.get(engine.dialect.name, 1)):
+        drop_everything(engine)
+        if start != "nothing":
+            upgrade_to(engine, start)
+            with engine.begin() as connection:
+                connection.execute(insert(Token).values(ROW | {"created_at": utc_now()}))
+        engine.dispose()
+        order = {"call": "reliability.upgrading:upgrade_and_die", "arguments": [fresh_database_url, k]}
+        ended = Child(nursery, **order).wait(60)
+        assert ended in {KILLED, FINISHED}
+        migrations.upgrade(engine)
+        migrations.check_is_current(engine)
+        assert [] == differences(engine), f"after a kill at statement {k}"
+        with engine.connect() as connection:
+            assert (start != "nothing") == bool(connection.scalars(select(Token.key)).all())
+        if ended == FINISHED:
+            break
+    print(f"{k} statements")
+
+    assert k > 10
+
+
+def test_a_table_of_somebody_else_is_no_half_of_an_upgrade(engine):
+    """What is passed over after a kill is an error at a first upgrade."""
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE token (somebody INTEGER)"))
+
+    with pytest.raises(Exception, match="already exists|cannot be used"):
+        migrations.upgrade(engine)

@@ -1,0 +1,33 @@
+"""An upgrade of the schema that is killed at its k-th statement, as a process of its own."""
+
+import os
+import signal
+
+from alembic import command
+from sqlalchemy import Engine, event
+
+from frepo_core.db import make_engine, migrations
+
+
+def upgrade_and_die(url: str, k: int) -> None:
+    """Upgrade; end with 9 where the upgrade ended before its k-th statement."""
+    engine, seen = make_engine(url), 0
+
+    @event.listens_for(engine, "before_cursor_execute")
+    @event.listens_for(engine, "commit")
+    def count(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == k:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    migrations.upgrade(engine)
+    os._exit(9)
+
+
+def upgrade_to(engine: Engine, revision: str) -> None:
+    """Bring the schema to an older revision."""
+    with engine.begin() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
