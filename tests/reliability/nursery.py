@@ -99,8 +99,12 @@ def _serve(order) -> None:
     for descriptor in (1, 2):
         os.dup2(log, descriptor)
     from frepo_core.services import failpoints
+    from reliability import clock
 
     importlib.reload(failpoints)  # it has read the nursery's environment
+    time.tzset()
+    if clock.ENVIRONMENT in os.environ:
+        clock.install()
     from pyramid.scripts.pserve import PServeCommand
 
     PServeCommand(order["arguments"]).run()
