@@ -122,6 +122,7 @@ def main() -> None:
     import waitress.server  # noqa: F401
 
     import frepo_core.web.server  # noqa: F401
+    import frepo_storage_s3.backend  # noqa: F401
     from frepo_core.plugins import PluginRegistry
 
     PluginRegistry.from_entry_points()

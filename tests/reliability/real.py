@@ -70,7 +70,8 @@ def assert_holds_after_sweep(service, ledger: Ledger) -> None:
     """Sweep a stopped service without grace; then everything holds."""
     with inside(service) as services:
         _check(services, service, ledger, swept=False)
-        sweep(services.database, services.storages, services.blobs, storage="local", grace=timedelta(0))
+        storage = services.storages.current
+        sweep(services.database, services.storages, services.blobs, storage=storage, grace=timedelta(0))
         _check(services, service, ledger, swept=True)
 
 

@@ -1,5 +1,6 @@
 """One put of one content: stored under a key of its own, undone unless a committed row uses it."""
 
+import hashlib
 import logging
 from types import TracebackType
 from typing import Self
@@ -12,9 +13,10 @@ from frepo_core.db.models import Blob
 from frepo_core.db.watch import CommitWatch
 from frepo_core.domain.naming import fresh_key
 from frepo_core.errors import BlobNotFound, StorageUnavailable
+from frepo_core.plugins import StorageBackend
 
 from .failpoints import reach
-from .intake import Content
+from .intake import CHUNK, Content
 from .storages import Storages
 
 log = logging.getLogger(__name__)
@@ -112,6 +114,16 @@ class Deposit:
         reach("measured")
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
+        if self._storages.reads_back:
+            self._read_back(backend, self._key)
+
+    def _read_back(self, backend: StorageBackend, key: str) -> None:
+        sha256 = hashlib.sha256()
+        with backend.open(key) as stored:
+            while chunk := stored.read(CHUNK):
+                sha256.update(chunk)
+        if sha256.hexdigest() != self._content.digest:
+            raise StorageUnavailable("The storage kept other bytes than it was given")
 
     def _is_sound(self, storage: str, key: str) -> bool:
         """Tell whether the bytes seem whole; adopting a blob whose bytes are gone would lose this upload, too."""

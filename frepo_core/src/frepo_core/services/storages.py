@@ -9,12 +9,22 @@ from frepo_core.settings import load_storage_settings
 
 
 class Storages:
-    """Builds backends from their settings, each once, when it is first needed."""
+    """Builds backends from their settings, each once, when it is first needed.
+
+    `reads_back`: what is stored is read again and compared before anybody relies on it.
+    """
 
     def __init__(
-        self, plugins: PluginRegistry, current: str, ini: Mapping[str, str], environment: Mapping[str, str] = os.environ
+        self,
+        plugins: PluginRegistry,
+        current: str,
+        ini: Mapping[str, str],
+        environment: Mapping[str, str] = os.environ,
+        *,
+        reads_back: bool = False,
     ) -> None:
         self.current = current
+        self.reads_back = reads_back
         self._plugins = plugins
         self._ini = ini
         self._environment = environment

@@ -113,6 +113,12 @@ class Settings(BaseModel):
         "Send clients to a presigned URL of the store for what they save rather than show (S3).",
     )
 
+    fs_read_back: bool = _setting(
+        "fs.read_back",
+        False,
+        "Read each new blob back and compare it before its upload is answered. Twice the traffic; for storages that lie.",
+    )
+
     # Backups
     backup_one_version_max_size: Size = _setting(
         "backup.one_version_max_size",

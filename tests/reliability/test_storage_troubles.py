@@ -1,0 +1,144 @@
+"""A storage that is gone, slow or lies, seen through the service: 503 in bounded time, nothing rotated, back by itself."""
+
+import http.client
+import os
+import time
+
+import pytest
+
+from reliability.invariants import Ledger, digest_of
+from reliability.nursery import ForkedService
+from reliability.real import Caller, assert_holds_after_sweep
+from servers.lying_s3 import lying_s3
+
+WAIT = 0.4  # seconds that the service waits for the store
+LIES = ["truncates", "appends"]
+
+
+@pytest.fixture(scope="module")
+def running_store():
+    with lying_s3() as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, nursery, running_store):
+    """Start the service on the store; at the end everything holds."""
+    ledger = Ledger()
+    environment = {
+        "FS_ADAPTER": "awss3v3",
+        "FS_AWSS3V3_BUCKET": "frepo",
+        "FS_AWSS3V3_REGION": "eu-central-1",
+        "FS_AWSS3V3_ENDPOINT": running_store.endpoint,
+        "FS_AWSS3V3_KEY": "key",
+        "FS_AWSS3V3_SECRET": "secret of the store",
+        "FS_AWSS3V3_ADDRESSING_STYLE": "path",
+        "FS_AWSS3V3_READ_TIMEOUT": str(WAIT),
+        "FS_AWSS3V3_CONNECT_TIMEOUT": str(WAIT),
+        "FS_AWSS3V3_ATTEMPTS": "1",
+    }
+    ledger.secrets.add("secret of the store")
+    service = ForkedService(tmp_path_factory.mktemp("storage-troubles"), nursery, environment)
+
+    def start(**more):
+        service.stop()
+        service.environment |= more
+        service.start()
+        return Caller(service, ledger)
+
+    yield start
+    service.stop()
+    assert_holds_after_sweep(service, ledger)
+
+
+@pytest.fixture
+def store(running_store):
+    yield running_store
+    running_store.mood = "honest"
+
+
+@pytest.fixture(scope="module")
+def caller(start):
+    return start()
+
+
+@pytest.fixture
+def content():
+    return os.urandom(300_000)
+
+
+@pytest.fixture
+def collection(caller):
+    collection = caller.collection(1)
+    assert 200 == caller.push_noted(collection, b"good")
+    return collection
+
+
+def download(caller, collection):
+    link = caller.request("GET", f"/repository/collection/{collection}/backup/latest").headers["Location"]
+    return caller.request("GET", link.removeprefix(caller.service.url), token=False)
+
+
+@pytest.mark.parametrize("mood", ["gone", "500", "slow", *LIES])
+def test_a_store_in_trouble_is_a_503_soon_and_rotates_nothing(caller, collection, store, content, mood):
+    store.mood = mood
+    started = time.monotonic()
+    refused = caller.push(collection, content)
+    took = time.monotonic() - started
+    store.mood = "honest"
+    kept = download(caller, collection).body
+    again = caller.push_noted(collection, content)
+
+    assert (503, 7016103, "30") == (refused.status, refused.json["error_code"], refused.headers["Retry-After"])
+    assert took < 20 * WAIT
+    assert (b"good", 200, content) == (kept, again, download(caller, collection).body)
+
+
+@pytest.mark.parametrize("mood", ["gone", "500", "slow"])
+def test_a_download_from_a_store_in_trouble_is_a_503(caller, collection, store, mood):
+    store.mood = mood
+
+    assert 503 == download(caller, collection).status
+
+
+@pytest.mark.parametrize("mood", LIES)
+def test_what_a_liar_kept_is_taken_away_again(caller, collection, store, content, mood):
+    store.mood = mood
+    before = dict(store.objects)
+    caller.push(collection, content)
+
+    assert before == store.objects
+
+
+def test_a_slow_store_holds_up_nobody_who_does_not_need_it(caller, collection, store):
+    store.mood = "slow"
+    started = time.monotonic()
+    statuses = {caller.request("GET", f"/repository/collection/{collection}/backup").status for _ in range(5)}
+
+    assert ({200}, True) == (statuses, time.monotonic() - started < 20 * WAIT)
+
+
+def test_a_lie_of_the_right_length_is_found_by_whoever_downloads(caller, collection, store, content):
+    """Only reading back would find it sooner: see the next test."""
+    store.mood = "flips"
+    other = caller.collection(1)
+    assert 200 == caller.push(other, content).status
+    store.mood = "honest"
+    link = caller.request("GET", f"/repository/collection/{other}/backup/latest").headers["Location"]
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        caller.request("GET", link.removeprefix(caller.service.url), token=False)
+    caller.push_noted(collection, content)
+    key = next(key for key in store.objects if digest_of(content) in key)
+    store.objects[key] = content
+
+
+def test_a_lie_of_the_right_length_is_refused_where_writes_are_read_back(start, store, content):
+    caller = start(FS_READ_BACK="true")
+    collection = caller.collection(1)
+    statuses = [caller.push_noted(collection, b"good")]
+    store.mood = "flips"
+    statuses.append(caller.push_noted(collection, content))
+    store.mood = "honest"
+    statuses.append(caller.push_noted(collection, content))
+
+    assert ([200, 503, 200], content) == (statuses, download(caller, collection).body)
