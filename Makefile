@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # make serve HTTP_LISTEN=127.0.0.1:7000 STATE=/srv/frepo
 HTTP_LISTEN ?= 127.0.0.1:6543
 STATE ?= $(CURDIR)/var
+# make soak SECONDS=60 PLOT=docs/soak.svg
+SECONDS ?= 3600
+PLOT ?= var/soak.svg
 
 # What the tests start as their own children: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
@@ -48,6 +51,9 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 test: install  ## run the tests; what needs a server that is not installed is skipped
 	$(BIN)/pytest -n 2 --dist loadscope
 
+soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
+	PYTHONPATH=tests $(BIN)/python -m soak $(SECONDS) $(PLOT)
+
 lint: install  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -64,4 +70,4 @@ $(SWIFT_VENV)/installed: Makefile
 	$(SWIFT_VENV)/bin/pip install --quiet --disable-pip-version-check $(SWIFT)
 	@touch $@
 
-.PHONY: help install serve test lint services
+.PHONY: help install serve test soak lint services

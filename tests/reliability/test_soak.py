@@ -1,0 +1,46 @@
+"""The soak's own eyes: what grows is said, what is flat is not, and the picture shows it."""
+
+import os
+import time
+from xml.etree import ElementTree
+
+import pytest
+
+from soak.plot import draw
+from soak.samples import MEASURES, Sample, growth, take
+
+
+def samples(**grows):
+    """A hundred samples that are flat after a warm-up, but for what grows by so much each."""
+    flat = {"memory": 100.0, "threads": 12.0, "descriptors": 40.0, "disk": 50.0}
+    return [
+        Sample(
+            seconds=index,
+            **{name: value * min(1, 0.5 + index / 20) + index * grows.get(name, 0) for name, value in flat.items()},
+        )
+        for index in range(100)
+    ]
+
+
+def test_what_is_flat_after_a_warm_up_is_fine():
+    assert [] == growth(samples())
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_what_grows_is_said(measure):
+    (said,) = growth(samples(**{measure: 0.5}))
+
+    assert said.startswith(f"{measure} grew from ")
+
+
+def test_a_process_is_measured():
+    sample = take(os.getpid(), time.monotonic(), 3 << 20)
+
+    assert (3, True, True) == (sample.disk, sample.memory > 1, sample.descriptors >= 3)
+
+
+def test_the_picture_has_a_line_for_each_measure():
+    picture = ElementTree.fromstring(draw(samples(), "a title & more"))
+    lines = [line.get("d") for line in picture.iter("{http://www.w3.org/2000/svg}path")]
+
+    assert [len(samples())] * len(MEASURES) == [line.count(",") for line in lines]

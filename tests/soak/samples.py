@@ -1,0 +1,55 @@
+"""What a soak measures of the service that runs through, and whether it grew."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+MIB = 1 << 20
+# Names of the measures, units, and what of growth between the second and the last quarter is noise.
+MEASURES = {
+    "memory": ("MiB", 8.0),
+    "threads": ("", 2.0),
+    "descriptors": ("", 4.0),
+    "disk": ("MiB", 10.0),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """The service at one moment, `seconds` after the start; sizes in MiB."""
+
+    seconds: float
+    memory: float
+    threads: float
+    descriptors: float
+    disk: float
+
+
+def take(pid: int, started: float, disk: int) -> Sample:
+    """Look at a process."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
+    return Sample(
+        seconds=time.monotonic() - started,
+        memory=int(status["VmRSS"].split()[0]) / 1024,
+        threads=int(status["Threads"]),
+        descriptors=len(list(Path(f"/proc/{pid}/fd").iterdir())),
+        disk=disk / MIB,
+    )
+
+
+def quarters(samples: list[Sample], measure: str) -> tuple[float, float]:
+    """Return the medians of the second and the last quarter: the first one warms up."""
+    values = [getattr(sample, measure) for sample in samples]
+    quarter = max(len(values) // 4, 1)
+    return median(values[quarter : 2 * quarter] or values), median(values[-quarter:])
+
+
+def growth(samples: list[Sample]) -> list[str]:
+    """Say what grew, and by how much."""
+    said = []
+    for measure, (unit, noise) in MEASURES.items():
+        before, after = quarters(samples, measure)
+        if after - before > max(noise, before * 0.1):
+            said.append(f"{measure} grew from {before:.0f} to {after:.0f} {unit}".strip())
+    return said
