@@ -1,8 +1,10 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
-from frepo_core.services.upkeep import verify
+from frepo_core.db.models import Blob
+from frepo_core.services.upkeep import Migrator, verify
 
 
 @pytest.fixture
@@ -94,3 +96,45 @@ def test_more_blobs_than_a_page_are_all_checked_once(check, add):
     report = check()
 
     assert 201 == report.checked
+
+
+@pytest.fixture
+def first(services):
+    """Make a progress that does something after the first blob."""
+
+    def first(do):
+        return lambda done, **_: do() if done == 1 else None
+
+    return first
+
+
+def test_a_blob_that_is_deleted_meanwhile_is_no_damage(services, check, add, by, first):
+    add(b"one")
+    file = add(b"two")
+
+    report = check(progress=first(lambda: services.files.delete(file.stored_name, "", by=by)))
+
+    assert (1, []) == (report.checked, report.damaged)
+
+
+def test_a_blob_that_is_moved_meanwhile_is_no_damage(services, check, add, memory, first):
+    add(b"one")
+    add(b"two")
+    migrator = Migrator(services.database, services.storages, source="local", target="memory")
+
+    report = check(progress=first(lambda: migrator.run(purge=True)))
+
+    assert [] == report.damaged
+
+
+def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, add, path_of, first):
+    files = [add(str(number).encode()) for number in range(201)]
+
+    def heal():
+        path_of(files[1]).unlink()
+        add(b"1")
+
+    check(progress=first(heal))
+
+    with services.database.reading() as session:
+        assert [files[1].blob.digest] == session.scalars(select(Blob.digest).where(Blob.verified_at.is_(None))).all()

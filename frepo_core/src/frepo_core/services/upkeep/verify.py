@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, func, or_, select, update
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
@@ -55,7 +56,8 @@ def verify(
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _oldest_first(database, cutoff, total):
         problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size)
-        _note(database, row, problem)
+        if not _note(database, row, problem):
+            continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
         if problem:
             damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
         checked += 1
@@ -71,15 +73,18 @@ def _count(database: Database, cutoff: datetime, percent: float) -> int:
 
 
 def _oldest_first(database: Database, cutoff: datetime, total: int) -> Iterator[Blob]:
-    """Load a page at a time: each check moves its blob to the end of the queue."""
+    """Load a page at a time: each check moves its blob to the end of the queue, but for some that others changed."""
     seen: set[int] = set()
+    stuck = 0
     while len(seen) < total:
         with database.reading() as session:
             order = (Blob.verified_at.is_not(None), Blob.verified_at, Blob.id)
-            query = select(Blob).where(_is_due(cutoff)).order_by(*order).limit(min(PAGE, total - len(seen)))
-            rows = [row for row in session.scalars(query) if row.id not in seen]
-        if not rows:
+            query = select(Blob).where(_is_due(cutoff)).order_by(*order).limit(min(PAGE, total - len(seen)) + stuck)
+            found = session.scalars(query).all()
+        rows = [row for row in found if row.id not in seen]
+        if not rows and len(found) <= stuck:
             return
+        stuck = len(found) - len(rows)
         seen.update(row.id for row in rows)
         yield from rows
 
@@ -88,9 +93,10 @@ def _is_due(cutoff: datetime) -> ColumnElement[bool]:
     return or_(Blob.verified_at.is_(None), Blob.verified_at < cutoff)
 
 
-def _note(database: Database, row: Blob, problem: str | None) -> None:
-    """Note the check, unless the blob was stored anew or deleted meanwhile."""
+def _note(database: Database, row: Blob, problem: str | None) -> bool:
+    """Note the check; False where the blob was moved, stored anew or deleted meanwhile."""
     now = utc_now()
     change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)
     values = {"verified_at": now, "damaged_at": now if problem else None}
-    database.write(lambda session: session.execute(change.values(**values)))
+    result = database.write(lambda session: session.execute(change.values(**values)))
+    return bool(cast(CursorResult[Any], result).rowcount)
