@@ -87,3 +87,42 @@ def test_a_stopped_move_goes_on_where_it_was(services, migrator, memory, add):
 
     assert 2 == report.moved
     assert 3 == len(list(memory.list()))
+
+
+@pytest.fixture
+def first():
+    """Make a progress that does something after the first blob."""
+    return lambda do: lambda done, **_: do() if done == 1 else None
+
+
+def test_a_blob_that_is_deleted_meanwhile_is_no_failure(services, migrator, add, by, first):
+    add(b"one")
+    file = add(b"two")
+
+    report = migrator().run(progress=first(lambda: services.files.delete(file.stored_name, "", by=by)))
+
+    assert (1, []) == (report.moved, report.failed)
+
+
+def test_a_blob_that_is_deleted_while_it_is_copied_is_no_failure(services, migrator, memory, add, by):
+    file = add(b"one")
+
+    def delete():
+        services.files.delete(file.stored_name, "", by=by)
+        return StorageUnavailable("The content ended early")
+
+    services.storages.get("memory")
+    services.storages._built["memory"] = FaultyStorage(memory, Fail("store", error=delete))
+
+    report = migrator().run()
+
+    assert (0, 0, []) == (report.moved, report.size, report.failed)
+
+
+def test_what_another_run_moves_and_purges_meanwhile_is_no_failure(migrator, add, read, first):
+    files = [add(text) for text in (b"one", b"two")]
+
+    report = migrator().run(progress=first(lambda: migrator().run(purge=True)))
+
+    assert (1, 3, []) == (report.moved, report.size, report.failed)
+    assert [b"one", b"two"] == [read(file) for file in files]

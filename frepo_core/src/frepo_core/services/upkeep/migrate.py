@@ -50,11 +50,12 @@ class Migrator:
         moved, size, failed = 0, 0, list[str]()
         for done, row in enumerate(self._rows(), start=1):
             try:
-                moved += self._move(row)
-                size += row.size
+                if self._move(row):
+                    moved, size = moved + 1, size + row.size
             except (BlobNotFound, _DamagedError) as error:
-                failed.append(f"{row.key}: {error}")
-                log.error("blob %s was not moved: %s", row.key, error)
+                if self._is_unchanged(row):
+                    failed.append(f"{row.key}: {error}")
+                    log.error("blob %s was not moved: %s", row.key, error)
             progress(done=done, total=total, size=row.size)
         return MigrationReport(moved=moved, size=size, purged=self._purge() if purge else 0, failed=failed)
 
@@ -83,6 +84,12 @@ class Migrator:
             return False
         row.storage, row.key = self._target_name, key
         return True
+
+    def _is_unchanged(self, seen: Blob) -> bool:
+        """Look again: a row that was deleted, moved by another or stored anew since it was read has lost nothing."""
+        with self._database.reading() as session:
+            query = select(Blob.id).where(Blob.id == seen.id, Blob.storage == seen.storage, Blob.key == seen.key)
+            return session.scalar(query) is not None
 
     def _rows(self) -> Iterator[Blob]:
         after = 0
@@ -127,6 +134,8 @@ def _explained(source: StorageBackend, row: Blob, error: StorageUnavailable) -> 
     """Tell a source that is damaged, and so ends early or late, from a storage that is away."""
     try:
         size = source.stat(row.key).size
+    except BlobNotFound as gone:
+        return gone
     except StorageError:
         return error
     return error if size == row.size else _DamagedError(f"it has {size} bytes, not {row.size}")
