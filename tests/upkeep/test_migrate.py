@@ -1,7 +1,9 @@
+from io import BytesIO
+
 import pytest
 
 from frepo_core.plugins import StorageUnavailable
-from frepo_core.services.upkeep import Migrator
+from frepo_core.services.upkeep import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage, Truncate
 
 
@@ -51,6 +53,19 @@ def test_a_purge_leaves_what_was_not_moved(migrator, add, keys, path_of):
 
     assert [file.blob.key] == keys()
     assert [f"{file.blob.key}: its content is not what was stored"] == report.failed
+
+
+def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator, memory, add, keys):
+    file = add(b"one")
+    migrator().run()
+    for stat in memory.list():
+        memory.store(stat.key, BytesIO(b"two"), 3)
+    verify(services.database, services.storages)
+
+    report = migrator().run(purge=True)
+
+    assert 0 == report.purged
+    assert [file.blob.key] == keys()
 
 
 def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):

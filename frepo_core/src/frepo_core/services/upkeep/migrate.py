@@ -108,7 +108,7 @@ class Migrator:
             return session.scalar(query) or 0
 
     def _purge(self) -> int:
-        """Delete the source's bytes of each content whose row points at the target, and whose bytes are there."""
+        """Delete the source's bytes of each content whose row points at the target, and whose bytes are sound there."""
         purged = 0
         for stat in self._source.list():
             digest = digest_in_key(stat.key)
@@ -121,7 +121,7 @@ class Migrator:
         with self._database.reading() as session:
             row = session.scalar(select(Blob).where(Blob.digest == digest, Blob.storage == self._target_name))
         try:
-            return row is not None and self._target.stat(row.key).size == size
+            return row is not None and not row.damaged_at and self._target.stat(row.key).size == size
         except BlobNotFound:
             return False
 
