@@ -26,6 +26,7 @@ install: $(VENV)/installed  ## make the environment in .venv
 
 $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@echo "Making the environment in $(VENV), which takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
@@ -34,6 +35,7 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 serve: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo.db)
 serve: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
 serve: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
+serve: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
 serve: export FREPO_INI := development.ini
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 	@mkdir -p "$(STATE)"
@@ -45,6 +47,9 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	    mv -f "$(STATE)/admin-token.new" "$(STATE)/admin-token" && \
 	    echo "The administrator's token, kept in $(STATE)/admin-token: $$(cat "$(STATE)/admin-token")"; \
 	fi
+# For a console that is to find a state that was moved.
+	@umask 077 && for name in DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
+	    eval "echo \"export $$name='\$$$$name'\""; done > "$(STATE)/environment"
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
 	@exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 

@@ -25,6 +25,32 @@ def test_short_options_make_it_as_it_is_asked_for(console):
     assert console.rows(f"SELECT {COLUMNS} FROM collection") == [expected]
 
 
+def test_guards_are_set_where_they_are_asked_for(console):
+    options = ["--min-retention", "7d", "--min-version-size", "1kB", "--max-shrink-percent", "50"]
+    create(console, *options, "--on-suspicious", "keep", "-f", "a")
+    create(console, "-f", "b")
+
+    columns = "min_retention, min_version_size, max_shrink_percent, guard_action"
+    assert console.rows(f"SELECT {columns} FROM collection ORDER BY filename") == [
+        (604800, 1000, 50, "keep"),
+        (0, 0, 0, "refuse"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--min-retention", "soon", "write e.g. 30m, 48h, 7d or 2w"),
+        ("--min-version-size", "-1", "number_cannot_be_negative_value"),
+        ("--max-shrink-percent", "101", "expected_percent_from_0_to_100"),
+        ("--max-shrink-percent", "half", "expected_percent_from_0_to_100"),
+        ("--on-suspicious", "ignore", "refuse"),
+    ],
+)
+def test_a_guard_that_cannot_be_is_refused(console, option, text, message):
+    assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
+
+
 def test_what_is_left_out_takes_the_settings(console):
     create(console, "-f", "a", BACKUP_ONE_VERSION_MAX_SIZE="1kB", BACKUP_COLLECTION_MAX_SIZE="9kB")
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,7 +107,43 @@ def test_a_start_that_was_broken_off_does_not_block_the_next(make_serve, tmp_pat
 
 
 def test_the_state_is_all_in_one_folder(make_serve, tmp_path):
-    make_serve()
+    url = make_serve()
+    token = (tmp_path / "state/admin-token").read_text().strip()
+    upload = urllib.request.Request(f"{url}/repository/file/upload?fileName=a", b"hello", {"X-Auth-Token": token})
+    urllib.request.urlopen(upload, timeout=5).close()
 
     names = {path.name for path in (tmp_path / "state").iterdir()}
-    assert {"admin-token", "frepo.db", "secrets.json"} <= names
+    assert {"admin-token", "frepo.db", "secrets.json", "storage", "temporary"} <= names
+
+
+def test_the_console_can_be_told_of_a_state_that_was_moved(make_serve, tmp_path):
+    url = make_serve()
+    program = f". {tmp_path}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
+    done = subprocess.run(["sh", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert version_seen_with(done.stdout.strip(), url) == 200
+
+
+@pytest.mark.parametrize(
+    ("environment", "says"),
+    [
+        ({"HTTP_LISTEN": "127.0.0.1"}, "frepo cannot listen on 127.0.0.1:"),
+        ({"FS_ADAPTER": "barrel"}, "fs.adapter (FS_ADAPTER) is 'barrel'"),
+        ({"BACKUP_MAX_VERSIONS": "-1"}, "BACKUP_MAX_VERSIONS"),
+    ],
+)
+def test_a_start_that_fails_says_what_to_change_and_no_more(tmp_path, environment, says):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        if "HTTP_LISTEN" in environment:
+            environment = {"HTTP_LISTEN": f"127.0.0.1:{taken.getsockname()[1]}"}
+        state = {"DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db", "APP_SECRETS_FILE": f"{tmp_path}/secrets.json"}
+        done = subprocess.run(
+            [f"{sys.prefix}/bin/pserve", ROOT / "development.ini"],
+            env={"PATH": os.environ["PATH"], "FS_LOCAL_DIRECTORY": f"{tmp_path}/storage"} | state | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False)

@@ -52,6 +52,22 @@ def test_a_root_that_must_be_there_is_missed_at_once(tmp_path):
         storage(tmp_path / "absent", lazy_root=False)
 
 
+@pytest.mark.parametrize("lazy_root", [True, False])
+def test_a_root_that_is_a_file_is_told_at_once(tmp_path, lazy_root):
+    (tmp_path / "root").write_text("")
+
+    with pytest.raises(ConfigurationError, match="root is no directory"):
+        storage(tmp_path / "root", lazy_root=lazy_root)
+
+
+def test_a_file_where_a_folder_has_to_be_is_unavailable(tmp_path):
+    backend = storage(tmp_path)
+    (tmp_path / "folder").write_text("")
+
+    with pytest.raises(StorageUnavailable, match="folder is no directory"):
+        backend.store("folder/key", Source(1).file, 1)
+
+
 @pytest.mark.parametrize("operation", ["open", "stat", "delete", "path"])
 def test_a_root_that_must_be_there_and_went_away_is_unavailable(tmp_path, operation):
     (tmp_path / "mount").mkdir()

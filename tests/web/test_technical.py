@@ -6,9 +6,10 @@ from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, update
 from webtest import TestApp
 
+from frepo_core.db.models import Blob
 from frepo_core.web import make_app
 from web.client import COLLECTIONS, Client, with_settings
 
@@ -142,6 +143,16 @@ def test_a_storage_that_is_away_is_a_503(unmount, uploader):
 
     assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)
     assert "Retry-After" in answer.headers
+
+
+def test_a_download_from_a_storage_that_is_no_longer_installed_is_a_503(uploader, services):
+    name = uploader.upload().json["filename"]
+    with services.database.engine.begin() as connection:
+        connection.execute(update(Blob).values(storage="barrel"))
+    answer = uploader.download(name)
+
+    assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)
+    assert "'barrel', which holds some of the blobs" in answer.json["status"]
 
 
 @with_settings(fs__local__lazy_root="false")

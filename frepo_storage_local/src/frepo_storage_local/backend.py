@@ -39,9 +39,10 @@ class LocalStorage(StorageBackend):
     def __init__(self, settings: LocalSettings) -> None:
         self._settings = settings
         self._root = settings.directory.absolute()
-        if not settings.lazy_root and not self._root.is_dir():
+        if not self._root.is_dir() and (self._root.exists() or not settings.lazy_root):
             raise ConfigurationError(
-                f"fs.local.directory (FS_LOCAL_DIRECTORY): {self._root} is no directory, and fs.local.lazy_root is off"
+                f"fs.local.directory (FS_LOCAL_DIRECTORY): {self._root} is no directory"
+                + ("" if self._root.exists() else ", and fs.local.lazy_root is off")
             )
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
@@ -181,6 +182,8 @@ class LocalStorage(StorageBackend):
             folder.mkdir(mode=self._settings.directory_permissions)
             folder.chmod(self._settings.directory_permissions)  # whatever the umask is
             _sync_folder(folder.parent)
+        if folder.is_file():
+            raise Unavailable(f"{folder} is no directory")
 
 
 def _write(file: BinaryIO, chunk: bytes) -> None:

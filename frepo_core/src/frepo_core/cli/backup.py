@@ -4,12 +4,11 @@ import argparse
 import getpass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.naming import check_file_name
-from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
 from .command import FrepoCommand, check_id, check_length
+from .limits import GUARDS, add_numbers, read_guards, read_limits
 
 if TYPE_CHECKING:
     from frepo_core.services.collections import CollectionChange, Collections
@@ -23,11 +22,7 @@ class CreateCollection(FrepoCommand):
         parser = super().get_parser(prog_name)
         parser.add_argument("-d", "--description", default="", help="what it is for")
         parser.add_argument("-f", "--filename", required=True, help="name of its file, e.g. db.sql.gz")
-        parser.add_argument("-b", "--max-backups-count", metavar="N", help="at most N versions; 0: no limit")
-        parser.add_argument(
-            "-o", "--max-one-version-size", metavar="SIZE", help="of one version, e.g. 2GB; 0: no limit"
-        )
-        parser.add_argument("-c", "--max-collection-size", metavar="SIZE", help="of all versions; 0: no limit")
+        add_numbers(parser)
         parser.add_argument("-s", "--strategy", help="what happens when it is full; `frepo plugins` lists strategies")
         parser.add_argument("-p", "--password", help="protects the versions that are uploaded; -: read it from stdin")
         parser.add_argument("--id", help="a UUIDv4; default: a random one")
@@ -39,7 +34,8 @@ class CreateCollection(FrepoCommand):
         from frepo_core.services.collections import CollectionChange
 
         change = CollectionChange(
-            limits=_limits(arguments),
+            limits=read_limits(arguments),
+            guards=read_guards(arguments),
             strategy=arguments.strategy,
             description=check_length("--description", arguments.description, 1024),
             filename=_filename(arguments.filename),
@@ -78,32 +74,8 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
         "strategy": change.strategy,
         "id": change.id,
         **change.limits,
+        **{GUARDS[name].field: str(value) for name, value in change.guards.items() if name in GUARDS},
     }
-
-
-def _limits(arguments: argparse.Namespace) -> dict[str, int]:
-    asked = {
-        COUNT: (arguments.max_backups_count, _count),
-        ONE: (arguments.max_one_version_size, parse_size),
-        TOTAL: (arguments.max_collection_size, parse_size),
-    }
-    limits = {}
-    for field, (text, parse) in asked.items():
-        if text is None:
-            continue
-        try:
-            limits[field] = parse(text)
-        except ValueError as error:
-            raise FieldsError({field: [str(error)]}, "Form validation error") from None
-        if limits[field] < 0:
-            raise FieldsError({field: ["number_cannot_be_negative_value"]}, "Form validation error")
-    return limits
-
-
-def _count(text: str) -> int:
-    if not text.removeprefix("-").isdecimal() or len(text) > 18:
-        raise ValueError("expected_int_type")
-    return int(text)
 
 
 def _filename(text: str) -> str:

@@ -71,9 +71,8 @@ class PluginRegistry:
         """Return the backend of this name; the error says what to install and which ones there are."""
         if name not in self.storages:
             raise ConfigurationError(
-                f"fs.adapter (FS_ADAPTER) is {name!r}, but no installed package brings a storage of that name. "
-                f"Installed: {_names(self.storages)}. Install the package that brings it, "
-                f"e.g. `pip install {_package_hint(name)}`."
+                f"No installed package brings the storage {name!r}. Installed: {_names(self.storages)}. "
+                f"Install the package that brings it, e.g. `pip install {_package_hint(name)}`."
             )
         return self.storages[name]
 

@@ -44,6 +44,7 @@ AnyRepeat: TypeAlias = Repeat[AddedVersion]
 @dataclass(frozen=True, kw_only=True)
 class _Written:
     added: AddedVersion
+    evicted: Sequence[int]
     perhaps_unused: Sequence[int]
 
 
@@ -95,7 +96,10 @@ class Adding:
         if isinstance(written, Repeated):
             return written
         self._blobs.collect(written.perhaps_unused)
-        log.info("collection %s: version %s added", collection.id, written.added.version.number)
+        number = written.added.version.number
+        log.info("collection %s: version %s added by token %s", collection.id, number, by.fingerprint)
+        for old in written.evicted:
+            log.info("collection %s: version %s went for version %s", collection.id, old, number)
         return written.added
 
     def _refuse_early(self, collection: CollectionFacts, size: int, after: int | None) -> None:
@@ -128,7 +132,8 @@ class Adding:
         session.add(version)
         session.flush()
         added = AddedVersion(version=VersionFacts.of(version), collection=CollectionFacts.of(row))
-        return _Written(added=added, perhaps_unused=perhaps_unused)
+        numbers = [version.number for version in evicted]
+        return _Written(added=added, evicted=numbers, perhaps_unused=perhaps_unused)
 
 
 def _limits(collection: CollectionFacts) -> tuple[Limit, ...]:

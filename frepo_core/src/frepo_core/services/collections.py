@@ -133,7 +133,7 @@ class Collections:
 
         return self._database.write(work)
 
-    def delete(self, collection_id: str, *, simulate: bool = False) -> CollectionFacts:
+    def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionFacts:
         """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
 
         def work(session: Session) -> CollectionFacts:
@@ -147,7 +147,10 @@ class Collections:
                 session.delete(row)
             return CollectionFacts.of(row)
 
-        return self._database.write(work)
+        facts = self._database.write(work)
+        if not simulate:
+            log.info("collection %s: deleted by token %s", collection_id, by and by.fingerprint)
+        return facts
 
     def allow_token(self, collection_id: str, token_key: str | None, *, simulate: bool = False) -> int:
         """Put a token on the list; twice is fine. Return how many are on it. Raises `FieldsError`."""

@@ -134,6 +134,7 @@ class Files:
                 session.delete(row)
 
         self._database.write(work)
+        log.info("file %s: deleted by token %s", file.id, by.fingerprint)
         self._blobs.collect([file.blob.id])
 
     def _find_openable(self, content: Content, new: NewFile) -> _Known | None:

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Mapping
 
-from frepo_core.plugins import PluginRegistry, StorageBackend
+from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageUnavailable
 from frepo_core.settings import load_storage_settings
 
 
@@ -33,10 +33,23 @@ class Storages:
         self.get(current)
 
     def get(self, name: str) -> StorageBackend:
-        """Return the backend; raises `ConfigurationError` where its package or its settings are missing."""
+        """Return the backend that new blobs go to, or one that a blob's row names.
+
+        Where its package or its settings are missing, the first is a `ConfigurationError`, the other one
+        `StorageUnavailable`: some blobs cannot be reached until both are back.
+        """
         with self._lock:
             if name not in self._built:
-                spec = self._plugins.storage(name)
-                settings = load_storage_settings(spec.settings, name, self._ini, self._environment)
-                self._built[name] = spec.build(settings)
+                try:
+                    self._built[name] = self._build(name)
+                except ConfigurationError as error:
+                    if name == self.current:
+                        raise ConfigurationError(f"fs.adapter (FS_ADAPTER) is {name!r}: {error.message}") from error
+                    raise StorageUnavailable(
+                        f"The storage {name!r}, which holds some of the blobs, cannot be used: {error.message}"
+                    ) from error
             return self._built[name]
+
+    def _build(self, name: str) -> StorageBackend:
+        spec = self._plugins.storage(name)
+        return spec.build(load_storage_settings(spec.settings, name, self._ini, self._environment))

@@ -61,6 +61,11 @@ class Tokens:
         canonical = parse_uuid4(token_id.lower())
         return token_key(self._phrase, canonical) if canonical else None
 
+    def fingerprint(self, token_id: str) -> str:
+        """Return what logs may say of a token that was sent, known or not."""
+        key = self.key(token_id)
+        return fingerprint(key) if key else "that is no UUIDv4"
+
     def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
         """Return what a token stands for. Raises `AccessDeniedError`, which does not say why; the log does."""
         identity = self._find(token_id)

@@ -1,5 +1,6 @@
 """Versions: listed, found and deleted."""
 
+import logging
 from collections.abc import Sequence
 
 from sqlalchemy import Select, delete, select
@@ -17,6 +18,8 @@ from .blobs import Blobs
 from .collections import gone
 from .facts import CollectionFacts, VersionFacts
 from .passwords import Passwords
+
+log = logging.getLogger(__name__)
 
 
 class Versions:
@@ -59,7 +62,7 @@ class Versions:
             raise AccessDeniedError("No access to read the file, maybe invalid password?")
         return version.file.password_hash is not None
 
-    def delete(self, collection_id: str, name: str, *, simulate: bool = False) -> None:
+    def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:
         """Delete the version `v<N>` or of this id. Raises `FieldsError`, and `RuleError` for another
         collection's, and for one that is younger than the minimal retention."""
 
@@ -71,6 +74,8 @@ class Versions:
             return [] if simulate else remove(session, collection, [row])
 
         self._blobs.collect(self._database.write(work))
+        if not simulate:
+            log.info("collection %s: version %s deleted by token %s", collection_id, name, by and by.fingerprint)
 
 
 def with_files() -> Select[Version]:

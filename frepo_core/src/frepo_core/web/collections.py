@@ -187,7 +187,7 @@ def fetch(request: FrepoRequest) -> Answer:
 
 def remove(request: FrepoRequest) -> Answer:
     """Delete an empty collection."""
-    facts = request.services.collections.delete(request.collection.id, simulate=_simulate(request))
+    facts = request.services.collections.delete(request.collection.id, by=request.sender, simulate=_simulate(request))
     return Answer(body=CollectionReply(status="OK, collection was deleted", collection=CollectionObject.of(facts)))
 
 

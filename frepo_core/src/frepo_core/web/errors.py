@@ -67,12 +67,21 @@ def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
     status = status_of(error)
     if type(error) not in STATUS:
         return _bug(error, request)
+    if status == 403:
+        _log_refusal(request, error.message)
     if status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
     response = error_body(request, error.message, error.number, status, **_details(error, request))
     if status == 503:
         response.retry_after = RETRY_SECONDS
     return response
+
+
+def _log_refusal(request: FrepoRequest, reason: str) -> None:
+    """Say who was refused what; not the path, which may hold a token."""
+    what = request.endpoint.name if request.endpoint else request.method
+    who = request.services.tokens.fingerprint(request.token_id) if request.token_id else "none"
+    log.warning("refused: %s from %s, token %s: %s", what, request.client_address, who, reason)
 
 
 def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
@@ -89,8 +98,11 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
 def _http_error(error: HTTPException, request: FrepoRequest) -> Response:
     if isinstance(error, HTTPForbidden):
         lacks = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
+        _log_refusal(request, lacks)
         return error_body(request, lacks, 403, 403)
     message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title
+    if allowed := error.headers.get("Allow"):
+        message = f"{message}: this path knows {allowed}"
     response = error_body(request, message, error.code, error.code)
     for name in ("Allow", "Content-Range"):
         if name in error.headers:

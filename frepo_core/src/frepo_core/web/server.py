@@ -3,7 +3,7 @@
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 from .connections import make_server
 from .draining import Stop, run
@@ -31,6 +31,18 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
     # Which proxies are believed, the application decides (trusted_proxies); waitress would drop their headers.
     options = {"clear_untrusted_proxy_headers": False} | settings | {"listen": listen}
-    server = make_server(app, lambda overflow: Spool(overflow, directory, hashers), **options)
+    try:
+        server = make_server(app, lambda overflow: Spool(overflow, directory, hashers), **options)
+    except (OSError, ValueError) as error:
+        _give_up(
+            f"frepo cannot listen on {listen}: {error}. HTTP_LISTEN, or http_listen= after the ini file of pserve, "
+            "names another address, e.g. 127.0.0.1:7000."
+        )
     server.print_listen("Serving on http://{}:{}")
     run(server, stop, registry.services.settings.long_execution_time if registry else DRAIN_SECONDS)
+
+
+def _give_up(message: str) -> NoReturn:
+    """End the process with status 1; pserve takes `SystemExit` for an orderly end, and ends with 0."""
+    print(message, file=sys.stderr, flush=True)
+    os._exit(1)

@@ -150,7 +150,8 @@ def fetch(request: FrepoRequest) -> Answer | Response:
 def remove(request: FrepoRequest) -> Answer:
     """Delete a version."""
     simulate = request.query_as(Simulate).simulate
-    request.services.versions.delete(request.collection.id, request.matchdict["version"], simulate=simulate)
+    name = request.matchdict["version"]
+    request.services.versions.delete(request.collection.id, name, by=request.sender, simulate=simulate)
     return Answer(body=DeletedVersionReply())
 
 
