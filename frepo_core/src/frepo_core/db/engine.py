@@ -103,6 +103,7 @@ def _smooth_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A reader that turns writer cannot wait its turn, it fails; so writers say so from the start.
-        mode = connection.get_execution_options().get("sqlite_begin", "IMMEDIATE")
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        # A reader that turns writer cannot wait its turn, it fails; so writers say so from the start. One query
+        # is a transaction by itself.
+        if mode := connection.get_execution_options().get("sqlite_begin", "IMMEDIATE"):
+            connection.exec_driver_sql(f"BEGIN {mode}")

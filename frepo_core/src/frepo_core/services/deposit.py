@@ -21,6 +21,8 @@ from .storages import Storages
 
 log = logging.getLogger(__name__)
 
+_BLOB = Blob.__table__
+
 
 class BlobVanishedError(Exception):
     """The blob that was to be adopted is gone: its bytes have to be stored after all."""
@@ -45,10 +47,10 @@ class Deposit:
 
     def settle(self) -> None:
         """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
-        with self._database.reading() as session:
-            found = session.execute(
-                select(Blob.storage, Blob.key, Blob.damaged_at).where(Blob.digest == self._content.digest)
-            ).one_or_none()
+        rows = self._database.look(
+            select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == self._content.digest)
+        )
+        found = rows[0] if rows else None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return
         self._distrusted = found.key if found else None

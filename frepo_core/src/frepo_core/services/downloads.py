@@ -81,7 +81,7 @@ class Downloads:
     def _find(self, name: str, key: Key, *, checked: bool) -> FileFacts:
         if self._wants_token and not (checked or key.identity or key.signature):
             raise AccessDeniedError("No access: a valid token is needed")
-        file = self._files.find(self._aliases.resolve(name))
+        file = self._files.find_to_read(self._aliases.resolve(name))
         if key.identity and key.identity.holds(Role.VIEW_ANY_FILE):
             return file
         unlocked = self._is_signed(file, key, unlocked=True)

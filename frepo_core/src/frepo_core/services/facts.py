@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row
 
 from frepo_core.db.models import Blob, Collection, File, Token, Version
 from frepo_core.domain.guards import Guards
@@ -68,6 +71,28 @@ class FileFacts:
             password_hash=row.password_hash,
         )
 
+    @classmethod
+    def of_row(cls, row: Row[Any]) -> "FileFacts":
+        """Read them off a row of the table and its blob's, whose columns begin with `blob_`; tags are left out."""
+        return cls(
+            id=row.id,
+            stored_name=row.stored_name,
+            requested_name=row.requested_name,
+            public=row.public,
+            is_version=row.kind == "version",
+            created_at=row.created_at,
+            blob=BlobFacts(
+                id=row.blob_id,
+                digest=row.blob_digest,
+                size=row.blob_size,
+                mime=row.blob_mime,
+                storage=row.blob_storage,
+                key=row.blob_key,
+                is_damaged=row.blob_damaged_at is not None,
+            ),
+            password_hash=row.password_hash,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionFacts:
@@ -130,7 +155,7 @@ class VersionFacts:
         )
 
 
-def identity_of(row: Token) -> Identity:
+def identity_of(row: Token | Row[Any]) -> Identity:
     """Read an identity off a token's row; a role that this version does not know grants nothing."""
     known = set(Role)
     return Identity(

@@ -27,6 +27,11 @@ log = logging.getLogger(__name__)
 
 UPLOAD_REFUSED = "No enough permissions on the token to perform the operation: "
 CANDIDATES = 20
+_FILE, _BLOB = File.__table__, Blob.__table__
+# For what happens at every download: tables and rows cost half of what sessions and models do.
+_WITH_BLOB = select(*_FILE.c, *(column.label(f"blob_{column.name}") for column in _BLOB.c if column.name != "id")).join(
+    _BLOB, _BLOB.c.id == _FILE.c.blob_id
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +79,10 @@ class Files:
         with self._intake.read(incoming, (token_limit(by),)) as content:
             if not may_upload(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
-            with self._database.reading() as session:
-                if repeated := find_answer(session, repeat, content.digest, by):
-                    return repeated
+            if repeat is not None:
+                with self._database.reading() as session:
+                    if repeated := find_answer(session, repeat, content.digest, by):
+                        return repeated
             known = self._find_openable(content, new)
             password_hash = self._passwords.hash(new.password)
 
@@ -116,6 +122,13 @@ class Files:
                 raise NotFoundError("File not found in the storage")
             return FileFacts.of(row)
 
+    def find_to_read(self, name: str) -> FileFacts:
+        """Return what `find` does, at half its cost: without the tags."""
+        rows = self._database.look(_WITH_BLOB.where(_FILE.c.stored_name == name)) if "\0" not in name else ()
+        if not rows:
+            raise NotFoundError("File not found in the storage")
+        return FileFacts.of_row(rows[0])
+
     def delete(self, name: str, password: str, *, by: Identity) -> None:
         """Delete a plain file; its bytes go when no other record uses them.
 
@@ -142,16 +155,11 @@ class Files:
 
         Passwords are compared here, outside the write transaction, as each costs some 30 ms.
         """
-        with self._database.reading() as session:
-            query = (
-                select(File.id, File.password_hash)
-                .join(Blob)
-                .where(Blob.digest == content.digest, File.kind == "plain")
-            )
-            if not new.overwrite:
-                query = query.where(File.password_hash.is_not(None) if new.password else File.password_hash.is_(None))
-            rows = session.execute(query.order_by(File.id).limit(CANDIDATES)).all()
-        for row in rows:
+        query = select(_FILE.c.id, _FILE.c.password_hash).join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
+        query = query.where(_BLOB.c.digest == content.digest, _FILE.c.kind == "plain")
+        if not new.overwrite:
+            query = query.where(_FILE.c.password_hash.is_not(None) if new.password else _FILE.c.password_hash.is_(None))
+        for row in self._database.look(query.order_by(_FILE.c.id).limit(CANDIDATES)):
             if new.overwrite or self._passwords.fits(new.password, row.password_hash):
                 return _Known(id=row.id, password_hash=row.password_hash)
         return None
@@ -172,9 +180,15 @@ def _record(
             row.public, row.password_hash, row.tags = new.public, password_hash, _tags(session, tags)
             session.flush()
         return AddedFile(file=FileFacts.of(row, blob), existed=True)
-    row = add_row(session, blob, name=new.name, kind="plain", public=new.public, password_hash=password_hash)
-    row.tags = _tags(session, tags)
-    session.flush()
+    row = add_row(
+        session,
+        blob,
+        name=new.name,
+        kind="plain",
+        public=new.public,
+        password_hash=password_hash,
+        tags=_tags(session, tags),
+    )
     return AddedFile(file=FileFacts.of(row, blob), existed=False)
 
 
@@ -186,7 +200,16 @@ def token_limit(identity: Identity) -> Limit:
     )
 
 
-def add_row(session: Session, blob: Blob, *, name: str, kind: str, public: bool, password_hash: str | None) -> File:
+def add_row(
+    session: Session,
+    blob: Blob,
+    *,
+    name: str,
+    kind: str,
+    public: bool,
+    password_hash: str | None,
+    tags: Sequence[Tag] = (),
+) -> File:
     """Add a file over a blob, under the first stored name that is free."""
     attempt = 0
     while session.scalar(select(File.id).where(File.stored_name == stored_name(blob.digest, name, attempt))):
@@ -200,6 +223,7 @@ def add_row(session: Session, blob: Blob, *, name: str, kind: str, public: bool,
         created_at=utc_now(),
         kind=kind,
         mime=blob.mime,
+        tags=list(tags),
     )
     session.add(row)
     session.flush()
@@ -208,6 +232,8 @@ def add_row(session: Session, blob: Blob, *, name: str, kind: str, public: bool,
 
 def _tags(session: Session, names: Sequence[str]) -> list[Tag]:
     """Return the tags' rows, new ones made; two that make the same one at once are a conflict, tried again."""
+    if not names:
+        return []
     known = {row.name: row for row in session.scalars(select(Tag).where(Tag.name.in_(names)))}
     for name in names:
         if name not in known:

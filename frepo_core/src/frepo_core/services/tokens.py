@@ -24,6 +24,7 @@ from .facts import identity_of
 log = logging.getLogger(__name__)
 
 NO_ACCESS = "No access: a valid token is needed"
+_TOKEN = Token.__table__
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +124,8 @@ class Tokens:
         key = self.key(token_id)
         if key is None:
             return None
-        with self._database.reading() as session:
-            row = session.get(Token, key)
-            return identity_of(row) if row else None
+        rows = self._database.look(select(_TOKEN).where(_TOKEN.c.key == key))
+        return identity_of(rows[0]) if rows else None
 
 
 def use_up(session: Session, identity: Identity) -> None:

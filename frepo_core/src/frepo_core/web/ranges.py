@@ -16,6 +16,8 @@ from frepo_core.errors import BytesMissingError
 from .request import FrepoRequest
 
 BLOCK = 1 << 18
+# What is as small is read at once: handing it to the thread that writes costs more than it.
+SMALL = 64 << 10
 
 Open = Callable[[int, int | None], BinaryIO]
 
@@ -116,6 +118,8 @@ class ContentResponse:
     def _send(self, start: int, end: int) -> None:
         if self._request.method == "HEAD":
             self._response.app_iter = ()
+        elif end - start <= SMALL:
+            self._response.app_iter = [b"".join(_blocks(self._open(start, end - start), end - start))]
         else:
             file = self._open(start, end - start)
             wrap = self._request.environ.get("wsgi.file_wrapper")

@@ -26,8 +26,8 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     # The thread that reads sockets and the workers pass the interpreter's lock on fifty times sooner than by
     # default; otherwise a small answer waits 5 ms at each hand-over.
     sys.setswitchinterval(SWITCH_SECONDS)
-    registry = getattr(app, "registry", None)  # a filter around the application has none
-    directory = registry.services.intake.directory if registry else None
+    services = getattr(getattr(app, "registry", None), "services", None)  # a filter around the application has none
+    directory = services.intake.directory if services else None
     hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
     # Which proxies are believed, the application decides (trusted_proxies); waitress would drop their headers.
     options = {"clear_untrusted_proxy_headers": False} | settings | {"listen": listen}
@@ -39,7 +39,7 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
             "names another address, e.g. 127.0.0.1:7000."
         )
     server.print_listen("Serving on http://{}:{}")
-    run(server, stop, registry.services.settings.long_execution_time if registry else DRAIN_SECONDS)
+    run(server, stop, services.settings.long_execution_time if services else DRAIN_SECONDS)
 
 
 def _give_up(message: str) -> NoReturn:
