@@ -63,6 +63,10 @@ def test_the_models_are_what_the_migrations_make(engine):
         assert compare_metadata(context, Base.metadata) == []
 
 
+def test_the_newest_revision_is_alembics_head():
+    assert head() == migrations.newest()
+
+
 def test_upgrading_twice_changes_nothing(engine):
     migrations.upgrade(engine)
 
