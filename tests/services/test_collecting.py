@@ -206,3 +206,12 @@ def test_threads_that_wait_for_the_one_writer_are_served(upload, at_once):
     done = at_once(lambda number: upload(f"{number}".encode(), name=f"{number}.txt"), range(16))
 
     assert 16 == len({added.file.id for added in done})
+
+
+def test_a_file_that_is_deleted_while_it_is_looked_up_is_whole_or_not_found(services, sender, upload, at_statement):
+    """Between two statements PostgreSQL and MariaDB show what others have committed meanwhile."""
+    name = upload(b"going").file.stored_name
+    at_statement("SELECT", lambda: services.files.delete(name, "", by=sender), nth=2)
+    found = services.files.find(name)
+
+    assert 5 == found.blob.size

@@ -3,6 +3,7 @@
 import os
 import resource
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,21 @@ def test_a_link_below_the_root_is_not_listed_when_links_are_skipped(tmp_path):
     (tmp_path / "link").symlink_to("/etc/passwd")
 
     assert [] == list(storage(tmp_path, links="skip").list())
+
+
+@pytest.mark.parametrize("walk", ["list", "tidy"])
+def test_a_folder_that_vanishes_while_it_is_walked_is_passed_over(tmp_path, monkeypatch, walk):
+    """The service removes folders that a deleted blob leaves empty, also while it is swept."""
+    backend, scandir = storage(tmp_path / "root"), os.scandir
+    for key in ("ab/vanishes", "cd/stays"):
+        backend.store(key, Source(5).file, 5)
+
+    def vanish(path, *arguments):
+        if str(path).endswith("ab"):
+            backend.delete("ab/vanishes")
+        return scandir(path, *arguments)
+
+    monkeypatch.setattr(os, "scandir", vanish)
+    calls = {"list": lambda: [stat.key for stat in backend.list()], "tidy": lambda: backend.tidy(datetime.now(UTC))}
+
+    assert {"list": ["cd/stays"], "tidy": 0}[walk] == calls[walk]()

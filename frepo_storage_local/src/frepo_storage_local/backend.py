@@ -123,11 +123,12 @@ class LocalStorage(StorageBackend):
         removed = 0
         self._require_root()
         with _translated(str(self._root)):
-            for partial in self._root.rglob(f"{PARTIAL}*"):
-                with contextlib.suppress(FileNotFoundError):
-                    if datetime.fromtimestamp(partial.lstat().st_mtime, UTC) < before:
-                        partial.unlink()
-                        removed += 1
+            for folder, _, names in os.walk(self._root, onerror=_unless_absent):
+                for partial in (Path(folder, name) for name in names if name.startswith(PARTIAL)):
+                    with contextlib.suppress(FileNotFoundError):
+                        if datetime.fromtimestamp(partial.lstat().st_mtime, UTC) < before:
+                            partial.unlink()
+                            removed += 1
         return removed
 
     def path(self, key: str) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, Tag
@@ -115,9 +115,11 @@ class Files:
 
     def find(self, name: str) -> FileFacts:
         """Return a file, plain or a version's, by its stored name. Raises `NotFoundError`."""
+        # In one statement: before a second one, both may be gone.
+        query = select(File).where(File.stored_name == name).options(joinedload(File.blob))
         with self._database.reading() as session:
             # PostgreSQL refuses NUL in a text, even to look for it.
-            row = session.scalar(select(File).where(File.stored_name == name)) if "\0" not in name else None
+            row = session.scalar(query) if "\0" not in name else None
             if row is None:
                 raise NotFoundError("File not found in the storage")
             return FileFacts.of(row)
