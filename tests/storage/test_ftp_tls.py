@@ -3,6 +3,7 @@
 import ftplib
 import logging
 import ssl
+from contextlib import closing
 from io import BytesIO
 
 import pytest
@@ -27,7 +28,7 @@ def test_each_version_of_tls_resumes_its_session(protocol):
 
 def test_the_server_refuses_a_data_channel_that_does_not_resume_the_session(tls_server):
     """What the other tests rest on: a client without our few lines cannot transfer anything."""
-    with ftplib.FTP_TLS(context=ssl.create_default_context(cafile=tls_server.ca)) as ftp:
+    with closing(ftplib.FTP_TLS(context=ssl.create_default_context(cafile=tls_server.ca))) as ftp:
         ftp.connect("localhost", tls_server.port, 10)
         ftp.login(USER, PASSWORD)
         ftp.prot_p()
