@@ -37,6 +37,6 @@ class ProgressBar:
         rate = f"{format_size(int(self._size / seconds))}/s"
         if not total:
             return f"{self._what}: {done} blobs, {format_size(self._size)}, {rate}"
-        left = time.strftime("%H:%M:%S", time.gmtime(seconds / done * (total - done)))
-        bar = "#" * (WIDTH * done // total)
-        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {format_size(self._size)}, {rate}, {left} left"
+        left = int(seconds / done * max(total - done, 0))
+        bar = "#" * min(WIDTH * done // total, WIDTH)
+        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {format_size(self._size)}, {rate}, {left // 3600:02}:{left // 60 % 60:02}:{left % 60:02} left"

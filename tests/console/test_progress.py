@@ -1,0 +1,32 @@
+from io import StringIO
+
+import pytest
+
+from frepo_core.cli import progress
+from frepo_core.cli.progress import ProgressBar
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Show what a bar says after some seconds of work."""
+
+    def shown(seconds: float, **work: int) -> str:
+        stream = StringIO()
+        clock = iter([0.0, seconds])
+        monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+        ProgressBar("migrate", stream)(**work)
+        return stream.getvalue().strip()
+
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("done", "left"),
+    [(1, "30:00:00"), (10, "02:06:00"), (30, "00:02:00"), (31, "00:00:00")],
+)
+def test_the_time_left_is_told_beyond_a_day(shown, done, left):
+    assert shown(3600, done=done, total=31, size=0).endswith(f", {left} left")
+
+
+def test_blobs_that_came_meanwhile_do_not_break_the_bar(shown):
+    assert shown(3600, done=40, total=31, size=0).endswith(", 00:00:00 left")
