@@ -68,6 +68,17 @@ def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator,
     assert [file.blob.key] == keys()
 
 
+def test_a_copy_that_is_sound_is_served_whatever_was_found_of_its_source(services, migrator, add, path_of):
+    file = add(b"one")
+    path_of(file).write_bytes(b"two")
+    verify(services.database, services.storages)
+    path_of(file).write_bytes(b"one")  # restored from the backup
+
+    migrator().run()
+
+    assert not services.files.find(file.stored_name).blob.is_damaged
+
+
 def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):
     path_of(add(b"short one")).write_bytes(b"short")
     add(b"sound")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database
+from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 from frepo_core.db.watch import CommitWatch
 from frepo_core.domain.naming import digest_in_key, fresh_key
@@ -83,6 +83,7 @@ class Migrator:
         if row is None or (row.storage, row.key) != (seen.storage, seen.key):
             return False
         row.storage, row.key = self._target_name, key
+        row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
         return True
 
     def _is_unchanged(self, seen: Blob) -> bool:
