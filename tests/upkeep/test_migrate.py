@@ -152,3 +152,14 @@ def test_what_another_run_moves_and_purges_meanwhile_is_no_failure(migrator, add
 
     assert (1, 3, []) == (report.moved, report.size, report.failed)
     assert [b"one", b"two"] == [read(file) for file in files]
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_download_that_began_before_the_move_is_served_from_the_new_place(services, migrator, add, start):
+    blob = services.files.find(add(b"one").stored_name).blob
+    migrator().run(purge=True)
+
+    with services.downloads.open(blob, start) as content:
+        assert b"one"[start:] == content.read()
+    assert services.downloads.open_file(blob) is None
+    assert services.downloads.path(blob) is None

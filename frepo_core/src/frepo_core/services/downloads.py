@@ -1,12 +1,11 @@
 """Downloads: who may read a file, and its bytes."""
 
-import contextlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -18,6 +17,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
+from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
 from .aliases import Aliases
@@ -29,6 +29,8 @@ from .passwords import Passwords
 from .storages import Storages
 
 log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 NO_ACCESS = "No access to read the file, maybe invalid password?"
 
@@ -100,8 +102,7 @@ class Downloads:
         Raises `BytesMissingError` where a record points at nothing, which is logged loudly, and `NotFoundError`
         where the record went meanwhile, too.
         """
-        with self._missing_told(blob):
-            content = self._storages.get(blob.storage).open(blob.key, start, length)
+        content = self._located(blob, lambda backend, key: backend.open(key, start, length))
         if start == 0 and length in {None, blob.size}:
             return cast(BinaryIO, CheckedContent(content, blob))
         return content
@@ -112,38 +113,44 @@ class Downloads:
         A server can send it without a thread. Raises as `open` does, also where the file is not as long as the
         record says: a server would answer with what there is, as if that were all.
         """
-        with self._missing_told(blob):
-            backend = self._storages.get(blob.storage)
-            if backend.path(blob.key) is None:
+
+        def open_file(backend: StorageBackend, key: str) -> BinaryIO | None:
+            if backend.path(key) is None:
                 return None
-            file = backend.open(blob.key)
+            file = backend.open(key)
             if file.seek(0, os.SEEK_END) != blob.size:
                 file.close()
-                raise BlobNotFound(f"The file of {blob.key!r} does not have its {blob.size} bytes")
+                raise BlobNotFound(f"The file of {key!r} does not have its {blob.size} bytes")
             file.seek(start)
             return file
 
+        return self._located(blob, open_file)
+
     def path(self, blob: BlobFacts) -> Path | None:
         """Return the local file that holds the bytes, where the backend has one. Raises as `open` does."""
-        with self._missing_told(blob):
-            return self._storages.get(blob.storage).path(blob.key)
+        return self._located(blob, lambda backend, key: backend.path(key))
 
     def url(self, blob: BlobFacts, *, filename: str, content_type: str) -> str | None:
         """Return a URL of the store itself, good for ten minutes, where the backend has such."""
         backend = self._storages.get(blob.storage)
         return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
 
-    @contextlib.contextmanager
-    def _missing_told(self, blob: BlobFacts) -> Iterator[None]:
-        try:
-            yield
-        except BlobNotFound as error:
-            with self._database.reading() as session:
-                is_recorded = session.scalar(select(Blob.id).where(Blob.id == blob.id, Blob.key == blob.key))
-            if not is_recorded:
-                raise NotFoundError("File not found in the storage") from error
-            log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, blob.storage, blob.key)
-            raise BytesMissingError("The bytes of this file are missing in the storage") from error
+    def _located(self, blob: BlobFacts, use: Callable[[StorageBackend, str], Result]) -> Result:
+        """Use a blob where it is; once more where it was moved or stored anew since its facts were read."""
+        storage, key = blob.storage, blob.key
+        while True:
+            try:
+                return use(self._storages.get(storage), key)
+            except BlobNotFound as error:
+                with self._database.reading() as session:
+                    query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
+                    row = session.execute(query).one_or_none()
+                if row is None:
+                    raise NotFoundError("File not found in the storage") from error
+                if row.key == key:
+                    log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
+                    raise BytesMissingError("The bytes of this file are missing in the storage") from error
+                storage, key = row.storage, row.key
 
     def _is_signed(self, file: FileFacts, key: Key, *, unlocked: bool) -> bool:
         return bool(key.signature) and self._links.is_valid(
