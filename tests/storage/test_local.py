@@ -145,15 +145,17 @@ def test_a_link_is_not_followed(tmp_path, key):
         storage(tmp_path / "root").open(key)
 
 
-def test_a_link_below_the_root_is_an_error_when_links_are_refused(tmp_path):
-    (tmp_path / "link").symlink_to("/etc/passwd")
+@pytest.mark.parametrize("target", ["/etc/passwd", "/etc"])
+def test_a_link_below_the_root_is_an_error_when_links_are_refused(tmp_path, target):
+    (tmp_path / "link").symlink_to(target)
 
     with pytest.raises(StorageUnavailable, match=r"fs\.local\.links"):
         list(storage(tmp_path, links="refuse").list())
 
 
-def test_a_link_below_the_root_is_not_listed_when_links_are_skipped(tmp_path):
-    (tmp_path / "link").symlink_to("/etc/passwd")
+@pytest.mark.parametrize("target", ["/etc/passwd", "/etc"])
+def test_a_link_below_the_root_is_not_listed_when_links_are_skipped(tmp_path, target):
+    (tmp_path / "link").symlink_to(target)
 
     assert [] == list(storage(tmp_path, links="skip").list())
 

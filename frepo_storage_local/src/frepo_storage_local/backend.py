@@ -110,7 +110,9 @@ class LocalStorage(StorageBackend):
         """Walk the root, a folder at a time; what is still being written is no blob."""
         self._require_root()
         with _translated(str(self._root)):
-            for folder, _, names in os.walk(self._root, onerror=_unless_absent):
+            for folder, folders, names in os.walk(self._root, onerror=_unless_absent):
+                for name in folders:
+                    self._is_skipped_link(Path(folder, name))  # a link is not walked into, but may be refused
                 for name in sorted(names):
                     path = Path(folder, name)
                     if name.startswith(PARTIAL) or self._is_skipped_link(path):
