@@ -1,5 +1,6 @@
 """Files to work on, and what lies in the storage."""
 
+from errno import EIO
 from io import BytesIO
 
 import pytest
@@ -8,7 +9,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageSettings, StorageSpec
 from frepo_core.services.files import NewFile
 from frepo_core.services.intake import Incoming
-from frepo_core.testing import MemoryStorage
+from frepo_core.testing import Fail, FaultyStorage, MemoryStorage
 
 
 @pytest.fixture
@@ -49,3 +50,17 @@ def memory(services):
     spec = StorageSpec(name="memory", settings=StorageSettings, build=lambda settings: storage)
     services.plugins.storages["memory"] = spec
     return storage
+
+
+@pytest.fixture
+def spoil(services, backend):
+    """Let a disk fail at one file's bytes, which are there all the same."""
+
+    class BadSector(FaultyStorage):
+        def open(self, key, start=0, length=None):
+            content = super().open(key, start, length)
+            return Fail("open", after=0, error=lambda: OSError(EIO, "bad")).wrap(content) if key in spoiled else content
+
+    spoiled = []
+    services.storages._built["local"] = BadSector(backend)
+    return lambda file: spoiled.append(file.blob.key)

@@ -1,3 +1,4 @@
+from errno import EIO
 from io import BytesIO
 
 import pytest
@@ -86,6 +87,18 @@ def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):
     report = migrator().run()
 
     assert (1, 1) == (report.moved, len(report.failed))
+
+
+def test_a_blob_that_cannot_be_read_stays_and_the_others_move(migrator, add, keys, spoil):
+    file = add(b"one")
+    add(b"two")
+    spoil(file)
+
+    report = migrator().run(purge=True)
+
+    assert 1 == report.moved
+    assert [f"{file.blob.key}: it cannot be read: [Errno {EIO}] bad"] == report.failed
+    assert [file.blob.key] == keys()
 
 
 def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):

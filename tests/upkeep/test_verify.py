@@ -138,3 +138,17 @@ def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, ad
 
     with services.database.reading() as session:
         assert [files[1].blob.digest] == session.scalars(select(Blob.digest).where(Blob.verified_at.is_(None))).all()
+
+
+def test_a_blob_that_cannot_be_read_is_told_and_the_others_are_checked(check, services, add, spoil):
+    file = add(b"one")
+    add(b"two")
+    spoil(file)
+
+    reports = [check(), check(older_than=timedelta(days=30))]
+
+    assert [[(file.blob.key, "it cannot be read: [Errno 5] bad")]] * 2 == [
+        [(each.key, each.problem) for each in report.damaged] for report in reports
+    ]
+    assert [2, 1] == [report.checked for report in reports]
+    assert not services.files.find(file.stored_name).blob.is_damaged

@@ -3,20 +3,31 @@
 import hashlib
 from collections.abc import Iterator
 
-from frepo_core.errors import BlobNotFound
+from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
 CHUNK = 1 << 20
 
 
+class UnreadableError(Exception):
+    """The storage answers but does not give this blob's bytes, as of a disk with a bad sector."""
+
+
 def damage_of(backend: StorageBackend, key: str, *, digest: str, size: int) -> str | None:
-    """Return what is wrong with a blob, None for nothing. Raises the backend's errors but `BlobNotFound`."""
+    """Return what is wrong with a blob, None for nothing.
+
+    Raises `UnreadableError` for a blob that is there and cannot be read, and the backend's errors but `BlobNotFound`.
+    """
     found, sha256 = 0, hashlib.sha256()
     try:
         for chunk in read_all(backend, key):
             found += len(chunk)
             sha256.update(chunk)
     except BlobNotFound:
+        return "the bytes are missing"
+    except (StorageUnavailable, OSError) as error:
+        if _is_there(backend, key):
+            raise UnreadableError(f"it cannot be read: {error}") from error
         return "the bytes are missing"
     if found != size:
         return f"it has {found} bytes, not {size}"
@@ -28,3 +39,11 @@ def read_all(backend: StorageBackend, key: str) -> Iterator[bytes]:
     with backend.open(key) as blob:
         while chunk := blob.read(CHUNK):
             yield chunk
+
+
+def _is_there(backend: StorageBackend, key: str) -> bool:
+    try:
+        backend.stat(key)
+    except BlobNotFound:
+        return False
+    return True

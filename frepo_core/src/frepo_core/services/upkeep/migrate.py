@@ -15,7 +15,7 @@ from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
 from ..storages import Storages
-from .hashing import damage_of
+from .hashing import UnreadableError, damage_of
 from .progress import Progress, silent
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Migrator:
     def run(self, *, purge: bool = False, progress: Progress = silent) -> MigrationReport:
         """Move what is still in the source; with `purge` delete the source's bytes of all that was moved.
 
-        A blob that is damaged in the source stays there and is reported; the others go on.
+        A blob that is damaged or unreadable in the source stays there and is reported; the others go on.
         """
         total = self._count()
         moved, size, failed = 0, 0, list[str]()
@@ -52,7 +52,7 @@ class Migrator:
             try:
                 if self._move(row):
                     moved, size = moved + 1, size + row.size
-            except (BlobNotFound, _DamagedError) as error:
+            except (BlobNotFound, UnreadableError, _DamagedError) as error:
                 if self._is_unchanged(row):
                     failed.append(f"{row.key}: {error}")
                     log.error("blob %s was not moved: %s", row.key, error)
@@ -70,8 +70,11 @@ class Migrator:
             if problem := damage_of(self._target, key, digest=row.digest, size=row.size):
                 raise _DamagedError(problem)
             flipped = self._database.write(lambda session: self._flip(session, row, key), watch=watch)
-        except StorageUnavailable as error:
-            raise _explained(self._source, row, error) from error
+        except (StorageUnavailable, OSError):
+            # The source may be damaged, and so end early or late, or not be readable; if not, a storage is away.
+            if problem := damage_of(self._source, row.key, digest=row.digest, size=row.size):
+                raise _DamagedError(problem) from None
+            raise
         finally:
             if not flipped and not watch.outcome_is_unknown:
                 _drop(self._target, key)
@@ -129,17 +132,6 @@ class Migrator:
 
 class _DamagedError(Exception):
     """The content is not what its row says."""
-
-
-def _explained(source: StorageBackend, row: Blob, error: StorageUnavailable) -> Exception:
-    """Tell a source that is damaged, and so ends early or late, from a storage that is away."""
-    try:
-        size = source.stat(row.key).size
-    except BlobNotFound as gone:
-        return gone
-    except StorageError:
-        return error
-    return error if size == row.size else _DamagedError(f"it has {size} bytes, not {row.size}")
 
 
 def _drop(backend: StorageBackend, key: str) -> None:

@@ -12,7 +12,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 
 from ..storages import Storages
-from .hashing import damage_of
+from .hashing import UnreadableError, damage_of
 from .progress import Progress, silent
 
 PAGE = 200
@@ -48,16 +48,20 @@ def verify(
     """Check blobs, those first whose last check is longest ago; `older_than` leaves out what was checked since.
 
     What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
-    again loses the mark. A storage that is away raises, and what was checked before stays noted.
+    again loses the mark. What cannot be read is reported and not marked. A storage that is away raises, and what
+    was checked before stays noted.
     """
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
     total = _count(database, cutoff, percent)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _oldest_first(database, cutoff, total):
-        problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size)
-        if not _note(database, row, problem):
-            continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
+        try:
+            problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size)
+            if not _note(database, row, problem):
+                continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
+        except UnreadableError as error:
+            problem = str(error)  # not noted: nobody knows what the bytes are, and the next run tries again
         if problem:
             damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
         checked += 1
