@@ -4,7 +4,9 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Blob
+from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.upkeep import Migrator, verify
+from frepo_core.testing import Fail, FaultyStorage
 
 
 @pytest.fixture
@@ -152,3 +154,17 @@ def test_a_blob_that_cannot_be_read_is_told_and_the_others_are_checked(check, se
     ]
     assert [2, 1] == [report.checked for report in reports]
     assert not services.files.find(file.stored_name).blob.is_damaged
+
+
+def test_damage_is_logged_also_where_the_storage_goes_away_before_the_report(
+    check, services, add, backend, path_of, caplog
+):
+    file = add(b"one")
+    add(b"two")
+    path_of(file).write_bytes(b"two")
+    services.storages._built["local"] = FaultyStorage(backend, Fail("open", nth=2), Fail("stat"))
+
+    with pytest.raises(StorageUnavailable):
+        check()
+
+    assert f"blob {file.blob.key} in local is damaged: its content is not what was stored" in caplog.text

@@ -1,5 +1,6 @@
 """Reads blobs back and compares them with their digests. Reports and notes damage, never deletes."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ from frepo_core.db.models import Blob
 from ..storages import Storages
 from .hashing import UnreadableError, damage_of
 from .progress import Progress, silent
+
+log = logging.getLogger(__name__)
 
 PAGE = 200
 
@@ -49,7 +52,7 @@ def verify(
 
     What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
     again loses the mark. What cannot be read is reported and not marked. A storage that is away raises, and what
-    was checked before stays noted.
+    was checked before stays noted; damage is logged at once.
     """
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
@@ -63,6 +66,7 @@ def verify(
         except UnreadableError as error:
             problem = str(error)  # not noted: nobody knows what the bytes are, and the next run tries again
         if problem:
+            log.error("blob %s in %s is damaged: %s", row.key, row.storage, problem)  # should the report never come
             damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
         checked += 1
         size += row.size
