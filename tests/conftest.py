@@ -75,15 +75,14 @@ def open_services(migrated: Path, plugins: PluginRegistry) -> Callable[..., Serv
 
 @pytest.fixture
 def services(
-    open_services: Callable[..., Services],
-    plugins: PluginRegistry,
-    database_url: str,
-    tmp_path: Path,
-    ini: dict[str, str],
+    open_services: Callable[..., Services], plugins: PluginRegistry, tmp_path: Path, ini: dict[str, str]
 ) -> Iterator[Services]:
-    """The use cases over the database that the test runs on; the servers' tables are made already."""
-    is_sqlite = database_url.startswith("sqlite:")
-    services = open_services(tmp_path, ini) if is_sqlite else assemble(ini, {}, plugins)
+    """The use cases over the database that `ini` names; the usual SQLite is a copy of an empty one."""
+    if ini["database.url"] == f"sqlite:///{tmp_path}/frepo.db":
+        services = open_services(tmp_path, ini)
+    else:
+        services = assemble(ini, {}, plugins)
+        migrations.upgrade(services.database.engine)
     yield services
     services.database.engine.dispose()
 
