@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,12 @@ LARGE = 3_000_001  # beyond what the server keeps in memory
 
 def fresh(size=100):
     return os.urandom(size)
+
+
+def cpu_seconds(service):
+    """The time that the process has computed, whatever else the machine does."""
+    fields = Path(f"/proc/{service.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def digest(content):
@@ -242,3 +249,10 @@ def test_a_digest_that_cannot_be_read_is_refused_and_not_ignored(client, headers
     reply = client.upload(fresh(), headers=headers)
 
     assert (400, list(headers)) == (reply.status, list(reply.json["fields"]))
+
+
+def test_many_small_chunks_cost_little(service, client, wire, post):
+    before = cpu_seconds(service)
+    reply = wire.send(post("a.txt", "Transfer-Encoding: chunked"), chunked([b"a"] * 600_000)).reply()
+
+    assert (b"a" * 600_000, True) == (client.content(reply), cpu_seconds(service) - before < 6)

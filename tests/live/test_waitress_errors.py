@@ -27,6 +27,7 @@ def peak_memory(service) -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 REFUSED_BY_THE_SERVER = {
     "a header of 1 MB": (b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * MIB + b"\r\n\r\n", 431),
     "a path of 1 MB": (b"GET /" + b"a" * MIB + b" HTTP/1.1\r\nHost: a\r\n\r\n", 431),
@@ -34,6 +35,8 @@ REFUSED_BY_THE_SERVER = {
     "a header without a colon": (b"GET / HTTP/1.1\r\nHost a\r\n\r\n", 400),
     "a length that is no number": (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ten\r\n\r\n", 400),
     "a broken chunk": (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400),
+    "a long line before a chunk": (CHUNKED + b"1;a=" + b"a" * 5_000, 400),
+    "a long trailer": (CHUNKED + b"0\r\nX-Long: " + b"a" * (64 << 10), 400),
     "more than can be": (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775808\r\n\r\n", 413),
     "an unknown coding": (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: rot13\r\n\r\n", 501),
 }

@@ -11,6 +11,7 @@ from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
+from .chunks import BoundedChunks
 from .spool import Spool
 
 END_OF_HEADERS = b"\r\n\r\n"
@@ -68,7 +69,9 @@ def make_server(app: object, new_spool: Callable[[int], Spool], **settings: Any)
 
         def parse_header(self, header_plus: bytes) -> None:
             super().parse_header(header_plus)
-            if self.body_rcv is not None:
+            if self.chunked:
+                self.body_rcv = BoundedChunks(new_spool(self.adj.inbuf_overflow))
+            elif self.body_rcv is not None:
                 self.body_rcv.buf = new_spool(self.adj.inbuf_overflow)
 
     class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
