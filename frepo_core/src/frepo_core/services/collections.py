@@ -20,6 +20,7 @@ from frepo_core.settings import Settings
 
 from .facts import CollectionFacts
 from .passwords import Passwords
+from .tokens import NO_ACCESS
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +95,8 @@ class Collections:
             if session.get(Collection, row.id):
                 raise FieldsError({"id": ["id_not_unique"]})
             facts = CollectionFacts.of(row)
+            if by is not None and session.get(Token, by.token) is None:
+                raise AccessDeniedError(NO_ACCESS)
             if not simulate:
                 session.add(row)
                 session.flush()
