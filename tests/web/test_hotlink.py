@@ -213,6 +213,16 @@ def test_a_protected_file_still_wants_its_password(app, admin):
     assert (answer.body, answer.headers["Cache-Control"]) == (b"other", "private, no-store")
 
 
+def test_a_password_in_a_header_is_read_as_utf_8(app, admin):
+    query = f"fileName=b.txt&password=p%C3%A4ss&_token={admin}"
+    name = app.post(f"/repository/file/upload?{query}", b"other").json["filename"]
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{name}"
+
+    answer = app.get(path, headers={"Test-Header": "HELLO", "X-File-Password": "päss".encode().decode("latin-1")})
+
+    assert answer.body == b"other"
+
+
 def test_a_version_stays_closed(app, admin):
     form = {"filename": "db.sql"}
     collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]
