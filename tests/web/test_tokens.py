@@ -34,6 +34,18 @@ def test_a_generated_token_is_told_with_its_end(root):
     assert answer.json["expires"] == "2030-01-02 00:00:00"
 
 
+def test_a_hundred_roles_are_enough(root):
+    answer = generate(root, *["nonsense"] * 101)
+
+    assert (answer.status_int, len(answer.json["fields"]["form.roles"]) < 102) == (400, True)
+
+
+def test_too_many_roles_are_told_in_one_message(root):
+    answer = generate(root, *["upload.all"] * 101)
+
+    assert (answer.status_int, list(answer.json["fields"])) == (400, ["form.roles"])
+
+
 def test_the_id_is_a_uuid4(root):
     answer = generate(root)
 

@@ -49,7 +49,7 @@ class TokenData(Form):
 class GenerateToken(Form):
     """A token to be made."""
 
-    roles: list[Annotated[Role, BeforeValidator(_role)]] = Field(min_length=1)
+    roles: list[Annotated[Role, BeforeValidator(_role)]] = Field(min_length=1, max_length=100)
     data: TokenData = TokenData()
     expires: Expires = None
     id: ChosenId = None
