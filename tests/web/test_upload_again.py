@@ -102,6 +102,15 @@ def test_overwriting_replaces_the_password(holder, stranger):
     assert answers == [403, 200]
 
 
+def test_overwriting_replaces_the_record_of_this_name(holder, stranger):
+    owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
+    names = [owner.upload(b"hello", f"{word}.txt", password=word).json["filename"] for word in ("one", "two")]
+    answer = owner.upload(b"hello", "two.txt", fileOverwrite="1")
+
+    assert answer.json["filename"] == names[1]
+    assert [stranger.download(name).status_int for name in names] == [403, 200]
+
+
 def test_overwriting_what_is_not_there_adds_it(holder):
     answer = holder(Role.UPLOAD_ALL, Role.OVERWRITE).upload(fileOverwrite="1")
 

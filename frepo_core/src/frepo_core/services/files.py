@@ -155,11 +155,14 @@ class Files:
     def _find_openable(self, content: Content, new: NewFile) -> _Known | None:
         """Return id and password hash of a plain file of this content that the uploader could open, or is to overwrite.
 
+        Of several that can be overwritten it is the one with the upload's name, else the oldest.
         Passwords are compared here, outside the write transaction, as each costs some 30 ms.
         """
         query = select(_FILE.c.id, _FILE.c.password_hash).join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
         query = query.where(_BLOB.c.digest == content.digest, _FILE.c.kind == "plain")
-        if not new.overwrite:
+        if new.overwrite:
+            query = query.order_by(_FILE.c.requested_name != new.name)
+        else:
             query = query.where(_FILE.c.password_hash.is_not(None) if new.password else _FILE.c.password_hash.is_(None))
         for row in self._database.look(query.order_by(_FILE.c.id).limit(CANDIDATES)):
             if new.overwrite or self._passwords.fits(new.password, row.password_hash):

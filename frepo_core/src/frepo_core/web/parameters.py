@@ -195,7 +195,8 @@ DESCRIPTIONS: Mapping[str, str] = {
     "it fits, among the first 50 protected ones of the page.",
     "public": "Whether listings show the file. It does not lock the download.",
     "encoding": "`base64` where the content is sent so; a leading data-URL head is dropped.",
-    "fileOverwrite": "With the role `security.overwrite`: replace the record's tags, public flag and password.",
+    "fileOverwrite": "With the role `security.overwrite`: replace the record's tags, public flag and password. "
+    "Of several with this content it is the one with this name, else the oldest.",
     "sha256": "SHA-256 of the content in hex: anything else is not stored.",
     "simulate": "Check everything and answer the same, but change nothing.",
     "redirect": "false: answer the link as JSON in place of a redirect.",
