@@ -16,11 +16,13 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
+from .engine import BUSY_SECONDS
 from .watch import CommitWatch
 
 Result = TypeVar("Result")
 
 ATTEMPTS = 10
+SILENT = "The database does not answer, try again later"
 _NO_ROOM = ("disk is full", "no space left", "could not extend file", "disk full", "quota")
 
 
@@ -34,9 +36,7 @@ class Database:
         self.engine = engine
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
-        self._writers: contextlib.AbstractContextManager[object] = (
-            threading.Lock() if engine.dialect.name == "sqlite" else contextlib.nullcontext()
-        )
+        self._writers = threading.Lock() if engine.dialect.name == "sqlite" else None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -53,9 +53,11 @@ class Database:
     def write(self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None) -> Result:
         """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
 
-        What `work` raises rolls back and comes out. `watch` learns whether the commit happened.
+        What `work` raises rolls back and comes out. `watch` learns whether the commit happened. Another program
+        that keeps SQLite locked is waited for once, and not once for each attempt and each writer in the queue.
         """
-        with self._writers, _translated():
+        patience = time.monotonic() + BUSY_SECONDS
+        with self._turn(), _translated():
             manager = transaction.TransactionManager(explicit=True)
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 if tried:
@@ -63,11 +65,24 @@ class Database:
                 with attempt as current:
                     session = self._sessions()
                     zope.sqlalchemy.register(session, transaction_manager=manager)
-                    current.join(_Conflicts(manager))
+                    current.join(_Conflicts(manager, patience))
                     if watch is not None:
                         current.join(watch.restart(manager))
                     result = work(session)
             return result
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Be the one writer of this process, where the database takes one at a time."""
+        if self._writers is None:
+            yield
+            return
+        if not self._writers.acquire(timeout=BUSY_SECONDS):
+            raise DatabaseUnavailableError(SILENT)
+        try:
+            yield
+        finally:
+            self._writers.release()
 
     def check(self) -> None:
         """Ask the database for a sign of life."""
@@ -78,8 +93,14 @@ class Database:
 class _Conflicts(CommitWatch):
     """Says which failures of a transaction are worth another try, beside those that zope.sqlalchemy knows."""
 
+    def __init__(self, manager: transaction.TransactionManager, patience: float) -> None:
+        super().__init__(manager)
+        self._patience = patience
+
     def should_retry(self, error: BaseException) -> bool:
-        """Take a lost race for a unique name, or for a lock, as a conflict."""
+        """Take a lost race for a unique name, or for a lock, as a conflict, while there is time."""
+        if time.monotonic() > self._patience:
+            return False
         if isinstance(error, IntegrityError):
             return True
         code = getattr(getattr(error, "orig", None), "args", (None,))[:1]
@@ -94,8 +115,8 @@ def _translated() -> Iterator[None]:
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
         if any(sign in str(error).lower() for sign in _NO_ROOM):
             raise StorageFull("The database has no room left") from error
-        raise DatabaseUnavailableError("The database does not answer, try again later") from error
+        raise DatabaseUnavailableError(SILENT) from error
     except DBAPIError as error:
         if error.connection_invalidated:
-            raise DatabaseUnavailableError("The database does not answer, try again later") from error
+            raise DatabaseUnavailableError(SILENT) from error
         raise
