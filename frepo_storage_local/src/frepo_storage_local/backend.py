@@ -153,8 +153,11 @@ class LocalStorage(StorageBackend):
         return path
 
     def _require_root(self) -> None:
-        """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted."""
-        if self._settings.lazy_root:
+        """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted.
+
+        A lazy root may be missing, but a link that leads nowhere, or a file, is no place to make one.
+        """
+        if self._settings.lazy_root and (self._root.is_dir() or not os.path.lexists(self._root)):
             return
         try:
             os.scandir(self._root).close()
