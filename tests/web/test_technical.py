@@ -164,6 +164,16 @@ def test_a_download_from_a_storage_that_is_away_is_a_503(unmount, uploader):
     assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)
 
 
+@with_settings(fs__local__lazy_root="false")
+def test_what_a_storage_says_of_itself_is_for_the_log(unmount, uploader, tmp_path, caplog):
+    name = uploader.upload().json["filename"]
+    unmount()
+    answers = [uploader.upload(b"other").text, uploader.download(name).text]
+
+    assert [False, False] == [str(tmp_path) in answer for answer in answers]
+    assert str(tmp_path) in caplog.text
+
+
 WRITES = [
     ("POST", "/repository/file/upload"),
     ("POST", "/repository/file/a.txt"),

@@ -40,6 +40,11 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.BytesMissingError: 500,
     errors.BlobNotFound: 500,
 }
+# What a storage says of itself names paths, keys and hosts: that is for the log, and for the health check.
+SAID: Mapping[type[errors.FrepoError], str] = {
+    errors.StorageUnavailable: "The storage does not work, try again later",
+    errors.BlobNotFound: "The bytes of this file are missing in the storage",
+}
 RETRY_SECONDS = 30
 
 
@@ -71,7 +76,8 @@ def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
         _log_refusal(request, error.message)
     if status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
-    response = error_body(request, error.message, error.number, status, **_details(error, request))
+    message = SAID.get(type(error), error.message)
+    response = error_body(request, message, error.number, status, **_details(error, request))
     if status == 503:
         response.retry_after = RETRY_SECONDS
     return response
