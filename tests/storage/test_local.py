@@ -99,23 +99,26 @@ def test_a_root_that_must_be_there_and_went_away_is_not_an_empty_one(tmp_path):
         list(backend.list())
 
 
+@pytest.fixture(params=["file", "link"])
+def without_root(request, tmp_path):
+    """A storage whose root has become a file, or a link that leads nowhere."""
+    backend = storage(tmp_path / "root")
+    if request.param == "file":
+        (tmp_path / "root").write_bytes(b"")
+    else:
+        (tmp_path / "root").symlink_to(tmp_path / "unmounted" / "root")
+    return backend
+
+
 @pytest.mark.parametrize("operation", ["open", "stat", "delete", "path"])
-@pytest.mark.parametrize("root", ["file", "link"])
-def test_a_lazy_root_that_is_no_directory_is_unavailable(tmp_path, operation, root):
-    (tmp_path / "file").write_bytes(b"")
-    (tmp_path / "link").symlink_to(tmp_path / "unmounted" / "root")
-
+def test_a_lazy_root_that_is_no_directory_is_unavailable(without_root, operation):
     with pytest.raises(StorageUnavailable):
-        getattr(storage(tmp_path / root), operation)("folder/key")
+        getattr(without_root, operation)("folder/key")
 
 
-@pytest.mark.parametrize("root", ["file", "link"])
-def test_nothing_is_stored_in_a_lazy_root_that_is_no_directory(tmp_path, root):
-    (tmp_path / "file").write_bytes(b"")
-    (tmp_path / "link").symlink_to(tmp_path / "unmounted" / "root")
-
+def test_nothing_is_stored_in_a_lazy_root_that_is_no_directory(without_root):
     with pytest.raises(StorageUnavailable):
-        storage(tmp_path / root).store("folder/key", Source(1).file, 1)
+        without_root.store("folder/key", Source(1).file, 1)
 
 
 def test_a_lazy_root_is_not_made_by_reading(tmp_path):
