@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from frepo_core.db import utc_now
 from frepo_core.db.models import Blob
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.upkeep import Migrator, verify
@@ -140,6 +141,18 @@ def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, ad
 
     with services.database.reading() as session:
         assert [files[1].blob.digest] == session.scalars(select(Blob.digest).where(Blob.verified_at.is_(None))).all()
+
+
+def test_a_blob_that_comes_meanwhile_takes_no_others_turn(check, services, add, first):
+    for number in range(201):
+        add(str(number).encode())
+    check()
+    started = utc_now()
+
+    check(progress=first(lambda: add(b"new")))
+
+    with services.database.reading() as session:
+        assert [] == session.scalars(select(Blob.key).where(Blob.verified_at < started)).all()
 
 
 def test_a_blob_that_cannot_be_read_is_told_and_the_others_are_checked(check, services, add, spoil):

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from math import ceil
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, and_, func, or_, select, update
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
@@ -56,9 +56,10 @@ def verify(
     """
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
-    total = _count(database, cutoff, percent)
+    is_due = and_(Blob.created_at <= started, or_(Blob.verified_at.is_(None), Blob.verified_at < cutoff))
+    total = _count(database, is_due, percent)
     checked, size, damaged = 0, 0, list[Damage]()
-    for row in _oldest_first(database, cutoff, total):
+    for row in _oldest_first(database, is_due, total):
         try:
             problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size)
             if not _note(database, row, problem):
@@ -74,20 +75,20 @@ def verify(
     return VerifyReport(checked=checked, size=size, damaged=damaged)
 
 
-def _count(database: Database, cutoff: datetime, percent: float) -> int:
+def _count(database: Database, is_due: ColumnElement[bool], percent: float) -> int:
     with database.reading() as session:
-        due = session.scalar(select(func.count()).select_from(Blob).where(_is_due(cutoff))) or 0
+        due = session.scalar(select(func.count()).select_from(Blob).where(is_due)) or 0
     return ceil(due * percent / 100)
 
 
-def _oldest_first(database: Database, cutoff: datetime, total: int) -> Iterator[Blob]:
+def _oldest_first(database: Database, is_due: ColumnElement[bool], total: int) -> Iterator[Blob]:
     """Load a page at a time: each check moves its blob to the end of the queue, but for some that others changed."""
     seen: set[int] = set()
     stuck = 0
     while len(seen) < total:
         with database.reading() as session:
             order = (Blob.verified_at.is_not(None), Blob.verified_at, Blob.id)
-            query = select(Blob).where(_is_due(cutoff)).order_by(*order).limit(min(PAGE, total - len(seen)) + stuck)
+            query = select(Blob).where(is_due).order_by(*order).limit(min(PAGE, total - len(seen)) + stuck)
             found = session.scalars(query).all()
         rows = [row for row in found if row.id not in seen]
         if not rows and len(found) <= stuck:
@@ -95,10 +96,6 @@ def _oldest_first(database: Database, cutoff: datetime, total: int) -> Iterator[
         stuck = len(found) - len(rows)
         seen.update(row.id for row in rows)
         yield from rows
-
-
-def _is_due(cutoff: datetime) -> ColumnElement[bool]:
-    return or_(Blob.verified_at.is_(None), Blob.verified_at < cutoff)
 
 
 def _note(database: Database, row: Blob, problem: str | None) -> bool:
