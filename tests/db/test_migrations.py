@@ -7,7 +7,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import column, insert, inspect, table, text
+from sqlalchemy import MetaData, column, insert, inspect, select, table, text
 from sqlalchemy.orm import Session
 
 from frepo_core import main
@@ -17,6 +17,20 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.services.walking import Files
 
 NOW = datetime(2026, 1, 1)
+
+COLLECTION = {
+    "id": "a-collection",
+    "max_backups_count": 3,
+    "max_one_version_size": 0,
+    "max_collection_size": 0,
+    "strategy": "delete_oldest_when_adding_new",
+    "description": "",
+    "filename": "dump.sql",
+    "created_at": datetime(2026, 1, 2),  # as the column keeps it
+    "last_number": 0,
+    "versions_count": 0,
+    "stored_size": 0,
+}
 
 
 @pytest.fixture
@@ -44,6 +58,14 @@ def test_an_empty_database_gets_the_newest_schema(engine):
     assert (None, head()) == migrations.upgrade(engine)
 
 
+def differences(engine):
+    """Return what the models have and the schema has not, or the other way round."""
+    options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+    options["include_name"] = lambda name, *_: is_for_rows(name)
+    with engine.connect() as connection:
+        return compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
+
+
 def test_the_migrations_make_every_table_of_the_models(engine):
     migrations.upgrade(engine)
 
@@ -55,16 +77,35 @@ def test_the_migrations_make_every_table_of_the_models(engine):
 def test_the_models_are_what_the_migrations_make(engine):
     migrations.upgrade(engine)
 
-    with engine.connect() as connection:
-        options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
-        options["include_name"] = lambda name, *_: is_for_rows(name)
-        context = MigrationContext.configure(connection, opts=options)
-
-        assert compare_metadata(context, Base.metadata) == []
+    assert differences(engine) == []
 
 
 def test_the_newest_revision_is_alembics_head():
     assert head() == migrations.newest()
+
+
+EARLIER = [
+    script.revision
+    for script in ScriptDirectory.from_config(migrations._config()).walk_revisions()
+    if script.revision != head()
+]
+
+
+@pytest.mark.parametrize("revision", EARLIER)
+def test_each_earlier_schema_is_upgraded_with_what_is_in_it(engine, revision):
+    with engine.connect() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        collection = MetaData()
+        collection.reflect(connection, only=["collection"])
+        connection.execute(collection.tables["collection"].insert().values(COLLECTION))
+        connection.commit()
+
+    assert (revision, head()) == migrations.upgrade(engine)
+    assert differences(engine) == []
+    with engine.connect() as connection:
+        assert ["a-collection"] == connection.scalars(select(Base.metadata.tables["collection"].c.id)).all()
 
 
 def test_upgrading_twice_changes_nothing(engine):
