@@ -1,5 +1,7 @@
 """Reads chunked bodies in time and memory that do not depend on how they are cut."""
 
+from typing import Any
+
 from waitress.receiver import ChunkedReceiver
 from waitress.utilities import BadRequest
 
@@ -15,8 +17,23 @@ class BoundedChunks(ChunkedReceiver):  # type: ignore[misc]  # waitress has no t
     the trailer however long they get. All this happens in the one thread that reads every connection.
     """
 
+    buf: Any
+
     def received(self, data: bytes) -> int:
-        """Take in what the client sent; return how many bytes of it belong to the body."""
+        """Take in what the client sent; return how many bytes of it belong to the body.
+
+        What chunks hold that arrived together is written at once.
+        """
+        pieces: list[bytes] = []
+        spool, self.buf = self.buf, pieces
+        try:
+            return self._take_apart(data)
+        finally:
+            self.buf = spool
+            if pieces:
+                spool.append(b"".join(pieces))
+
+    def _take_apart(self, data: bytes) -> int:
         position = 0
         while position < len(data) and not self.completed:
             position += super().received(data[position : position + max(self.chunk_remainder, PIECE)])
