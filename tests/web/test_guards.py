@@ -7,6 +7,7 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Version
+from frepo_core.domain.roles import Role
 
 
 @pytest.fixture
@@ -177,3 +178,24 @@ def test_an_if_match_that_names_no_version_is_a_field_error(collection, push):
     refused = push(collection(), b"1", status=400, If_Match="latest")
 
     assert ["If-Match"] == list(refused["fields"])
+
+
+def test_a_stolen_token_removes_no_young_version_in_any_way(app, root, holder, collection, push, numbers):
+    """Not even one that may upload and delete: it can fill the collection, and no more."""
+    target = collection(minRetention="7d")
+    names = [push(target, content)["version"]["file"]["filename"] for content in (b"1", b"2")]
+    thief = holder(Role.UPLOAD_VERSIONS, Role.UPLOAD_BACKUP, Role.DELETE_VERSIONS, Role.DELETE_ALL_FILES)
+    root.post(f"/repository/collection/{target}/token", {"token": thief.token})
+    path = f"/repository/collection/{target}"
+
+    tried = [
+        thief.call("POST", f"{path}/backup", body=b"garbage"),
+        thief.delete(f"{path}/backup/v1"),
+        *(thief.delete(f"/repository/file/{name}") for name in names),
+        thief.delete(path),
+        thief.put("/repository/collection", {"collection": target, "minRetention": "0"}),
+        thief.put("/repository/collection", {"collection": target, "maxBackupsCount": 1}),
+    ]
+
+    assert [400, 400, 400, 400, 403, 403, 403] == [answer.status_int for answer in tried]
+    assert ([4012, 4012], [1, 2]) == ([answer.json["error_code"] for answer in tried[:2]], numbers(target))
