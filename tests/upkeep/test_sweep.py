@@ -4,10 +4,12 @@ from datetime import timedelta
 from io import BytesIO
 
 import pytest
+from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import File
-from frepo_core.services.upkeep import sweep
+from frepo_core.db.models import Blob, File
+from frepo_core.domain.naming import fresh_key
+from frepo_core.services.upkeep import Migrator, sweep
 
 DAY = 86_400
 
@@ -97,3 +99,25 @@ def test_a_row_that_nothing_uses_goes_with_its_bytes(clean, services, add, keys)
 
     assert 1 == report.unused
     assert [] == keys()
+
+
+def test_what_a_migration_left_in_its_source_stays_for_its_purge(services, clean, memory, add, keys):
+    add(b"content")
+    migrator = Migrator(services.database, services.storages, source="local", target="memory")
+    migrator.run()
+
+    report = clean(grace=timedelta())
+
+    assert (0, 1) == (report.orphans, len(keys()))
+    assert 1 == migrator.run(purge=True).purged
+
+
+def test_a_copy_that_a_migration_did_not_finish_goes(services, memory, add):
+    file = add(b"content")
+    with services.database.engine.begin() as connection:
+        connection.execute(update(Blob).values(created_at=utc_now() - timedelta(days=3)))
+    memory.store(fresh_key(file.blob.digest), BytesIO(b"content"), 7)
+
+    report = sweep(services.database, services.storages, services.blobs, storage="memory", grace=timedelta())
+
+    assert (1, []) == (report.orphans, list(memory.list()))

@@ -267,6 +267,25 @@ def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
     assert (row["size"], row["attributes"]) == (1, {"isPasswordProtected": bool(password)})
 
 
+@pytest.mark.parametrize(
+    ("token_tags", "roles", "found"),
+    [(["b"], [], []), ([], [], []), (["a", "b"], [], ["a"]), ([], [Role.VIEW_ALL_TAGS], ["a"])],
+)
+@pytest.mark.parametrize("query", ["searchQuery=a.t", "tags=a", "tags=a&searchQuery=t"])
+def test_a_search_does_not_find_by_what_is_masked(upload, names, make_token, token_tags, roles, found, query):
+    upload("a.txt", tags="a")
+
+    assert names(query, token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags)) == [
+        f"{name}.txt" for name in found
+    ]
+
+
+def test_a_search_finds_what_has_no_tags_for_who_has_none(upload, names, make_token):
+    upload("a.txt")
+
+    assert names("searchQuery=a.t", token=make_token(Role.VIEW_LISTING)) == ["a.txt"]
+
+
 def test_an_administrator_sees_everything_unmasked(upload, names, make_token):
     upload("a", tags="x", password="word")
 

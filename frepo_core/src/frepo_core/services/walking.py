@@ -21,9 +21,14 @@ def contains(column: Any, part: str) -> ColumnElement[bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Which plain files: `public` holds the values that count, the rest as in `FileSearch`."""
+    """Which plain files: `public` holds the values that count, the rest as in `FileSearch`.
+
+    `shares`: a search by name or tag finds only files that share one of these tags (none: that have no tags);
+    None finds all. What is masked could be guessed letter by letter otherwise.
+    """
 
     public: Sequence[bool]
+    shares: Sequence[str] | None = None
     text: str = ""
     tags: Sequence[str] = ()
     mimes: Sequence[str] = ()
@@ -61,7 +66,16 @@ class Files:
             walk = walk.join(File, File.id == column)
         if self.text:
             walk = walk.where(contains(File.stored_name, self.text))
+        if self.shares is not None and (self.text or self.tags):
+            walk = walk.where(_shares(self.shares))
         return walk.order_by(column.desc())
+
+
+def _shares(names: Sequence[str]) -> ColumnElement[bool]:
+    on_file = select(file_tag.c.tag_id).where(file_tag.c.file_id == File.id).correlate(File)
+    if not names:
+        return ~on_file.exists()
+    return on_file.join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(names)).exists()
 
 
 def _first(walks: Sequence[Select[tuple[int]]], count: int) -> Select[tuple[int]]:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File
+from frepo_core.domain.naming import digest_in_key
 from frepo_core.errors import BlobNotFound
 from frepo_core.plugins import BlobStat, StorageBackend
 
@@ -16,6 +18,7 @@ from ..storages import Storages
 from .progress import Progress, batches, silent
 
 BATCH = 500
+AROUND_ITS_ROW = timedelta(hours=1)  # bytes are stored before their row is made, by another clock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +74,27 @@ def _unused_rows(database: Database, before: datetime) -> list[int]:
 
 
 def _orphans(database: Database, backend: StorageBackend, storage: str, before: datetime) -> Iterator[BlobStat]:
-    """Go through the keys that no row names."""
+    """Go through the keys that no row names, but for those that a migration left behind for its `--purge`."""
     old = (stat for stat in backend.list() if stat.modified < before)
     for batch in batches(old, BATCH):
         with database.reading() as session:
             query = select(Blob.key).where(Blob.storage == storage, Blob.key.in_([stat.key for stat in batch]))
             known = set(session.scalars(query))
-        yield from (stat for stat in batch if stat.key not in known)
+            moved = _moved_away(session, storage, [stat.key for stat in batch if stat.key not in known])
+        for stat in batch:
+            left = moved.get(digest_in_key(stat.key) or "")
+            if stat.key not in known and not (left and stat.modified <= left + AROUND_ITS_ROW):
+                yield stat
+
+
+def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str, datetime]:
+    """Return the digests of contents whose rows are in another storage by now, and when those rows were made.
+
+    What was stored about then is the first home of the content; a copy that a migration left unfinished is younger.
+    """
+    digests = [digest for key in keys if (digest := digest_in_key(key))]
+    query = select(Blob.digest, Blob.created_at).where(Blob.storage != storage, Blob.digest.in_(digests))
+    return {row.digest: row.created_at for row in session.execute(query)}
 
 
 def _missing(database: Database, backend: StorageBackend, storage: str) -> Iterator[str]:
