@@ -1,5 +1,8 @@
 """A world on each database, whose invariants are checked at the end of every test."""
 
+import contextlib
+import io
+import logging
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,7 +11,9 @@ import pytest
 from sqlalchemy import event
 
 from databases import _empty
-from frepo_core.services import Services
+from frepo_core.db import migrations
+from frepo_core.plugins import PluginRegistry
+from frepo_core.services import Services, assemble
 from reliability.nursery import Nursery
 from reliability.world import World
 
@@ -35,6 +40,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     return str(url)
 
 
+@contextlib.contextmanager
+def services_over(ini: dict[str, str], plugins: PluginRegistry) -> Iterator[Services]:
+    """Services over a database of the test's own, wherever it is."""
+    services = assemble(ini, {}, plugins)
+    migrations.upgrade(services.database.engine)
+    yield services
+    services.database.engine.dispose()
+
+
 @pytest.fixture
 def world(services: Services, caplog: pytest.LogCaptureFixture) -> Iterator[World]:
     """A client with a ledger; at the end: sweep without grace, and everything holds."""
@@ -42,12 +56,16 @@ def world(services: Services, caplog: pytest.LogCaptureFixture) -> Iterator[Worl
     if services.database.engine.dialect.name == "sqlite":
         event.listen(services.database.engine, "connect", _skip_syncs)
         services.database.engine.dispose()
+    said = io.StringIO()  # caplog forgets what was said in the test before this ends
+    handler = logging.StreamHandler(said)
+    logging.getLogger().addHandler(handler)
     world = World(services)
     yield world
+    logging.getLogger().removeHandler(handler)
     world.unwrap()
-    world.check(log=caplog.text)
+    world.check(log=said.getvalue())
     world.sweep()
-    world.check(log=caplog.text, swept=True)
+    world.check(swept=True)
 
 
 def _skip_syncs(connection: Any, record: Any) -> None:

@@ -18,6 +18,7 @@ from frepo_core.db.engine import normalize_url
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.testing.sources import Source
 from frepo_core.web import make_app
+from reliability.conftest import services_over
 from reliability.invariants import assert_unchanged, eventually
 from reliability.test_step_k import Trouble, _fails
 from servers import postgresql
@@ -77,6 +78,12 @@ def database_url(request, database_url):
         if "switch" in request.fixturenames
         else (database_url)
     )
+
+
+@pytest.fixture
+def services(ini, plugins):
+    with services_over(ini, plugins) as services:
+        yield services
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 
 from frepo_core.errors import StorageFull
 from frepo_core.testing.sources import Source
+from reliability.conftest import services_over
 from reliability.invariants import assert_unchanged
 
 SIZES = {"storage": "2m", "temporary": "1m", "database": "2m"}
@@ -32,6 +33,12 @@ def disks(tmp_path):
 @pytest.fixture
 def database_url(disks):
     return f"sqlite:///{disks}/database/frepo.db"
+
+
+@pytest.fixture
+def services(ini, plugins):
+    with services_over(ini, plugins) as services:
+        yield services
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 import itertools
 import signal
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import insert, inspect, select, text
 
-from frepo_core.db import make_engine, migrations, utc_now
+from frepo_core.db import make_engine, migrations, names, utc_now
 from frepo_core.db.models import Base, Token
 from reliability.conftest import BIG
 from reliability.nursery import Child
@@ -37,24 +38,27 @@ def engine(fresh_database_url):
 
 
 def drop_everything(engine):
+    if engine.dialect.name == "sqlite":
+        engine.dispose()
+        for path in Path(engine.url.database).parent.glob("fresh.db*"):
+            path.unlink()
+        return
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text("DROP SCHEMA public CASCADE"))
             connection.execute(text("CREATE SCHEMA public"))
             return
-        connection.execute(text({"sqlite": "PRAGMA defer_foreign_keys = ON"}.get(engine.dialect.name, "SELECT 1")))
-        if engine.dialect.name == "mysql":
-            connection.execute(text("SET FOREIGN_KEY_CHECKS = 0"))
+        connection.execute(text("SET FOREIGN_KEY_CHECKS = 0"))
         for name in inspect(connection).get_table_names():
-            if name != "sqlite_sequence":
-                connection.execute(text(f"DROP TABLE `{name}`"))
-        if engine.dialect.name == "mysql":
-            connection.execute(text("SET FOREIGN_KEY_CHECKS = 1"))
+            connection.execute(text(f"DROP TABLE `{name}`"))
+        connection.execute(text("SET FOREIGN_KEY_CHECKS = 1"))
 
 
 def differences(engine):
     with engine.connect() as connection:
         options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+        # The index over names, which no model can describe.
+        options["include_name"] = lambda name, *_: name != names.INDEX and not str(name).startswith(names.TABLE)
         return compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
 
 
