@@ -9,7 +9,7 @@ import time
 import pytest
 
 from frepo_core.domain.limits import ONE, TOTAL
-from frepo_core.errors import FrepoError, RuleError
+from frepo_core.errors import FrepoError, OvertakenError, RuleError
 from frepo_core.testing.sources import Source
 from reliability.conftest import BIG
 from reliability.invariants import Ledger
@@ -187,6 +187,16 @@ def test_a_token_that_is_revoked_in_the_middle_ends_an_upload_whole_or_not_at_al
     assert_holds_after_sweep(crowd[0], ledger)
 
     assert (2, statuses.count(200)) == (statuses.count(403), count)
+
+
+def test_an_upload_that_is_overtaken_while_its_body_comes_in_is_refused(world):
+    """What was the last version before the body is no longer, when it is to be written."""
+    collection = world.collection()
+    source = Source(1 << 21, at=1 << 20, do=lambda: world.push(collection, b"faster"))
+    with pytest.raises(OvertakenError):
+        world.push(collection, b"", stream=source, after=0)
+
+    assert [1] == world.numbers(collection)
 
 
 def test_a_slow_upload_holds_no_lock(world):
