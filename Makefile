@@ -17,6 +17,11 @@ DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mo
 SWIFT := swift==2.38.0
 SWIFT_VENV := .venv-swift
 
+# What the benchmarks want besides: a load generator, and what others would use instead.
+BENCH_PACKAGES := wrk rclone
+PEERS_VENV := .venv-peers
+GROUPS ?=
+
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -75,4 +80,24 @@ $(SWIFT_VENV)/installed: Makefile
 	$(SWIFT_VENV)/bin/pip install --quiet --disable-pip-version-check $(SWIFT)
 	@touch $@
 
-.PHONY: help install serve test soak lint services
+bench-services:  ## install what the benchmarks compare with (Debian, as root), and peers from PyPI
+	apt-get update -q
+	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(BENCH_PACKAGES)
+	$(MAKE) $(PEERS_VENV)/installed
+
+$(PEERS_VENV)/installed: benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/pip install --quiet --disable-pip-version-check -r benchmarks/peers.txt
+	@touch $@
+
+$(VENV)/bench-installed: setup.cfg $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+bench: install  ## measure frepo against others that do the same, in under five minutes
+	PYTHONPATH=tests $(BIN)/python -m benchmarks $(GROUPS)
+
+bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes an hour
+	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
+
+.PHONY: help install serve test soak lint services bench-services bench bench-full

@@ -52,12 +52,12 @@ def fill_collections(engine: Engine, count: int, token: str) -> None:
 def fill_versions(engine: Engine, collection: str, count: int) -> None:
     """Add so many versions to a collection that has none, all over one blob of a byte."""
     with _filling(engine) as connection:
-        one = {"id": "i", "digest": "'one'", "size": "1", "storage": "'local'", "key": "'one'", "mime": "'text/plain'"}
         first = (connection.scalar(text("SELECT max(id) FROM file")) or 0) + 1
         blob = (connection.scalar(text('SELECT max(id) FROM "blob"')) or 0) + 1
-        _insert(connection, 1, "blob", one | {"id": str(blob), "created_at": _NOW})
+        one = {"id": str(blob), "digest": f"'one-{blob}'", "size": "1", "storage": "'local'", "key": f"'one-{blob}'"}
+        _insert(connection, 1, "blob", one | {"mime": "'text/plain'", "created_at": _NOW})
         number = _text(connection, "i")
-        name = f"'version-' || {number}"
+        name = f"'version-{blob}-' || {number}"
         file = {"id": f"i + {first}", "stored_name": name, "requested_name": name, "blob_id": str(blob)}
         _insert(
             connection,

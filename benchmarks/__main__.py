@@ -1,0 +1,55 @@
+"""Runs the groups: `python -m benchmarks [--full] [GROUP ...]`, and writes results.json and docs/performance.md."""
+
+import argparse
+import json
+import time
+import traceback
+from pathlib import Path
+
+from . import console, growth, memory, peers, report, small, stores, transfers
+from .measure import Results, Row, Sizes
+
+HERE = Path(__file__).parent
+GROUPS = {
+    "console": console.run,
+    "growth": growth.run,
+    "small": small.run,
+    "transfers": transfers.run,
+    "memory": memory.run,
+    "stores": stores.run,
+    "peers": peers.run,
+}
+
+
+def main() -> None:
+    """Run what was asked for; a group that breaks does not take the others along."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--full", action="store_true", help="the sizes of docs/performance.md; an hour")
+    parser.add_argument("--report", action="store_true", help="only write docs/performance.md from results.json")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}; all by default")
+    options = parser.parse_args()
+    path = HERE / ("results.json" if options.full or options.report else "results-short.json")
+    if not options.report:
+        _run(path, options.groups or list(GROUPS), full=options.full)
+    if options.full or options.report:
+        report.write(path)
+
+
+def _run(path: Path, groups: list[str], *, full: bool) -> None:
+    results = Results(path=path, full=full)
+    if path.exists() and set(groups) != set(GROUPS):  # some groups again: the others' rows stay
+        before = json.loads(path.read_text())
+        results.rows = [Row(**row) for row in before["rows"] if row["group"] not in groups]
+        results.peers = [] if "peers" in groups else before["peers"]
+    for group in groups:
+        start = time.monotonic()
+        try:
+            GROUPS[group](results, Sizes(full=full))
+        except Exception as error:  # noqa: BLE001  # the next group is worth its time all the same
+            traceback.print_exc()
+            results.skipped[group] = f"{type(error).__name__}: {error}"
+        print(f"  {group}: {time.monotonic() - start:.0f} s", flush=True)
+    results.write()
+
+
+main()

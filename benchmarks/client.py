@@ -1,0 +1,116 @@
+"""An HTTP client that costs little: bodies go from a file to the socket within the kernel, and answers nowhere."""
+
+import http.client
+import json
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+BLOCK = 1 << 20
+
+
+def post_file(
+    address: str,
+    path: str,
+    file: Path,
+    headers: Mapping[str, str],
+    *,
+    method: str = "POST",
+    around: tuple[bytes, bytes] = (b"", b""),
+) -> dict[str, Any]:
+    """Post a file, with what comes before and after it in the body; return the answer's JSON."""
+    size = file.stat().st_size + sum(map(len, around))
+    with _connect(address) as connection, file.open("rb") as content:
+        connection.sendall(_head(method, path, address, {**headers, "Content-Length": str(size)}) + around[0])
+        connection.sendfile(content)
+        connection.sendall(around[1])
+        return _json(connection)
+
+
+def post_chunked(address: str, path: str, file: Path, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Post a file in chunks of a MiB; return the answer's JSON."""
+    size = file.stat().st_size
+    with _connect(address) as connection, file.open("rb") as content:
+        connection.sendall(_head("POST", path, address, {**headers, "Transfer-Encoding": "chunked"}))
+        for start in range(0, size, BLOCK):
+            length = min(BLOCK, size - start)
+            connection.sendall(b"%x\r\n" % length)
+            connection.sendfile(content, start, length)
+            connection.sendall(b"\r\n")
+        connection.sendall(b"0\r\n\r\n")
+        return _json(connection)
+
+
+def fetch(address: str, path: str, headers: Mapping[str, str] = {}, method: str = "GET") -> int:  # only read
+    """Ask, and let the kernel throw the body away; return its length."""
+    with _connect(address) as connection:
+        connection.sendall(_head(method, path, address, headers))
+        answer = http.client.HTTPResponse(connection, method=method)
+        answer.begin()
+        if answer.status >= 300:
+            raise RuntimeError(f"{method} {path}: {answer.status}")
+        length, buffer = int(answer.headers["Content-Length"]), bytearray(BLOCK)
+        left = length - len(answer.fp.peek()) if length else 0
+        while left > 0:
+            left -= connection.recv_into(buffer, min(left, BLOCK), socket.MSG_TRUNC)
+        return length
+
+
+def stamp(file: Path) -> bytes:
+    """Make a file's content another by its first 48 bytes; return them."""
+    mark = os.urandom(48)
+    with file.open("r+b") as content:
+        content.write(mark)
+    return mark
+
+
+def make_file(path: Path, size: int) -> Path:
+    """Make a file of random bytes, a MiB of which is repeated."""
+    block = os.urandom(BLOCK)
+    with path.open("wb") as content:
+        for start in range(0, size, BLOCK):
+            content.write(block[: min(BLOCK, size - start)])
+    return path
+
+
+class Kept:
+    """One connection that is kept: for the time of small requests."""
+
+    def __init__(self, address: str, headers: Mapping[str, str]) -> None:
+        self._connection = http.client.HTTPConnection(address)
+        self._connection.connect()
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._headers = dict(headers)
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """Ask, and return the body."""
+        self._connection.request(method, path, body, self._headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status >= 300:
+            raise RuntimeError(f"{method} {path}: {answer.status} {content[:300]!r}")
+        return content
+
+
+def _connect(address: str) -> socket.socket:
+    host, port = address.split(":")
+    connection = socket.create_connection((host, int(port)), timeout=600)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def _head(method: str, path: str, address: str, headers: Mapping[str, str]) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {address}", "Connection: close"]
+    return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]).encode()
+
+
+def _json(connection: socket.socket) -> dict[str, Any]:
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    content = answer.read()
+    if answer.status >= 300:
+        raise RuntimeError(f"{answer.status} {content[:300]!r}")
+    found: dict[str, Any] = json.loads(content or b"{}") if content[:1] == b"{" else {}
+    return found

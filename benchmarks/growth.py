@@ -1,0 +1,114 @@
+"""What must not grow with what is stored: tokens, versions of a collection, files in a listing."""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+
+import crowd
+from frepo_core.db import make_engine
+from servers import mariadb, postgresql
+from servers.service import Service
+
+from .client import Kept
+from .measure import Results, Sizes, Work, alternate, compare
+from .world import folder, frepo
+
+ASKED = 100
+SEARCHES = (
+    ("first page", "/repository", "/repository", 1.5),
+    ("search by tag", f"/repository?tags={crowd.RARE}", f"/repository?tags={crowd.RARE}", 1.5),
+    ("last page of 20 : page 1,000", "/repository?page=50", "/repository?page=1000", 3.0),
+    ("search by name", f"/repository?searchQuery={crowd.WORD}", f"/repository?searchQuery={crowd.WORD}", 3.0),
+)
+
+
+def run(results: Results, sizes: Sizes) -> None:
+    """Compare few with many."""
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(folder())
+        few, many = (stack.enter_context(frepo(where / name)) for name in ("few", "many"))
+        _tokens(results, sizes, few, many)
+        _files(results, sizes, "SQLite", few, many)
+        _collections(results, few)
+    for kind, server in (("PostgreSQL", postgresql), ("MariaDB", mariadb)) if sizes.full else ():
+        if server.MISSING:
+            results.skipped[f"listings on {kind}"] = server.MISSING
+            continue
+        start = server.postgresql if kind == "PostgreSQL" else server.mariadb  # type: ignore[attr-defined]
+        with contextlib.ExitStack() as stack:
+            where = stack.enter_context(folder())
+            urls = [stack.enter_context(start()) for _ in range(2)]
+            few, many = (stack.enter_context(frepo(where / str(n), DATABASE_URL=url)) for n, url in enumerate(urls))
+            _files(results, sizes, kind, few, many)
+
+
+def _tokens(results: Results, sizes: Sizes, few: Service, many: Service) -> None:
+    with _engine(few) as engine:
+        crowd.fill_tokens(engine, 100)
+    with _engine(many) as engine:
+        crowd.fill_tokens(engine, sizes.many)
+    samples = alternate({"few": _asking(few, "/version"), "many": _asking(many, "/version")}, runs=9)
+    what = f"token check with {sizes.many:,} tokens : 100"
+    results.add(compare("growth", what, samples["many"], samples["few"], reach=1.1))
+
+
+def _collections(results: Results, service: Service) -> None:
+    """Add versions to two collections that are full, so that each lets its oldest go."""
+    works = {}
+    for count in (10, 10_000):
+        form = {"filename": f"{count}.bin", "maxBackupsCount": count}
+        made = json.loads(_kept(service).ask("POST", "/repository/collection", json.dumps(form).encode()))
+        identifier = made["collection"]["id"]
+        with _engine(service) as engine:
+            crowd.fill_versions(engine, identifier, count)
+        works[str(count)] = _adding(service, identifier)
+    samples = alternate(works, runs=9)
+    what = "version added to a collection of 10,000 : 10"
+    results.add(compare("growth", what, samples["10000"], samples["10"], reach=1.2))
+
+
+def _adding(service: Service, collection: str) -> Work:
+    connection = _kept(service)
+
+    def sample() -> float:
+        start = time.perf_counter()
+        for _ in range(25):
+            connection.ask("POST", f"/repository/collection/{collection}/backup", os.urandom(4096))
+        return (time.perf_counter() - start) / 25
+
+    return sample
+
+
+def _files(results: Results, sizes: Sizes, kind: str, few: Service, many: Service) -> None:
+    for service, count in ((few, 1000), (many, sizes.many)):
+        with _engine(service) as engine:
+            crowd.fill_files(engine, count)
+    for name, in_few, in_many, reach in SEARCHES:
+        samples = alternate({"few": _asking(few, in_few, 20), "many": _asking(many, in_many, 20)}, runs=7)
+        what = f"{kind}: listing, {name}, {sizes.many:,} files : 1,000"
+        results.add(compare("growth", what, samples["many"], samples["few"], reach=reach))
+
+
+def _asking(service: Service, path: str, times: int = ASKED) -> Work:
+    connection = _kept(service)
+
+    def sample() -> float:
+        start = time.perf_counter()
+        for _ in range(times):
+            connection.ask("GET", path)
+        return (time.perf_counter() - start) / times
+
+    return sample
+
+
+def _kept(service: Service) -> Kept:
+    return Kept(service.address, {"X-Auth-Token": service.admin})
+
+
+@contextlib.contextmanager
+def _engine(service: Service) -> Iterator[object]:
+    engine = make_engine(service.environment["DATABASE_URL"])
+    yield engine
+    engine.dispose()

@@ -1,0 +1,201 @@
+"""The same work done by what a user would pick instead, side by side."""
+
+import contextlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import crowd
+from frepo_core.db import make_engine
+from servers.children import child, free_port
+
+from .client import Kept, fetch, make_file, post_file, stamp
+from .measure import Results, Sizes, alternate, timed
+from .small import uploads, wrk
+from .transfers import listens, name
+from .world import folder, frepo, headers
+
+ENVIRONMENT = Path(__file__).parents[1] / ".venv-peers/bin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """A server under measurement; `list_all` asks for everything there is and returns how many there are."""
+
+    name: str
+    settings: str
+    address: str
+    upload: Callable[[Path], Any]
+    download: Callable[[], Any]
+    many_up: Callable[[], float]
+    many_down: Callable[[], float]
+    list_all: Callable[[], int]
+
+
+def run(results: Results, sizes: Sizes) -> None:
+    """Measure five kinds of work in turn."""
+    if shutil.which("wrk") is None:
+        results.skipped["peers"] = "wrk is not installed"
+        return
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(folder())
+        big = make_file(where / "big", sizes.middle)
+        peers = [stack.enter_context(_frepo(where, sizes, big))]
+        for start in (_copyparty, _wsgidav, _rclone):
+            with contextlib.suppress(FileNotFoundError):
+                peers.append(stack.enter_context(start(where, sizes, big)))
+        results.peers = [
+            {"name": peer.name, "settings": peer.settings, "size": sizes.middle, "listed": sizes.listed}
+            for peer in peers
+        ]
+        _measure(results, sizes, peers, big)
+    results.write()
+
+
+def _measure(results: Results, sizes: Sizes, peers: list[Peer], big: Path) -> None:
+    def upload(peer: Peer) -> float:
+        stamp(big)
+        return sizes.middle / timed(lambda: peer.upload(big))() / 1e6
+
+    def listing(peer: Peer) -> float:
+        counted: list[int] = []
+        seconds = timed(lambda: counted.append(peer.list_all()))()
+        if counted[0] < sizes.listed:
+            raise RuntimeError(f"{peer.name} listed {counted[0]} files")
+        return seconds
+
+    kinds: dict[str, Callable[[Peer], float]] = {
+        "upload MB/s": upload,
+        "download MB/s": lambda peer: sizes.middle / timed(peer.download)() / 1e6,
+        "4 KiB up /s": lambda peer: peer.many_up(),
+        "4 KiB down /s": lambda peer: peer.many_down(),
+        "list s": listing,
+    }
+    for kind, work in kinds.items():
+        runs = 5 if sizes.full and kind != "list s" else 3
+        samples = alternate({peer.name: partial(work, peer) for peer in peers}, runs=runs, warm_up=sizes.full)
+        for entry in results.peers:
+            entry[kind] = statistics.median(samples[entry["name"]])
+        print("  " + kind, {key: round(statistics.median(value), 2) for key, value in samples.items()}, flush=True)
+
+
+@contextlib.contextmanager
+def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
+    with frepo(where / "frepo") as service:
+        engine = make_engine(service.environment["DATABASE_URL"])
+        crowd.fill_files(engine, sizes.listed)
+        engine.dispose()
+        mine = headers(service)
+        kept = post_file(service.address, name(), big, mine)["filename"]
+        little = post_file(service.address, name(), make_file(where / "little", 4096), mine)["filename"]
+        keep = {path for path in service.storage.glob("*/*")}
+
+        def upload(file: Path) -> None:
+            post_file(service.address, name(), file, mine)
+
+        def list_all() -> int:
+            connection, page, found, last = Kept(service.address, mine), 1, 0, 1
+            while page <= last:
+                answer = json.loads(connection.ask("GET", f"/repository?limit=1000&page={page}"))
+                found, last, page = found + len(answer["results"]), answer["pagination"]["max"], page + 1
+            return found
+
+        yield Peer(
+            name="frepo",
+            settings="development.ini: SQLite, local storage, 8 threads; SHA-256, a token, deduplication, fsync",
+            address=service.address,
+            upload=upload,
+            download=lambda: fetch(service.address, f"/repository/file/{kept}"),
+            many_up=lambda: uploads(service.url, where, sizes, headers=mine),
+            many_down=lambda: wrk(f"{service.url}/repository/file/{little}", 8, sizes.seconds)["rate"],
+            list_all=list_all,
+        )
+        for path in set(service.storage.glob("*/*")) - keep:
+            path.unlink()
+
+
+@contextlib.contextmanager
+def _tree(
+    where: Path, sizes: Sizes, big: Path, label: str, command: Callable[[Path, int], list[str]], **more: Any
+) -> Iterator[Peer]:
+    """Run a server over a folder; all three take PUT to a path below it."""
+    root, port = where / label.split()[0], free_port()
+    (root / "listed").mkdir(parents=True)
+    (root / "up").mkdir()
+    for number in range(sizes.listed):
+        (root / "listed" / f"night-{number}.sql.gz").touch()
+    shutil.copy(big, root / "big")
+    make_file(root / "little", 4096)
+    address, log = f"127.0.0.1:{port}", where / f"{label.split()[0]}-log"
+    log.mkdir()
+    lister = more.pop("lister")
+    line = command(root, port)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(log)}
+    with child(line, log, partial(listens, port), env=environment):
+        numbers = iter(range(1_000_000))
+        yield Peer(
+            name=label,
+            address=address,
+            upload=lambda file: post_file(address, f"/up/{next(numbers)}.bin", file, {}, method="PUT"),
+            download=lambda: fetch(address, "/big"),
+            many_up=lambda: uploads(f"http://{address}", where, sizes, headers={}, path="/up/", method="PUT"),
+            many_down=lambda: wrk(f"http://{address}/little", 8, sizes.seconds)["rate"],
+            list_all=lambda: lister(address),
+            **more,
+        )
+
+
+def _copyparty(where: Path, sizes: Sizes, big: Path) -> Any:
+    program = ENVIRONMENT / "copyparty"
+
+    def command(root: Path, port: int) -> list[str]:
+        return [str(program), "-q", "-i", "127.0.0.1", "-p", str(port), "-v", f"{root}::rw"]
+
+    def lister(address: str) -> int:
+        return len(json.loads(Kept(address, {}).ask("GET", "/listed/?ls"))["files"])
+
+    text = "-q -v ROOT::rw; SHA-512 of what comes by PUT, no index"
+    return _tree(where, sizes, big, f"copyparty {_version(program)}", command, settings=text, lister=lister)
+
+
+def _wsgidav(where: Path, sizes: Sizes, big: Path) -> Any:
+    program = ENVIRONMENT / "wsgidav"
+
+    def command(root: Path, port: int) -> list[str]:
+        address = ["--host", "127.0.0.1", "--port", str(port)]
+        return [str(program), *address, "--root", str(root), "--auth", "anonymous", "-q"]
+
+    text = "cheroot, --auth anonymous; no hash"
+    return _tree(where, sizes, big, f"wsgidav {_version(program)}", command, settings=text, lister=_propfind)
+
+
+def _rclone(where: Path, sizes: Sizes, big: Path) -> Any:
+    program = Path(shutil.which("rclone") or "/nowhere/rclone")
+
+    def command(root: Path, port: int) -> list[str]:
+        return [str(program), "serve", "webdav", str(root), "--addr", f"127.0.0.1:{port}"]
+
+    text = "serve webdav, as it comes; no hash"
+    return _tree(where, sizes, big, f"rclone {_version(program)}", command, settings=text, lister=_propfind)
+
+
+def _propfind(address: str) -> int:
+    return Kept(address, {"Depth": "1"}).ask("PROPFIND", "/listed/").count(b"response>") // 2 - 1
+
+
+def _version(program: Path) -> str:
+    """Return what the program says of its version; raises `FileNotFoundError` where it is not there."""
+    if program.name == "rclone":
+        text = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
+        return text.split()[1].lstrip("v")
+    listed = Path(__file__).with_name("peers.txt").read_text().split()
+    if not program.exists():
+        raise FileNotFoundError(program)
+    return next(line.split("==")[1] for line in listed if line.startswith(program.name))

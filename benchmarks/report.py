@@ -1,0 +1,122 @@
+"""Writes docs/performance.md and its plots from results.json."""
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+from .measure import Row
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs/performance.md"
+BEGIN, END = "<!-- made by `make bench-full` -->", "<!-- end -->"
+TITLES = {
+    "transfers": "Large files",
+    "small": "Small requests",
+    "growth": "What must not grow",
+    "stores": "S3",
+    "memory": "Memory",
+    "console": "Starting",
+}
+KINDS = ("upload MB/s", "download MB/s", "4 KiB up /s", "4 KiB down /s", "list s")
+
+
+def write(path: Path) -> None:
+    """Put tables and plots in place of those that are there; what people wrote around them stays."""
+    results = json.loads(path.read_text())
+    rows = [Row(**row) for row in results["rows"]]
+    parts = [_machine(results), _plot_of_rows(rows)]
+    for group, title in TITLES.items():
+        if mine := [row for row in rows if row.group == group]:
+            parts.append(f"### {title}\n\n{_table(mine)}")
+    if results["peers"]:
+        parts.append(_peers(results["peers"]))
+    if results["skipped"]:
+        parts.append("Not measured: " + "; ".join(f"{name} ({why})" for name, why in results["skipped"].items()) + ".")
+    text = DOCUMENT.read_text()
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    DOCUMENT.write_text(f"{before}{BEGIN}\n\n" + "\n\n".join(parts) + f"\n\n{END}{after}")
+
+
+def _machine(results: dict[str, Any]) -> str:
+    machine = results["machine"]
+    form = "The whole" if results["full"] else "The short form"
+    return (
+        f"{form}, with its state on {results['disk']}. "
+        f"Measured on {machine['day']}: {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
+        f"Python {machine['python']}; the load average at the end was {machine['load']}."
+    )
+
+
+def _table(rows: list[Row]) -> str:
+    lines = ["| What : against what | Ratio | Reach | Met | Ours | Theirs |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        reach = "" if row.reach is None else f"{'at most' if row.is_most else 'at least'} {row.reach:g}"
+        met = {None: "", True: "yes", False: "**no**"}[row.is_met]
+        ours, theirs = (_value(statistics.median(one), row.unit) for one in (row.ours, row.theirs))
+        lines.append(f"| {row.name} | {row.ratio:.2f} | {reach} | {met} | {ours} | {theirs} |")
+    return "\n".join(lines)
+
+
+def _value(value: float, unit: str) -> str:
+    if unit == "B":
+        return f"{value / (1 << 20):.0f} MiB"
+    if unit == "s":
+        return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
+    return f"{value:,.0f}{'' if unit.startswith('/') else ' '}{unit}"
+
+
+def _peers(peers: list[dict[str, Any]]) -> str:
+    size = peers[0]["size"] >> 20
+    head = [
+        f"upload of {size} MiB, MB/s",
+        f"download of {size} MiB, MB/s",
+        "4 KiB up, /s",
+        "4 KiB down, /s",
+        f"list of {peers[0]['listed']:,}, s",
+    ]
+    lines = ["| Server | " + " | ".join(head) + " |", "|---|" + "---|" * len(head)]
+    for peer in peers:
+        values = [f"{peer[kind]:,.1f}" if "list" in kind else f"{peer[kind]:,.0f}" for kind in KINDS if kind in peer]
+        lines.append(f"| {peer['name']} | " + " | ".join(values) + " |")
+    settings = "\n".join(f"- {peer['name']}: {peer['settings']}" for peer in peers)
+    _plot_of_peers(peers)
+    return "### Side by side\n\n" + "\n".join(lines) + f"\n\n{settings}\n\n![Side by side](performance-peers.png)"
+
+
+def _plot_of_rows(rows: list[Row]) -> str:
+    """Draw how far each reach is met: below 1 it is, on a logarithmic scale."""
+    pyplot = _pyplot()
+    held = [row for row in reversed(rows) if row.reach is not None]
+    shares = [row.ratio / row.reach if row.is_most else row.reach / row.ratio for row in held if row.reach]
+    figure, axes = pyplot.subplots(figsize=(10, 0.3 * len(held) + 1))
+    axes.barh([row.name for row in held], shares, color=["#4a7" if share <= 1 else "#c64" for share in shares])
+    axes.axvline(1, color="black", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_xlabel("share of the reach that is used up; to the right of 1 it is missed")
+    _save(figure, "performance.png")
+    return "![How far each reach is met](performance.png)"
+
+
+def _plot_of_peers(peers: list[dict[str, Any]]) -> None:
+    figure, axes = _pyplot().subplots(1, len(KINDS), figsize=(14, 3.2))
+    for kind, one in zip(KINDS, axes, strict=True):
+        one.bar([peer["name"].split()[0] for peer in peers], [peer.get(kind, 0) for peer in peers], color="#58a")
+        one.set_title(kind + (" (less is better)" if "list" in kind else ""), fontsize=9)
+        one.tick_params(axis="x", rotation=45, labelsize=8)
+    _save(figure, "performance-peers.png")
+
+
+def _save(figure: Any, name: str) -> None:
+    figure.tight_layout()
+    figure.savefig(DOCUMENT.with_name(name), dpi=90, metadata={"Software": None})
+
+
+def _pyplot() -> Any:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot

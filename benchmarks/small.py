@@ -1,0 +1,112 @@
+"""Small requests: how many a second, and how long the slowest of a hundred takes. Driven by wrk."""
+
+import contextlib
+import re
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from servers.service import Service
+
+from .client import make_file, post_file
+from .measure import Results, Sizes, alternate, compare
+from .world import folder, frepo, headers
+
+MISSING = None if shutil.which("wrk") else "wrk is not installed"
+
+# Each thread of wrk runs a copy of this, each with a mark of its own, so that no two bodies are alike.
+UPLOADS = """\
+local marks, sent = 0, 0
+function setup(thread) thread:set("mark", "{mark}" .. marks); marks = marks + 1 end
+function request()
+    sent = sent + 1
+    local name = string.format("%s-%d.bin", mark, sent)
+    local body = string.rep("x", 4096 - #name) .. name
+    return wrk.format("{method}", "{path}" .. name, {{ {headers} }}, body)
+end
+"""
+
+
+def run(results: Results, sizes: Sizes) -> None:
+    """Measure latency under concurrency, and rates against an empty view."""
+    if MISSING:
+        results.skipped["small"] = MISSING
+        return
+    with folder() as where, frepo(where / "frepo") as service, empty(where / "empty") as other:
+        _latency(results, sizes, service)
+        small = make_file(where / "small", 4096)
+        stored = post_file(service.address, "/repository/file/upload?fileName=small.bin", small, headers(service))
+        down = alternate(
+            {
+                "ours": lambda: wrk(f"{service.url}/repository/file/{stored['filename']}", 8, sizes.seconds)["rate"],
+                "empty": lambda: wrk(f"{other.url}/", 8, sizes.seconds)["rate"],
+            }
+        )
+        up = alternate(
+            {
+                "ours": lambda: uploads(service.url, where, sizes, headers=headers(service)),
+                "empty": lambda: uploads(other.url, where, sizes, headers={}),
+            }
+        )
+    more = {"unit": "/s", "is_most": False}
+    what = "4 KiB downloads, 8 clients : an empty view"
+    results.add(compare("small", what, down["ours"], down["empty"], reach=0.6, **more))
+    what = "4 KiB uploads, 8 clients, SQLite : a view that commits a row"
+    results.add(compare("small", what, up["ours"], up["empty"], reach=0.5, **more))
+
+
+def _latency(results: Results, sizes: Sizes, service: Service) -> None:
+    def p99(connections: int) -> float:
+        return wrk(f"{service.url}/version", connections, sizes.seconds, f"X-Auth-Token: {service.admin}")["p99"]
+
+    samples = alternate({str(count): lambda count=count: p99(count) for count in (1, 4, 16)})  # type: ignore[misc]
+    for count, reach in (("1", 2), ("4", 6), ("16", 20)):
+        what = f"p99 of GET /version, {count} connections : 1"
+        note = "the 99th percentiles of two samples with one connection, the first and the last" if count == "1" else ""
+        ours, theirs = (samples["1"][1::2], samples["1"][::2]) if count == "1" else (samples[count], samples["1"])
+        results.add(compare("small", what, ours, theirs, reach=reach, note=note))
+
+
+def uploads(
+    url: str,
+    where: Path,
+    sizes: Sizes,
+    *,
+    headers: dict[str, str],
+    path: str = "/repository/file/upload?fileName=",
+    method: str = "POST",
+) -> float:
+    """Upload files of 4 KiB, no two alike, from eight clients; return how many a second."""
+    lua = ", ".join(f'["{name}"]="{value}"' for name, value in headers.items())
+    script = where / "uploads.lua"
+    script.write_text(UPLOADS.format(mark=uuid.uuid4().hex, path=path, headers=lua, method=method))
+    return wrk(url, 8, sizes.seconds, script=script)["rate"]
+
+
+def wrk(url: str, connections: int, seconds: float, *header: str, script: Path | None = None) -> dict[str, float]:
+    """Run wrk; return `rate` (answers a second) and `p99` (seconds). Raises `RuntimeError` where a request failed."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "30s"]
+    command += [part for one in header for part in ("-H", one)] + (["-s", str(script)] if script else [])
+    text = subprocess.run([*command, url], check=True, capture_output=True, text=True).stdout
+    rate, p99 = re.search(r"Requests/sec:\s+([\d.]+)", text), re.search(r"99%\s+([\d.]+)(us|ms|s)", text)
+    if "Non-2xx" in text or "Socket errors" in text or not (rate and p99):
+        raise RuntimeError(text)
+    return {"rate": float(rate[1]), "p99": float(p99[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1}[p99[2]]}
+
+
+@contextlib.contextmanager
+def empty(where: Path) -> Iterator[Service]:
+    """Run `empty.py` under the server section of development.ini."""
+    where.mkdir()
+    service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])})
+    server = service.ini.read_text().partition("[server:main]")[2].replace("level = INFO", "level = WARNING")
+    app = f"[app:main]\nuse = call:benchmarks.empty:main\ndatabase.url = sqlite:///{where}/empty.db\n"
+    service.ini = where / "empty.ini"
+    service.ini.write_text(f"[DEFAULT]\nhttp_listen = {service.address}\n{app}\n[server:main]{server}")
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()

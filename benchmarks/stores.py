@@ -1,0 +1,78 @@
+"""Bytes on their way to an S3 store, against boto3's own transfer to the same store."""
+
+import io
+from typing import Any
+
+from servers.service import Service
+
+from .client import fetch, make_file, post_file, stamp
+from .measure import Results, Sizes, alternate, compare, timed
+from .memory import s3
+from .transfers import name
+from .world import folder, frepo, headers
+
+
+class _Nowhere(io.RawIOBase):
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+def run(results: Results, sizes: Sizes) -> None:
+    """Measure both ways."""
+    with s3(results) as environment:
+        if environment is None:
+            return
+        with folder() as where, frepo(where / "service", **environment) as service:
+            client = _client(environment)
+            file = make_file(where / "file", sizes.middle)
+            keys: list[str] = []
+
+            def put() -> float:
+                stamp(file)
+                with file.open("rb") as content:
+                    seconds = timed(lambda: client.upload_fileobj(content, "frepo", "boto3"))()
+                return seconds
+
+            def upload() -> float:
+                stamp(file)
+                seconds = timed(
+                    lambda: keys.append(post_file(service.address, name(), file, headers(service))["filename"])
+                )()
+                _forget(client, service)
+                return seconds
+
+            up = alternate({"ours": upload, "boto3": put})
+            kept = post_file(service.address, name(), file, headers(service))["filename"]
+            down = alternate(
+                {
+                    "ours": timed(lambda: fetch(service.address, f"/repository/file/{kept}")),
+                    "boto3": timed(lambda: client.download_fileobj("frepo", "boto3", _Nowhere())),
+                }
+            )
+    size = f"{sizes.middle >> 20} MiB"
+    results.add(compare("stores", f"S3 upload of {size} : upload_fileobj", up["ours"], up["boto3"], reach=1.2))
+    results.add(compare("stores", f"S3 download of {size} : download_fileobj", down["ours"], down["boto3"], reach=1.2))
+
+
+def _client(environment: dict[str, str]) -> Any:
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client(
+        "s3",
+        endpoint_url=environment["FS_AWSS3V3_ENDPOINT"],
+        region_name=environment["FS_AWSS3V3_REGION"],
+        aws_access_key_id=environment["FS_AWSS3V3_KEY"],
+        aws_secret_access_key=environment["FS_AWSS3V3_SECRET"],
+        config=Config(s3={"addressing_style": "path"}),
+    )
+
+
+def _forget(client: Any, service: Service) -> None:
+    """Take the uploads out of the store, which is in memory."""
+    for one in client.list_objects_v2(Bucket="frepo").get("Contents", []):
+        if one["Key"] != "boto3":
+            client.delete_object(Bucket="frepo", Key=one["Key"])

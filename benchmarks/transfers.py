@@ -1,0 +1,191 @@
+"""Large files, in and out, on the local storage."""
+
+import base64
+import contextlib
+import itertools
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from servers import nginx as nginx_server
+from servers.children import child, free_port
+from servers.service import Service
+
+from .client import fetch, make_file, post_chunked, post_file, stamp
+from .measure import Results, Sizes, alternate, compare, timed
+from .world import folder, forget, frepo, headers
+
+_numbers = itertools.count()
+EDGE = "frepo-edge"
+
+
+def run(results: Results, sizes: Sizes) -> None:
+    """Measure uploads, ways to send them, and downloads."""
+    with folder() as where, frepo(where / "service") as service:
+        _uploads(results, sizes, service, where)
+        _ways(results, sizes, service, where)
+        _downloads(results, sizes, service, where)
+
+
+def name() -> str:
+    """Make a path to upload to."""
+    return f"/repository/file/upload?fileName=bench{next(_numbers)}.bin"
+
+
+def _uploads(results: Results, sizes: Sizes, service: Service, where: Path) -> None:
+    files = [make_file(where / f"big{number}", sizes.big) for number in range(2)]
+
+    def send(file: Path) -> None:
+        post_file(service.address, name(), file, headers(service))
+
+    def one() -> float:
+        stamp(files[0])
+        seconds = timed(lambda: send(files[0]))()
+        forget(service)
+        return seconds
+
+    def two() -> float:
+        for file in files:
+            stamp(file)
+        with ThreadPoolExecutor(2) as threads:
+            seconds = timed(lambda: list(threads.map(send, files)))()
+        forget(service)
+        return seconds / 2  # for each of them
+
+    digest = timed(lambda: subprocess.run(["sha256sum", files[0]], check=True, capture_output=True))
+    samples = alternate({"ours": one, "sha256sum": digest, "two": two})
+    text = f"upload of {sizes.big >> 20} MiB"
+    results.add(compare("transfers", f"{text} : sha256sum", samples["ours"], samples["sha256sum"], reach=1.25))
+    speed = {key: [sizes.big / seconds / 1e6 for seconds in samples[key]] for key in ("ours", "two")}
+    more = {"reach": 1.7, "is_most": False, "unit": "MB/s"}
+    results.add(compare("transfers", f"two at once, throughput : one {text}", speed["two"], speed["ours"], **more))
+    for file in files:
+        file.unlink()
+
+
+def _ways(results: Results, sizes: Sizes, service: Service, where: Path) -> None:
+    raw = make_file(where / "raw", sizes.middle)
+    encoded = where / "encoded"
+    encoded.write_bytes(base64.b64encode(raw.read_bytes()))
+    head = f'--{EDGE}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n'.encode()
+    form = headers(service) | {"Content-Type": f"multipart/form-data; boundary={EDGE}"}
+    address, plain = service.address, headers(service)
+
+    def fresh(send: Callable[[], object]) -> Callable[[], float]:
+        def sample() -> float:
+            mark = stamp(raw)
+            with encoded.open("r+b") as content:
+                content.write(base64.b64encode(mark))
+            seconds = timed(send)()
+            forget(service)
+            return seconds
+
+        return sample
+
+    def twice() -> float:
+        stamp(raw)
+        post_file(address, name(), raw, plain)
+        before = _stored(service)
+        seconds = timed(lambda: post_file(address, name(), raw, plain))()
+        assert _stored(service) == before, "a duplicate was stored"
+        forget(service)
+        return seconds
+
+    samples = alternate(
+        {
+            "raw": fresh(lambda: post_file(address, name(), raw, plain)),
+            "multipart": fresh(
+                lambda: post_file(address, name(), raw, form, around=(head, f"\r\n--{EDGE}--\r\n".encode()))
+            ),
+            "base64": fresh(lambda: post_file(address, f"{name()}&encoding=base64", encoded, plain)),
+            "chunked": fresh(lambda: post_chunked(address, name(), raw, plain)),
+            "duplicate": twice,
+        }
+    )
+    for way, reach in (("multipart", 1.3), ("base64", 1.6), ("chunked", 1.1), ("duplicate", 1.0)):
+        what = f"{way} upload of {sizes.middle >> 20} MiB : raw"
+        results.add(compare("transfers", what, samples[way], samples["raw"], reach=reach))
+
+
+def _stored(service: Service) -> int:
+    return sum(path.stat().st_size for path in service.storage.glob("*/*"))
+
+
+def _downloads(results: Results, sizes: Sizes, service: Service, where: Path) -> None:
+    big, tiny = make_file(where / "big", sizes.big), make_file(where / "tiny", 100)
+    paths = {}
+    for file in (big, tiny):
+        answer = post_file(service.address, name(), file, headers(service))
+        paths[file] = f"/repository/file/{answer['filename']}"
+    last = {"Range": "bytes=-100"}
+    samples = alternate(
+        {
+            "range": _hundred(lambda: fetch(service.address, paths[big], last)),
+            "tiny": _hundred(lambda: fetch(service.address, paths[tiny])),
+        }
+    )
+    size = f"{sizes.big >> 20} MiB"
+    results.add(
+        compare("transfers", f"last 100 bytes of {size} : 100-byte file", samples["range"], samples["tiny"], reach=1.2)
+    )
+    if nginx_server.MISSING:
+        results.skipped["download : nginx"] = nginx_server.MISSING
+        return
+    stored = next(path for path in service.storage.glob("*/*") if path.stat().st_size == sizes.big)
+    accel = service.environment | {"FS_ACCEL_REDIRECT": "/_blobs", "TRUSTED_PROXIES": "127.0.0.1"}
+    with (
+        static(service.storage) as static_address,
+        frepo(service.folder, **accel) as behind,
+        nginx_server.nginx([behind.address], storage=service.storage) as front,
+    ):
+        samples = alternate(
+            {
+                "nginx": timed(lambda: fetch(static_address, f"/{stored.relative_to(service.storage)}")),
+                "ours": timed(lambda: fetch(service.address, paths[big])),
+                "behind": timed(lambda: fetch(front.address, paths[big])),
+            },
+            runs=7,
+        )
+    speed = {key: [sizes.big / seconds / 1e6 for seconds in samples[key]] for key in samples}
+    more = {"is_most": False, "unit": "MB/s"}
+    results.add(compare("transfers", f"download of {size} : nginx", speed["ours"], speed["nginx"], reach=0.8, **more))
+    what = f"download of {size} behind nginx, X-Accel : nginx"
+    results.add(compare("transfers", what, speed["behind"], speed["nginx"], reach=0.97, **more))
+
+
+def _hundred(work: Callable[[], object]) -> Callable[[], float]:
+    return timed(lambda: [work() for _ in range(100)])
+
+
+NGINX = """\
+{user}worker_processes 1; daemon off; pid {folder}/pid; error_log {folder}/error.log;
+events {{ worker_connections 512; }}
+http {{ access_log off; sendfile on; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
+fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+server {{ listen 127.0.0.1:{port}; root {root}; }} }}
+"""
+
+
+@contextlib.contextmanager
+def static(root: Path) -> Iterator[str]:
+    """Run nginx over a folder, with sendfile; give its address."""
+    with folder() as where:
+        port = free_port()
+        user = "user root; " if os.geteuid() == 0 else ""
+        (where / "nginx.conf").write_text(NGINX.format(folder=where, port=port, root=root, user=user))
+        command = ["nginx", "-c", str(where / "nginx.conf"), "-e", str(where / "error.log")]
+        with child(command, where, partial(listens, port)):
+            yield f"127.0.0.1:{port}"
+
+
+def listens(port: int) -> bool:
+    """Tell whether somebody listens on a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,54 @@
+"""What is measured: frepo as a process of its own, and folders that are gone afterwards."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from frepo_core.db import make_engine
+from servers.service import Service
+
+HUGE = {"BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0"}
+
+
+@contextlib.contextmanager
+def folder() -> Iterator[Path]:
+    """Make a folder, in TMPDIR: set that to the disk that is to be measured."""
+    with tempfile.TemporaryDirectory(prefix="frepo-bench-") as name:
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def frepo(where: Path, **environment: str) -> Iterator[Service]:
+    """Run the service of development.ini, which logs warnings only, with an administrator's token."""
+    where.mkdir(exist_ok=True)
+    service = Service(where, HUGE | environment)
+    quiet = where / "quiet.ini"
+    text = service.ini.read_text().replace("%(here)s", str(where)).replace("level = INFO", "level = WARNING")
+    quiet.write_text(text)
+    service.ini = quiet
+    service.start()
+    try:
+        service.admin  # noqa: B018  # made now, not in the middle of a measurement
+        yield service
+    finally:
+        service.stop()
+
+
+def headers(service: Service) -> dict[str, str]:
+    """Return the headers of an administrator's requests."""
+    return {"X-Auth-Token": service.admin, "Content-Type": "application/octet-stream"}
+
+
+def forget(service: Service) -> None:
+    """Take all bytes off the disk again; their records stay, which no measurement minds."""
+    for path in service.storage.glob("*/*"):
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def database(service: Service) -> Iterator[object]:
+    """Give an engine on the service's database, to fill it."""
+    engine = make_engine(service.environment["DATABASE_URL"])
+    yield engine
+    engine.dispose()
