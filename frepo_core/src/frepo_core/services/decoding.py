@@ -4,7 +4,7 @@ import base64
 import binascii
 import contextlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from frepo_core.errors import FieldsError
 
@@ -17,19 +17,19 @@ _URL_HEAD = 1024
 
 @contextlib.contextmanager
 def decoded(incoming: Incoming, intake: Intake) -> Iterator[Incoming]:
-    """Give the decoded content (RFC 4648, 4) in a temporary file; the head of a data URL (RFC 2397) is dropped.
+    """Give the decoded content (RFC 4648, 4), hashed as it is decoded; the head of a data URL (RFC 2397) is dropped.
 
     White space is skipped. Raises `FieldsError` for what is not base64.
     """
-    with intake.temporary_file() as file:
+    with intake.spool() as spool:
         try:
             with no_room_translated():
                 for piece in _pieces(incoming.stream):
-                    file.write(base64.b64decode(piece, validate=True))
-                file.seek(0)
+                    spool.append(base64.b64decode(piece, validate=True))
         except binascii.Error:
             raise FieldsError({"form.encoding": ["The content is not valid base64"]}) from None
-        yield Incoming(stream=file, sha256=incoming.sha256, md5=incoming.md5)
+        stream = cast(BinaryIO, spool.getfile())
+        yield Incoming(stream=stream, sha256=incoming.sha256, md5=incoming.md5)
 
 
 def _pieces(stream: BinaryIO) -> Iterator[bytes]:

@@ -4,8 +4,10 @@ import contextlib
 import errno
 import hashlib
 import io
+import os
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast, runtime_checkable
@@ -13,9 +15,9 @@ from typing import BinaryIO, Protocol, cast, runtime_checkable
 from frepo_core.errors import DigestMismatchError, EmptyContentError, FrepoError, MalformedRequestError, StorageFull
 
 from .sniffing import HEAD_BYTES, sniff
+from .spooling import IN_MEMORY, Spool
 
 CHUNK = 1 << 20
-IN_MEMORY = 512 << 10
 
 
 @runtime_checkable
@@ -68,6 +70,7 @@ class Intake:
 
     def __init__(self, temp_directory: Path | None) -> None:
         self.directory = str(temp_directory) if temp_directory else None
+        self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
         if temp_directory is not None:
             temp_directory.mkdir(parents=True, exist_ok=True)
 
@@ -88,6 +91,15 @@ class Intake:
             stream = spool or source
             stream.seek(start)
             yield Content(stream=stream, digest=digest, size=size, mime=sniff(head))
+
+    @contextlib.contextmanager
+    def spool(self) -> Iterator[Spool]:
+        """Give a place for content that is hashed as it comes, and that a storage may link; it is gone at the end."""
+        spool = Spool(IN_MEMORY, self.directory, self.hashers)
+        try:
+            yield spool
+        finally:
+            spool.close()
 
     def temporary_file(self) -> BinaryIO:
         """Open a file without a name, small ones in memory; it is gone when it is closed, or the process ends."""

@@ -8,9 +8,10 @@ from typing import BinaryIO, cast
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import Window
-from frepo_core.services.intake import Incoming
+from frepo_core.services.intake import Incoming, no_room_translated
+from frepo_core.services.spooling import IN_MEMORY, SpoolFile, open_unnamed
 
-from .multipart_body import is_multipart, read_multipart
+from .multipart_body import MultipartForm, is_multipart, read_multipart
 from .request import FrepoRequest
 
 
@@ -35,7 +36,7 @@ def read_upload(request: FrepoRequest) -> Iterator[Upload]:
     with contextlib.ExitStack() as stack:
         body = _seekable_body(request, stack)
         form = read_multipart(body, content_type)
-        stream = cast(BinaryIO, Window(body, form.start, form.length))
+        stream = _part(request, body, form, stack)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
 
@@ -57,6 +58,19 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
         spool.write(chunk)
     spool.seek(0)
     return spool
+
+
+def _part(request: FrepoRequest, body: BinaryIO, form: MultipartForm, stack: contextlib.ExitStack) -> BinaryIO:
+    """Return the content in a form: a window on it or, of a large one, a copy that is hashed and can be linked."""
+    if isinstance(body, SpoolFile) and form.length > IN_MEMORY:
+        intake = request.services.intake
+        with no_room_translated():
+            part = SpoolFile(open_unnamed(intake.directory), intake.hashers)
+            stack.callback(part.close)
+            part.copy(body.fileno(), form.start, form.length)
+        part.seek(0)
+        return cast(BinaryIO, part)
+    return cast(BinaryIO, Window(body, form.start, form.length))
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:

@@ -1,6 +1,7 @@
 """waitress' connections as frepo wants them: its own refusals are JSON, and bodies wait in spools."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +12,16 @@ from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
+from frepo_core.services.spooling import Spool
+
 from .chunks import BoundedChunks
-from .spool import Spool
+from .multipart_body import is_multipart
 
 END_OF_HEADERS = b"\r\n\r\n"
 DRAINED_BYTES = 8 << 20
 SEND_BYTES = 256 << 10
+# Not for deciding what the body is: hashing it early is for nothing where it is not the content itself.
+ENCODED = re.compile("(^|&)encoding=base64", re.IGNORECASE)
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -58,7 +63,7 @@ class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
         return len(data)
 
 
-def make_server(app: object, new_spool: Callable[[int], Spool], **settings: Any) -> Any:
+def make_server(app: object, new_spool: Callable[..., Spool], **settings: Any) -> Any:
     """Return waitress' server for the application, with one listener for each address.
 
     `new_spool` makes the place where a body waits; its argument is how many bytes of it may be in memory.
@@ -69,10 +74,14 @@ def make_server(app: object, new_spool: Callable[[int], Spool], **settings: Any)
 
         def parse_header(self, header_plus: bytes) -> None:
             super().parse_header(header_plus)
+            if self.body_rcv is None and not self.chunked:
+                return
+            is_envelope = is_multipart(self.headers.get("CONTENT_TYPE", "")) or ENCODED.search(self.query)
+            spool = new_spool(self.adj.inbuf_overflow, is_hashed=not is_envelope)
             if self.chunked:
-                self.body_rcv = BoundedChunks(new_spool(self.adj.inbuf_overflow))
-            elif self.body_rcv is not None:
-                self.body_rcv.buf = new_spool(self.adj.inbuf_overflow)
+                self.body_rcv = BoundedChunks(spool)
+            else:
+                self.body_rcv.buf = spool
 
     class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.

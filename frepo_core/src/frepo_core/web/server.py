@@ -2,12 +2,14 @@
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NoReturn
+
+from frepo_core.services.intake import Intake
+from frepo_core.services.spooling import Spool
 
 from .connections import make_server
 from .draining import Stop, run
-from .spool import Spool
 
 DEFAULT_LISTEN = "127.0.0.1:6543"
 SWITCH_SECONDS = 1e-4
@@ -27,12 +29,11 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     # default; otherwise a small answer waits 5 ms at each hand-over.
     sys.setswitchinterval(SWITCH_SECONDS)
     services = getattr(getattr(app, "registry", None), "services", None)  # a filter around the application has none
-    directory = services.intake.directory if services else None
-    hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
+    intake = services.intake if services else Intake(None)
     # Which proxies are believed, the application decides (trusted_proxies); waitress would drop their headers.
     options = {"clear_untrusted_proxy_headers": False} | settings | {"listen": listen}
     try:
-        server = make_server(app, lambda overflow: Spool(overflow, directory, hashers), **options)
+        server = make_server(app, partial(Spool, directory=intake.directory, workers=intake.hashers), **options)
     except (OSError, ValueError) as error:
         _give_up(
             f"frepo cannot listen on {listen}: {error}. HTTP_LISTEN, or http_listen= after the ini file of pserve, "

@@ -1,6 +1,7 @@
-"""Where a body waits while it arrives: a file without a name, hashed meanwhile, that a storage can link into place."""
+"""Where content waits while it arrives: a file without a name, hashed meanwhile, that a storage can link into place."""
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
@@ -11,14 +12,20 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 BATCH = 8 << 20
 TURN = 64 << 20
 BLOCK = 1 << 20
+IN_MEMORY = 512 << 10
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
 class SpoolFile(io.FileIO):
-    """A body in a file. `sha256` gives its digest, most of which was computed while the body arrived."""
+    """Content in a file. `sha256` gives its digest, most of which was computed while the content arrived.
 
-    def __init__(self, descriptor: int, workers: ThreadPoolExecutor) -> None:
+    `is_hashed`: somebody will ask for the digest; of what is only an envelope around the content nobody does.
+    """
+
+    def __init__(self, descriptor: int, workers: ThreadPoolExecutor, *, is_hashed: bool = True) -> None:
         super().__init__(descriptor, "r+")
         self._hash = _RunningHash(descriptor, workers)
+        self._is_hashed = is_hashed
         self.length = 0
 
     def append(self, data: bytes) -> None:
@@ -26,8 +33,28 @@ class SpoolFile(io.FileIO):
         view = memoryview(data)
         while view:
             view = view[self.write(view) :]
-        self.length += len(data)
-        self._hash.follow(self.length)
+        self._grow(len(data))
+
+    def copy(self, source: int, start: int, length: int) -> None:
+        """Write a part of another file at the end, within the kernel where that can be."""
+        end = start + length
+        while start < end:
+            wanted = min(BATCH, end - start)
+            try:
+                copied = os.copy_file_range(source, self.fileno(), wanted, start, self.length)
+            except OSError as error:
+                if error.errno in NO_ROOM:
+                    raise
+                copied = os.pwrite(self.fileno(), os.pread(source, wanted, start), self.length)
+            if not copied:
+                raise OSError(errno.EIO, "The file to copy from ends early")
+            start += copied
+            self._grow(copied)
+
+    def _grow(self, length: int) -> None:
+        self.length += length
+        if self._is_hashed:
+            self._hash.follow(self.length)
 
     def sha256(self) -> str:
         """Return the digest of everything in hex; waits for what is not hashed yet."""
@@ -41,12 +68,15 @@ class SpoolFile(io.FileIO):
 
 
 class Spool:
-    """A body on its way in, as waitress' receivers fill it: in memory while it is small, then in a `SpoolFile`."""
+    """Content on its way in, as waitress' receivers fill it: in memory while it is small, then in a `SpoolFile`."""
 
-    def __init__(self, overflow: int, directory: str | None, workers: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, overflow: int, directory: str | None, workers: ThreadPoolExecutor, *, is_hashed: bool = True
+    ) -> None:
         self._overflow = overflow
         self._directory = directory
         self._workers = workers
+        self._is_hashed = is_hashed
         self._memory: io.BytesIO = io.BytesIO()
         self._file: SpoolFile | None = None
 
@@ -56,7 +86,7 @@ class Spool:
             if self._memory.tell() + len(data) <= self._overflow:
                 self._memory.write(data)
                 return
-            self._file = SpoolFile(_open_unnamed(self._directory), self._workers)
+            self._file = SpoolFile(open_unnamed(self._directory), self._workers, is_hashed=self._is_hashed)
             self._file.append(self._memory.getvalue())
             self._memory = io.BytesIO()
         self._file.append(data)
@@ -126,7 +156,7 @@ class _RunningHash:
             self._hashed += len(block)
 
 
-def _open_unnamed(directory: str | None) -> int:
+def open_unnamed(directory: str | None) -> int:
     """Open a file that has no name and can get one by a link; where the system cannot, a deleted one."""
     folder = directory or tempfile.gettempdir()
     with contextlib.suppress(OSError, AttributeError):
