@@ -1,26 +1,28 @@
 """Listings of files and collections: a page, and how many pages there are."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Generic, TypeVar
 
 from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, joinedload, selectinload
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Collection, CollectionToken, File
+from frepo_core.db.models import Collection, CollectionToken, File, Tag, file_tag
 from frepo_core.domain.access import RULES
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.roles import Role
 
-from .facts import CollectionFacts, FileFacts
+from .facts import WITH_BLOB, CollectionFacts, FileFacts
 from .passwords import Passwords
 from .walking import AHEAD, Files
 
 Row = TypeVar("Row")
 
 PASSWORD_CHECKS = 50
+_FILE, _TAG = File.__table__, Tag.__table__
 NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 
 
@@ -83,9 +85,9 @@ class Listing:
         wanted = Files(public=public, shares=shares, text=search.text, tags=search.tags, mimes=search.mimes)
         with self._database.reading() as session:
             ids, total = wanted.page(session, _offset(search), search.size)
-            query = select(File).where(File.id.in_(ids)).order_by(File.id.desc())
-            rows = session.scalars(query.options(joinedload(File.blob), selectinload(File.tags))).all()
-            files = [FileFacts.of(row) for row in rows]
+            rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
+            tags = _tags_of(session, ids)
+        files = [FileFacts.of_row(row, tuple(tags[row.id])) for row in rows]
         opens = self._opener(search.password, by)
         listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and opens(file))) for file in files]
         return Page(rows=listed, number=search.page, last=_last_page(total, search.size), size=search.size)
@@ -138,6 +140,15 @@ def contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[boo
     SQLite knows the case of ASCII only, so that other letters are looked for as they are written, too.
     """
     return or_(func.lower(column).contains(text.lower(), autoescape=True), column.contains(text, autoescape=True))
+
+
+def _tags_of(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return the tags of files, in the order of their names."""
+    tags: dict[int, list[str]] = defaultdict(list)
+    query = select(file_tag.c.file_id, _TAG.c.name).join(_TAG, _TAG.c.id == file_tag.c.tag_id)
+    for file, tag in session.execute(query.where(file_tag.c.file_id.in_(ids)).order_by(_TAG.c.name)):
+        tags[file].append(tag)
+    return tags
 
 
 def _shares_tags(file: FileFacts, by: Identity) -> bool:
