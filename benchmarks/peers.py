@@ -17,7 +17,7 @@ from frepo_core.db import make_engine
 from servers.children import child, free_port
 
 from .client import Kept, fetch, make_file, post_file, stamp
-from .measure import Results, Sizes, alternate, timed
+from .measure import Results, Sizes, alternate, disk, timed
 from .small import uploads, wrk
 from .transfers import listens, name
 from .world import folder, frepo, headers
@@ -52,7 +52,7 @@ def run(results: Results, sizes: Sizes) -> None:
             with contextlib.suppress(FileNotFoundError):
                 peers.append(stack.enter_context(start(where, sizes, big)))
         results.peers = [
-            {"name": peer.name, "settings": peer.settings, "size": sizes.middle, "listed": sizes.listed}
+            {"name": peer.name, "settings": peer.settings, "size": sizes.middle, "listed": sizes.listed, "disk": disk()}
             for peer in peers
         ]
         _measure(results, sizes, peers, big)

@@ -80,9 +80,14 @@ def _peers(peers: list[dict[str, Any]]) -> str:
     for peer in peers:
         values = [f"{peer[kind]:,.1f}" if "list" in kind else f"{peer[kind]:,.0f}" for kind in KINDS if kind in peer]
         lines.append(f"| {peer['name']} | " + " | ".join(values) + " |")
+    disk = f"Files on {peers[0]['disk']}."
     settings = "\n".join(f"- {peer['name']}: {peer['settings']}" for peer in peers)
     _plot_of_peers(peers)
-    return "### Side by side\n\n" + "\n".join(lines) + f"\n\n{settings}\n\n![Side by side](performance-peers.png)"
+    return (
+        f"### Side by side\n\n{disk}\n\n"
+        + "\n".join(lines)
+        + f"\n\n{settings}\n\n![Side by side](performance-peers.png)"
+    )
 
 
 def _plot_of_rows(rows: list[Row]) -> str:
