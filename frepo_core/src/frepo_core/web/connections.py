@@ -72,6 +72,8 @@ def make_server(app: object, new_spool: Callable[..., Spool], **settings: Any) -
     class Parser(DrainingParser):
         """Lets bodies wait in spools."""
 
+        body_rcv: Any
+
         def parse_header(self, header_plus: bytes) -> None:
             super().parse_header(header_plus)
             if self.body_rcv is None and not self.chunked:
