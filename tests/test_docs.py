@@ -149,3 +149,13 @@ def test_every_refusal_has_a_status():
     raised = [one for one in error_classes() if "number" in vars(one) and one is not errors.FrepoError]
 
     assert [] == [one.__name__ for one in raised if one not in STATUS]
+
+
+def test_every_test_that_the_reliability_document_names_is_there():
+    text = (DOCS / "reliability.md").read_text()
+    named = set(re.findall(r"`(test_\w+)` in `(tests/[\w/]+\.py)`", text))
+    files = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+
+    assert [] == [(name, path) for name, path in named if f"def {name}(" not in (ROOT / path).read_text()]
+    assert set() == {Path(path).name for path in re.findall(r"`(?:tests/\w+/)?(test_\w+\.py)`", text)} - files
+    assert len(named) > 20

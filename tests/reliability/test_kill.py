@@ -16,7 +16,7 @@ from reliability.nursery import ForkedService
 from reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
 from reliability.world import World
 
-KILLS = 200 if BIG else 16
+KILLS = 200 if BIG else 12
 ROUNDS = 8  # kills between two looks at everything
 
 

@@ -34,7 +34,7 @@ from reliability.conftest import BIG
 from reliability.invariants import ALERTING, assert_unchanged, digest_of
 from reliability.world import World
 
-EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if BIG else "10"))
+EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if BIG else "8"))
 STEPS = 30
 ROTATING = "delete_oldest_when_adding_new"
 ENOUGH = 1 << 30

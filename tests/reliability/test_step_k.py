@@ -133,7 +133,7 @@ CASES = [
     make_token,
     revoke_token,
 ]
-ON_POSTGRESQL = CASES if BIG else [add_version_and_rotate, repeat_version]
+INTRICATE = [add_version_and_rotate, repeat_version]
 
 
 def each_of(cases):
@@ -174,7 +174,7 @@ def test_a_database_that_fails_at_step_k_loses_nothing(world, at_database, case,
 
 @pytest.mark.on("postgresql")
 @each_break
-@each_of(ON_POSTGRESQL)
+@each_of(CASES if BIG else INTRICATE)
 def test_a_postgresql_that_fails_at_step_k_loses_nothing(world, at_database, case, do, only):
     _fail_at_each_step(world, at_database, case, do, only)
 
@@ -262,7 +262,7 @@ def test_a_storage_that_stalls_at_any_step_stops_nobody_else(world, case, method
     assert not stalled.is_alive()
 
 
-@each_case
+@each_of(CASES if BIG else INTRICATE)
 def test_a_database_that_stalls_at_step_k_only_takes_longer(world, at_database, case):
     trouble = Trouble(lambda connection: threading.Event().wait(0.02))
     at_database(trouble)

@@ -16,7 +16,7 @@ from reliability.nursery import Child
 from reliability.upgrading import upgrade_to
 
 # From nothing, and at each statement, only in the full form.
-STARTS, STEPS = (["nothing", "0001"], {}) if BIG else (["0001"], {"sqlite": 9, "postgresql": 9, "mysql": 6})
+STARTS, STEPS = (["nothing", "0001"], {}) if BIG else (["0001"], {"sqlite": 13, "postgresql": 13, "mysql": 8})
 KILLED, FINISHED = -signal.SIGKILL, 9
 ROW = {
     "key": "k" * 64,
