@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 from typing import BinaryIO, Self
 
 from frepo_core.errors import StorageUnavailable
@@ -30,10 +31,7 @@ class CheckedContent:
         self._sha256.update(data)
         is_over = self._size >= self._blob.size or (not data and size != 0)
         if is_over and (self._size != self._blob.size or self._sha256.hexdigest() != self._blob.digest):
-            log.critical(
-                "the bytes of blob %s (%s, key %s) are wrong", self._blob.id, self._blob.storage, self._blob.key
-            )
-            raise StorageUnavailable("The storage gave other bytes than were stored")
+            raise _wrong(self._blob)
         return data
 
     def close(self) -> None:
@@ -45,3 +43,66 @@ class CheckedContent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class CheckedFile:
+    """The same for a whole local file that a server sends by itself, without a thread.
+
+    Such a server reads a piece, goes back, and reads again as much of it as the client took: what was read last is
+    kept, so that each piece is read and hashed once.
+    """
+
+    def __init__(self, file: BinaryIO, blob: BlobFacts) -> None:
+        self._file = file
+        self._blob = blob
+        self._position = 0
+        self._piece, self._piece_start = b"", 0
+        self._sha256, self._hashed = hashlib.sha256(), 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read at most `size` bytes. Raises `StorageUnavailable` in place of the last of wrong ones."""
+        offset = self._position - self._piece_start
+        if size < 0 or not 0 <= offset <= len(self._piece) - size:
+            self._file.seek(self._position)
+            self._piece, self._piece_start, offset = self._file.read(size), self._position, 0
+            self._check()
+        data = self._piece if size == len(self._piece) else self._piece[offset : offset + size if size >= 0 else None]
+        self._position += len(data)
+        return data
+
+    def _check(self) -> None:
+        new = memoryview(self._piece)[max(self._hashed - self._piece_start, 0) :]
+        if self._piece_start <= self._hashed:
+            self._sha256.update(new)
+            self._hashed += len(new)
+        if new and self._hashed == self._blob.size and self._sha256.hexdigest() != self._blob.digest:
+            raise _wrong(self._blob)
+
+    def seekable(self) -> bool:
+        """Say that it can be gone back in."""
+        return True
+
+    def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a position, counted from the start, the current one or the end."""
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._blob.size}[whence]
+        self._position = origin + position
+        return self._position
+
+    def tell(self) -> int:
+        """Tell the position."""
+        return self._position
+
+    def close(self) -> None:
+        """Close the file below."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _wrong(blob: BlobFacts) -> StorageUnavailable:
+    log.critical("the bytes of blob %s (%s, key %s) are wrong", blob.id, blob.storage, blob.key)
+    return StorageUnavailable("The storage gave other bytes than were stored")

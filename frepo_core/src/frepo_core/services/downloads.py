@@ -21,7 +21,7 @@ from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
 from .aliases import Aliases
-from .checking import CheckedContent
+from .checking import CheckedContent, CheckedFile
 from .facts import BlobFacts, FileFacts
 from .files import Files
 from .links import Links
@@ -107,10 +107,10 @@ class Downloads:
             return cast(BinaryIO, CheckedContent(content, blob))
         return content
 
-    def open_file(self, blob: BlobFacts, start: int = 0) -> BinaryIO | None:
+    def open_file(self, blob: BlobFacts, start: int = 0, length: int | None = None) -> BinaryIO | None:
         """Open the local file that holds the bytes, placed at `start`; None where the backend has no such file.
 
-        A server can send it without a thread. Raises as `open` does, also where the file is not as long as the
+        A server can send it without a thread; where that is to send the whole, it is checked as it is read. Raises as `open` does, also where the file is not as long as the
         record says: a server would answer with what there is, as if that were all.
         """
 
@@ -124,7 +124,10 @@ class Downloads:
             file.seek(start)
             return file
 
-        return self._located(blob, open_file)
+        file = self._located(blob, open_file)
+        if file and start == 0 and length in {None, blob.size}:
+            return cast(BinaryIO, CheckedFile(file, blob))
+        return file
 
     def path(self, blob: BlobFacts) -> Path | None:
         """Return the local file that holds the bytes, where the backend has one. Raises as `open` does."""

@@ -93,7 +93,7 @@ def remove(request: FrepoRequest) -> Answer:
 def _open(request: FrepoRequest, blob: BlobFacts, start: int, length: int | None) -> BinaryIO:
     """Open a part, or for a server that can send a file by itself the local file, placed at the part's start."""
     downloads = request.services.downloads
-    file = downloads.open_file(blob, start) if "wsgi.file_wrapper" in request.environ else None
+    file = downloads.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None
     return file or downloads.open(blob, start, length)
 
 

@@ -1,0 +1,56 @@
+"""A local file that rotted is never downloaded whole, though the server sends it by itself."""
+
+import http.client
+import os
+
+import pytest
+
+from live.wire import eventually, open_files
+
+SIZE = 5_000_000
+
+
+@pytest.fixture
+def file(service, client):
+    """A file of the service, and where it lies on the disk."""
+    uploaded = client.upload(os.urandom(SIZE)).json
+    (path,) = service.storage.rglob(f"{uploaded['sha256']}*")
+    return uploaded["filename"], path
+
+
+def flip(path, at):
+    with path.open("r+b") as blob:
+        blob.seek(at)
+        byte = blob.read(1)
+        blob.seek(at)
+        blob.write(bytes([byte[0] ^ 1]))
+
+
+@pytest.mark.parametrize("at", [0, SIZE // 2, SIZE - 1])
+def test_a_download_breaks_off_before_the_last_of_wrong_bytes(client, file, at):
+    name, path = file
+    flip(path, at)
+
+    with pytest.raises(http.client.IncompleteRead) as caught:
+        client.download(name)
+
+    assert len(caught.value.partial) < SIZE
+
+
+def test_downloads_that_broke_off_lose_no_descriptor(service, client, file):
+    name, path = file
+    flip(path, 7)
+    before = len(open_files(service))
+    for _ in range(3):
+        with pytest.raises(http.client.IncompleteRead):
+            client.download(name)
+
+    assert eventually(True, lambda: len(open_files(service)) <= before)
+
+
+def test_a_file_that_is_sound_again_is_downloaded(client, file):
+    name, path = file
+    flip(path, 7)
+    flip(path, 7)
+
+    assert path.read_bytes() == client.download(name).body

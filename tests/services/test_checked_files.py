@@ -1,0 +1,46 @@
+"""What a server that sends files by itself reads of one: piece by piece, again from where the client got to."""
+
+import hashlib
+from io import BytesIO
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from waitress.buffers import ReadOnlyFileBasedBuffer
+
+from frepo_core.errors import StorageUnavailable
+from frepo_core.services.checking import CheckedFile
+
+CONTENT = bytes(range(256)) * 4
+TAKEN = st.lists(st.integers(1, 200), min_size=1, max_size=30)
+
+
+def send(content, taken, piece=100):
+    """Send as waitress does: offer a piece, skip what the socket took."""
+    blob = SimpleNamespace(
+        id=1, storage="local", key="a", size=len(CONTENT), digest=hashlib.sha256(CONTENT).hexdigest()
+    )
+    buffer = ReadOnlyFileBasedBuffer(CheckedFile(BytesIO(content), blob))
+    buffer.prepare(len(content))
+    sent = b""
+    while len(sent) < len(content):
+        offered = buffer.get(piece)
+        count = min(taken[len(sent) % len(taken)], len(offered))
+        sent += offered[:count]
+        buffer.skip(count, True)
+    return sent
+
+
+@given(taken=TAKEN)
+def test_right_bytes_are_sent_however_slowly_they_are_taken(taken):
+    assert CONTENT == send(CONTENT, taken)
+
+
+@given(taken=TAKEN, at=st.integers(0, len(CONTENT) - 1))
+def test_wrong_bytes_are_never_sent_to_their_end(taken, at):
+    wrong = bytearray(CONTENT)
+    wrong[at] ^= 1
+
+    with pytest.raises(StorageUnavailable, match="other bytes"):
+        send(bytes(wrong), taken)
