@@ -30,3 +30,16 @@ def test_the_time_left_is_told_beyond_a_day(shown, done, left):
 
 def test_blobs_that_came_meanwhile_do_not_break_the_bar(shown):
     assert shown(3600, done=40, total=31, size=0).endswith(", 00:00:00 left")
+
+
+def test_a_bar_on_a_terminal_stays_on_one_line_and_ends_it():
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    with ProgressBar("sweep", stream) as bar:
+        for done in range(1, 5):
+            bar(done=done, total=3, size=1)
+
+    assert (stream.getvalue().count("\n"), stream.getvalue()[-1]) == (1, "\n")

@@ -76,3 +76,13 @@ def test_links_lead_somewhere():
     assert files
     assert [] == [path for path in files if not path.exists()]
     assert [] == [target for target in targets if target.startswith("#") and target[1:] not in headings]
+
+
+@pytest.mark.parametrize("example", ["frepo-storage-sftp", "frepo-strategy-keep-daily"])
+def test_an_example_has_less_than_150_lines_of_code(example):
+    def is_code(line):
+        return line.strip() and not line.lstrip().startswith(("#", '"""'))
+
+    sources = (ROOT / "examples" / example / "src").rglob("*.py")
+
+    assert 150 > sum(1 for path in sources for line in path.read_text().splitlines() if is_code(line))

@@ -9,7 +9,7 @@ def test_the_keys_tell_contents_and_what_the_database_lacks(services, backend, a
     backend.store("ab/" + "ab" * 32 + "-" + "1" * 16, BytesIO(b"lost"), 4)
     backend.store("notes.txt", BytesIO(b"other"), 5)
 
-    report = read_index(services.database, backend)
+    report = read_index(services.database, backend, storage="local")
 
     assert (4, 18, 2, 1, ["notes.txt"]) == (
         report.keys,

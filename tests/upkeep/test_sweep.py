@@ -121,3 +121,12 @@ def test_a_copy_that_a_migration_did_not_finish_goes(services, memory, add):
     report = sweep(services.database, services.storages, services.blobs, storage="memory", grace=timedelta())
 
     assert (1, []) == (report.orphans, list(memory.list()))
+
+
+def test_progress_is_told_for_each_key(clean, add, orphan):
+    add(b"content")
+    orphan("ab/old", days=3)
+    told = []
+    clean(progress=lambda *, done, total, size: told.append((done, total)))
+
+    assert [(1, 1), (2, 1)] == told

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import TextIO
+from typing import Self, TextIO
 
 from frepo_core.domain.sizes import format_size
 
@@ -20,18 +20,27 @@ class ProgressBar:
         self._is_terminal = stream.isatty()
         self._began = self._shown = time.monotonic()
         self._size = 0
+        self._is_open = False
 
     def __call__(self, *, done: int, total: int, size: int) -> None:
         """Count a blob, and show it where the last time is long enough ago."""
         self._size += size
         now = time.monotonic()
-        is_last = bool(total) and done >= total
+        is_last = done == total
         if not is_last and now - self._shown < (BAR_SECONDS if self._is_terminal else LINE_SECONDS):
             return
         self._shown = now
         text = self._describe(done, total, max(now - self._began, 1e-6))
-        self._stream.write(f"\r{text}\x1b[K" + "\n" * is_last if self._is_terminal else f"{text}\n")
+        self._is_open = self._is_terminal
+        self._stream.write(f"\r{text}\x1b[K" if self._is_terminal else f"{text}\n")
         self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_open:
+            self._stream.write("\n")
 
     def _describe(self, done: int, total: int, seconds: float) -> str:
         rate = f"{format_size(int(self._size / seconds))}/s"

@@ -53,13 +53,14 @@ class Verify(StorageCommand):
             raise FieldsError({"percent": ["a number over 0 and up to 100"]})
         older_than = _duration("older-than", arguments.older_than) if arguments.older_than else None
         services = self.services()
-        report = verify(
-            services.database,
-            services.storages,
-            percent=arguments.percent,
-            older_than=older_than,
-            progress=ProgressBar("verify"),
-        )
+        with ProgressBar("verify") as progress:
+            report = verify(
+                services.database,
+                services.storages,
+                percent=arguments.percent,
+                older_than=older_than,
+                progress=progress,
+            )
         damaged = [f"{each.storage} {each.key}: {each.problem}" for each in report.damaged]
         return {"checked": report.checked, "size": format_size(report.size), "damaged": damaged}, bool(damaged)
 
@@ -81,15 +82,16 @@ class Sweep(StorageCommand):
 
         grace = _duration("grace", arguments.grace)
         services = self.services()
-        report = sweep(
-            services.database,
-            services.storages,
-            services.blobs,
-            storage=arguments.storage or services.storages.current,
-            grace=grace,
-            dry_run=arguments.dry_run,
-            progress=ProgressBar("sweep"),
-        )
+        with ProgressBar("sweep") as progress:
+            report = sweep(
+                services.database,
+                services.storages,
+                services.blobs,
+                storage=arguments.storage or services.storages.current,
+                grace=grace,
+                dry_run=arguments.dry_run,
+                progress=progress,
+            )
         rows = {
             "dry_run": arguments.dry_run,
             "orphans": report.orphans,
@@ -120,7 +122,8 @@ class Migrate(StorageCommand):
             raise FieldsError({"to": ["another storage than --from"]})
         services = self.services()
         migrator = Migrator(services.database, services.storages, source=arguments.source, target=arguments.target)
-        report = migrator.run(purge=arguments.purge, progress=ProgressBar("migrate"))
+        with ProgressBar("migrate") as progress:
+            report = migrator.run(purge=arguments.purge, progress=progress)
         rows = {
             "moved": report.moved,
             "size": format_size(report.size),
@@ -149,8 +152,10 @@ class RebuildIndex(StorageCommand):
                 {"dry-run": ["is required: keys carry digests, but no names and no collections, to rebuild from"]}
             )
         services = self.services()
-        backend = services.storages.get(arguments.storage or services.storages.current)
-        report = read_index(services.database, backend, progress=ProgressBar("rebuild-index"))
+        storage = arguments.storage or services.storages.current
+        backend = services.storages.get(storage)
+        with ProgressBar("rebuild-index") as progress:
+            report = read_index(services.database, backend, storage=storage, progress=progress)
         rows = {
             "keys": report.keys,
             "size": format_size(report.size),

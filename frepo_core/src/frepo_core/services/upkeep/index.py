@@ -10,7 +10,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.naming import digest_in_key
 from frepo_core.plugins import StorageBackend
 
-from .progress import Progress, batches, silent
+from .progress import Progress, batches, count_blobs, silent
 
 BATCH = 500
 
@@ -26,8 +26,11 @@ class IndexReport:
     foreign: Sequence[str]
 
 
-def read_index(database: Database, backend: StorageBackend, *, progress: Progress = silent) -> IndexReport:
+def read_index(
+    database: Database, backend: StorageBackend, *, storage: str, progress: Progress = silent
+) -> IndexReport:
     """Read every key; each carries its content's digest. Nothing is changed, and no content is read."""
+    total = count_blobs(database, Blob.storage == storage)
     digests: set[str] = set()
     foreign: list[str] = []
     keys, size, unknown = 0, 0, 0
@@ -38,7 +41,7 @@ def read_index(database: Database, backend: StorageBackend, *, progress: Progres
         digests |= found
         for stat in batch:
             keys, size = keys + 1, size + stat.size
-            progress(done=keys, total=0, size=stat.size)
+            progress(done=keys, total=total, size=stat.size)
     return IndexReport(keys=keys, size=size, contents=len(digests), unknown=unknown, foreign=foreign)
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -16,7 +16,7 @@ from frepo_core.plugins import StorageBackend
 
 from ..storages import Storages
 from .hashing import UnreadableError, damage_of
-from .progress import Progress, silent
+from .progress import Progress, count_blobs, silent
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Migrator:
 
         A blob that is damaged or unreadable in the source stays there and is reported; the others go on.
         """
-        total = self._count()
+        total = count_blobs(self._database, Blob.storage == self._source_name)
         moved, size, failed = 0, 0, list[str]()
         for done, row in enumerate(self._rows(), start=1):
             try:
@@ -105,11 +105,6 @@ class Migrator:
                 return
             yield from rows
             after = rows[-1].id
-
-    def _count(self) -> int:
-        with self._database.reading() as session:
-            query = select(func.count()).select_from(Blob).where(Blob.storage == self._source_name)
-            return session.scalar(query) or 0
 
     def _purge(self) -> int:
         """Delete the source's bytes of each content whose row points at the target, and whose bytes are sound there."""

@@ -4,6 +4,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
+from sqlalchemy import ColumnElement, func, select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+
 Item = TypeVar("Item")
 
 
@@ -16,6 +21,12 @@ class Progress(Protocol):
 
 def silent(*, done: int, total: int, size: int) -> None:
     """Tell nobody."""
+
+
+def count_blobs(database: Database, *conditions: ColumnElement[bool]) -> int:
+    """Count the rows of blobs."""
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(Blob).where(*conditions)) or 0
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -15,7 +15,7 @@ from frepo_core.plugins import BlobStat, StorageBackend
 
 from ..blobs import Blobs
 from ..storages import Storages
-from .progress import Progress, batches, silent
+from .progress import Progress, batches, count_blobs, silent
 
 BATCH = 500
 AROUND_ITS_ROW = timedelta(hours=1)  # bytes are stored before their row is made, by another clock
@@ -53,11 +53,11 @@ def sweep(
     if not dry_run:
         blobs.collect(unused)
     orphans, orphan_size = 0, 0
-    for done, stat in enumerate(_orphans(database, backend, storage, before), start=1):
+    listed = _told(backend.list(), count_blobs(database, Blob.storage == storage), progress)
+    for stat in _orphans(database, listed, storage, before):
         orphans, orphan_size = orphans + 1, orphan_size + stat.size
         if not dry_run:
             backend.delete(stat.key)
-        progress(done=done, total=0, size=stat.size)
     return SweepReport(
         orphans=orphans,
         orphan_size=orphan_size,
@@ -67,15 +67,21 @@ def sweep(
     )
 
 
+def _told(listed: Iterator[BlobStat], total: int, progress: Progress) -> Iterator[BlobStat]:
+    for done, stat in enumerate(listed, start=1):
+        yield stat
+        progress(done=done, total=total, size=stat.size)
+
+
 def _unused_rows(database: Database, before: datetime) -> list[int]:
     with database.reading() as session:
         used = select(File.id).where(File.blob_id == Blob.id).exists()
         return list(session.scalars(select(Blob.id).where(Blob.created_at < before, ~used)))
 
 
-def _orphans(database: Database, backend: StorageBackend, storage: str, before: datetime) -> Iterator[BlobStat]:
+def _orphans(database: Database, listed: Iterator[BlobStat], storage: str, before: datetime) -> Iterator[BlobStat]:
     """Go through the keys that no row names, but for those that a migration left behind for its `--purge`."""
-    old = (stat for stat in backend.list() if stat.modified < before)
+    old = (stat for stat in listed if stat.modified < before)
     for batch in batches(old, BATCH):
         with database.reading() as session:
             query = select(Blob.key).where(Blob.storage == storage, Blob.key.in_([stat.key for stat in batch]))

@@ -7,14 +7,14 @@ from datetime import timedelta
 from math import ceil
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, and_, or_, select, update
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 
 from ..storages import Storages
 from .hashing import UnreadableError, damage_of
-from .progress import Progress, silent
+from .progress import Progress, count_blobs, silent
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def verify(
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
     is_due = and_(Blob.created_at <= started, or_(Blob.verified_at.is_(None), Blob.verified_at < cutoff))
-    total = _count(database, is_due, percent)
+    total = ceil(count_blobs(database, is_due) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _oldest_first(database, is_due, total):
         try:
@@ -73,12 +73,6 @@ def verify(
         size += row.size
         progress(done=checked, total=total, size=row.size)
     return VerifyReport(checked=checked, size=size, damaged=damaged)
-
-
-def _count(database: Database, is_due: ColumnElement[bool], percent: float) -> int:
-    with database.reading() as session:
-        due = session.scalar(select(func.count()).select_from(Blob).where(is_due)) or 0
-    return ceil(due * percent / 100)
 
 
 def _oldest_first(database: Database, is_due: ColumnElement[bool], total: int) -> Iterator[Blob]:
