@@ -72,10 +72,12 @@ class Files:
 
 
 def _shares(names: Sequence[str]) -> ColumnElement[bool]:
-    on_file = select(file_tag.c.tag_id).where(file_tag.c.file_id == File.id).correlate(File)
+    """Tell whether a file has one of these tags or, where there are none, no tag."""
+    on_file = select(file_tag.c.tag_id).where(file_tag.c.file_id == File.id).correlate(File).limit(1)
+    # Not by EXISTS: MariaDB would read all tags of all files first, to look each of ours up in that.
     if not names:
-        return ~on_file.exists()
-    return on_file.join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(names)).exists()
+        return on_file.scalar_subquery().is_(None)
+    return on_file.join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(names)).scalar_subquery().is_not(None)
 
 
 def _first(walks: Sequence[Select[tuple[int]]], count: int) -> Select[tuple[int]]:
