@@ -1,6 +1,7 @@
 """Tells the type of content from the content itself, with libmagic."""
 
 import functools
+import re
 import threading
 
 import pylibmagic  # noqa: F401  # brings libmagic, and shows `magic` where it is; so it comes first
@@ -11,11 +12,20 @@ import magic
 from frepo_core.domain.types import common_name
 
 HEAD_BYTES = 8192
+# An object or array of JSON (RFC 8259) that is cut off anywhere; what comes last may be half a token.
+_CUT_JSON = re.compile(
+    rb"""\s*+ [{\[] (?: [\s{}\[\],:] | "(?:[^"\\\x00-\x1f]|\\.)*+" | -?\d[\d.eE+-]*+ | true | false | null )*+
+    (?: "(?:[^"\\\x00-\x1f]|\\.)*+ \\? | - | [a-z]{1,4} )?""",
+    re.VERBOSE,
+)
 
 
 def sniff(head: bytes) -> str:
     """Return the type of content that starts with `head`, its first 8,192 bytes or all of it."""
-    return common_name(_sniffer().magic.from_buffer(head))
+    mime = common_name(_sniffer().magic.from_buffer(head))
+    if mime == "text/plain" and len(head) >= HEAD_BYTES and _CUT_JSON.fullmatch(head):
+        return "application/json"  # libmagic knows JSON only when it sees its end
+    return mime
 
 
 class _Sniffer(threading.local):

@@ -1,0 +1,25 @@
+"""Types of contents of which only the head is looked at."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.services.sniffing import HEAD_BYTES, sniff
+
+ROWS = [{"name": f'Zoë "{n}" \\ \n', "size": n * -1.5e3, "tags": [True, None, "x" * (n % 90)]} for n in range(900)]
+
+
+@given(start=st.integers(0, 5000), indent=st.sampled_from([None, 2]), is_ascii=st.booleans())
+def test_large_json_is_json_wherever_its_head_ends(start, indent, is_ascii):
+    text = json.dumps(["y" * start, *ROWS], indent=indent, ensure_ascii=is_ascii).encode()
+
+    assert sniff(text[:HEAD_BYTES]) == "application/json"
+
+
+@pytest.mark.parametrize(
+    "text", [b"{dear reader} this is prose\n", b"[one] a footnote\n[two] another\n", b'{"a": b}\n']
+)
+def test_other_texts_are_not(text):
+    assert sniff((text * 1000)[:HEAD_BYTES]) != "application/json"
