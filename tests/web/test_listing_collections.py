@@ -91,14 +91,14 @@ def test_the_listing_has_a_role_of_its_own(app, make_token):
 @pytest.mark.parametrize(
     ("search", "found"),
     [
-        ("db", ["Db_1.sql"]),
-        ("*DB*", ["Db_1.sql"]),
-        ("*.sql", ["Db_1.sql", "x.sql"]),
-        ("D*b", []),
-        ("*", ["Db_1.sql", "x.sql"]),
-        ("***", ["Db_1.sql", "x.sql"]),
-        ("", ["Db_1.sql", "x.sql"]),
-        ("_", ["Db_1.sql"]),
+        ("kb", ["Kb_1.sql"]),
+        ("*KB*", ["Kb_1.sql"]),
+        ("*.sql", ["Kb_1.sql", "x.sql"]),
+        ("K*b", []),
+        ("*", ["Kb_1.sql", "x.sql"]),
+        ("***", ["Kb_1.sql", "x.sql"]),
+        ("", ["Kb_1.sql", "x.sql"]),
+        ("_", ["Kb_1.sql"]),
         ("%25", []),
         ("\\", []),
         ("%C5%BB%C3%B3%C5%82w", ["x.sql"]),
@@ -107,7 +107,7 @@ def test_the_listing_has_a_role_of_its_own(app, make_token):
 )
 def test_a_search_takes_every_character_for_itself_but_stars_at_the_ends(create, names, search, found):
     create("x.sql", description="Żółw i jaŹń")
-    create("Db_1.sql")
+    create("Kb_1.sql")
 
     assert names(f"searchQuery={search}") == found
 
