@@ -82,7 +82,7 @@ def services(
         services = open_services(tmp_path, ini)
     else:
         services = assemble(ini, {}, plugins)
-        migrations.upgrade(services.database.engine)
+        migrations.make_ready(services.database.engine, upgrades=True)
     yield services
     services.database.engine.dispose()
 

@@ -16,14 +16,18 @@ CONTENT = bytes(range(256)) * 4
 TAKEN = st.lists(st.integers(1, 200), min_size=1, max_size=30)
 
 
-def send(content, taken, piece=100):
-    """Send as waitress does: offer a piece, skip what the socket took."""
+def make_buffer(content):
     blob = SimpleNamespace(
         id=1, storage="local", key="a", size=len(CONTENT), digest=hashlib.sha256(CONTENT).hexdigest()
     )
     buffer = ReadOnlyFileBasedBuffer(CheckedFile(BytesIO(content), blob))
     buffer.prepare(len(content))
-    sent = b""
+    return buffer
+
+
+def send(content, taken, piece=100):
+    """Send as waitress does: offer a piece, skip what the socket took."""
+    buffer, sent = make_buffer(content), b""
     while len(sent) < len(content):
         offered = buffer.get(piece)
         count = min(taken[len(sent) % len(taken)], len(offered))
@@ -44,3 +48,11 @@ def test_wrong_bytes_are_never_sent_to_their_end(taken, at):
 
     with pytest.raises(StorageUnavailable, match="other bytes"):
         send(bytes(wrong), taken)
+
+
+def test_wrong_bytes_are_refused_again_and_again():
+    """After an error waitress may try once more before it closes the connection."""
+    buffer = make_buffer(CONTENT[:-1] + b"?")
+    for _ in range(3):
+        with pytest.raises(StorageUnavailable):
+            buffer.get(len(CONTENT))

@@ -1,3 +1,4 @@
+import sys
 from datetime import timedelta
 
 import pytest
@@ -92,13 +93,23 @@ def test_what_was_checked_since_is_left_out(check, add):
     assert 0 == report.checked
 
 
+PAGE = 10
+
+
+@pytest.fixture
+def small_pages(monkeypatch):
+    # The package shows the function of the same name.
+    monkeypatch.setattr(sys.modules["frepo_core.services.upkeep.verify"], "PAGE", PAGE)
+
+
+@pytest.mark.usefixtures("small_pages")
 def test_more_blobs_than_a_page_are_all_checked_once(check, add):
-    for number in range(201):
+    for number in range(PAGE + 1):
         add(str(number).encode())
 
     report = check()
 
-    assert 201 == report.checked
+    assert PAGE + 1 == report.checked
 
 
 @pytest.fixture
@@ -130,8 +141,9 @@ def test_a_blob_that_is_moved_meanwhile_is_no_damage(services, check, add, memor
     assert [] == report.damaged
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, add, path_of, first):
-    files = [add(str(number).encode()) for number in range(201)]
+    files = [add(str(number).encode()) for number in range(PAGE + 1)]
 
     def heal():
         path_of(files[1]).unlink()
@@ -143,8 +155,9 @@ def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, ad
         assert [files[1].blob.digest] == session.scalars(select(Blob.digest).where(Blob.verified_at.is_(None))).all()
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_a_blob_that_comes_meanwhile_takes_no_others_turn(check, services, add, first):
-    for number in range(201):
+    for number in range(PAGE + 1):
         add(str(number).encode())
     check()
     started = utc_now()

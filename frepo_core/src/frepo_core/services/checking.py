@@ -64,18 +64,20 @@ class CheckedFile:
         offset = self._position - self._piece_start
         if size < 0 or not 0 <= offset <= len(self._piece) - size:
             self._file.seek(self._position)
-            self._piece, self._piece_start, offset = self._file.read(size), self._position, 0
-            self._check()
+            piece = self._file.read(size)
+            self._check(piece)
+            self._piece, self._piece_start, offset = piece, self._position, 0
         data = self._piece if size == len(self._piece) else self._piece[offset : offset + size if size >= 0 else None]
         self._position += len(data)
         return data
 
-    def _check(self) -> None:
-        new = memoryview(self._piece)[max(self._hashed - self._piece_start, 0) :]
-        if self._piece_start <= self._hashed:
+    def _check(self, piece: bytes) -> None:
+        """Hash what is new of the piece at the position. Whoever asks again after wrong bytes is refused again."""
+        if self._position <= self._hashed:
+            new = memoryview(piece)[self._hashed - self._position :]
             self._sha256.update(new)
             self._hashed += len(new)
-        if new and self._hashed == self._blob.size and self._sha256.hexdigest() != self._blob.digest:
+        if self._hashed == self._blob.size and self._sha256.hexdigest() != self._blob.digest:
             raise _wrong(self._blob)
 
     def seekable(self) -> bool:
