@@ -63,6 +63,30 @@ class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
         return len(data)
 
 
+class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+    """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.
+
+    By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap
+    of each thread keeps room for that. Its times are those of the host's clock, which may be set.
+    """
+
+    error_task_class = JsonErrorTask
+    sendbuf_len: int
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
+
+    @property
+    def last_activity(self) -> float:
+        """When bytes were last moved, as `time.monotonic` counts."""
+        return self._last_activity
+
+    @last_activity.setter
+    def last_activity(self, by_the_hosts_clock: float) -> None:
+        self._last_activity = time.monotonic()
+
+
 def make_server(app: object, new_spool: Callable[..., Spool], **settings: Any) -> Any:
     """Return waitress' server for the application, with one listener for each address.
 
@@ -85,33 +109,14 @@ def make_server(app: object, new_spool: Callable[..., Spool], **settings: Any) -
             else:
                 self.body_rcv.buf = spool
 
-    class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-        """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.
+    class SpoolingChannel(Channel):
+        """Reads its requests so."""
 
-        By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap
-        of each thread keeps room for that. Its times are those of the host's clock, which may be set.
-        """
-
-        error_task_class = JsonErrorTask
         parser_class = Parser
-        sendbuf_len: int
-
-        def __init__(self, *arguments: Any, **more: Any) -> None:
-            super().__init__(*arguments, **more)
-            self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
-
-        @property
-        def last_activity(self) -> float:
-            """When bytes were last moved, as `time.monotonic` counts."""
-            return self._last_activity
-
-        @last_activity.setter
-        def last_activity(self, by_the_hosts_clock: float) -> None:
-            self._last_activity = time.monotonic()
 
     listeners: dict[int, Any] = {}
     server = create_server(app, map=listeners, **settings)
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
-            listener.channel_class = Channel
+            listener.channel_class = SpoolingChannel
     return server

@@ -97,26 +97,20 @@ def _open(request: FrepoRequest, blob: BlobFacts, start: int, length: int | None
     return file or downloads.open(blob, start, length)
 
 
+DOWNLOADS = {"download_file": "/repository/file/{name}", "download_public_file": "/public/download/{name}"}
 ENDPOINTS = [
-    Endpoint(
-        name="download_file",
-        method="GET",
-        path="/repository/file/{name}",
-        view=download,
-        summary="Download a file",
-        permission=None,
-        query=DownloadQuery,
-        answers={200: None, 206: None, 302: None, 304: None},
-    ),
-    Endpoint(
-        name="download_public_file",
-        method="GET",
-        path="/public/download/{name}",
-        view=download,
-        summary="Download a file",
-        permission=None,
-        query=DownloadQuery,
-        answers={200: None, 206: None, 302: None, 304: None},
+    *(
+        Endpoint(
+            name=name,
+            method="GET",
+            path=path,
+            view=download,
+            summary="Download a file",
+            permission=None,
+            query=DownloadQuery,
+            answers={200: None, 206: None, 302: None, 304: None},
+        )
+        for name, path in DOWNLOADS.items()
     ),
     Endpoint(
         name="delete_file",
