@@ -1,3 +1,4 @@
+import contextlib
 import re
 import shutil
 import sqlite3
@@ -39,7 +40,7 @@ def test_the_six_lines_dump_and_restore(service, fresh_clone):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    with sqlite3.connect(fresh_clone / "restored.db") as restored:
+    with contextlib.closing(sqlite3.connect(fresh_clone / "restored.db")) as restored:
         assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [
             ("night.sql.gz", 3)
         ]

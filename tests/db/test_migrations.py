@@ -7,7 +7,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import MetaData, column, insert, inspect, select, table, text
+from sqlalchemy import DateTime, MetaData, column, insert, inspect, select, table, text
 from sqlalchemy.orm import Session
 
 from frepo_core import main
@@ -166,6 +166,12 @@ def test_a_schema_of_a_newer_frepo_is_a_message_not_a_bug(engine):
         migrations.upgrade(engine)
 
 
+def insert_into(name, row):
+    """Insert into a table as it was, which no model describes."""
+    columns = [column(key, DateTime() if isinstance(value, datetime) else None) for key, value in row.items()]
+    return insert(table(name, *columns)).values(row)
+
+
 def test_files_of_an_older_schema_are_found_by_name_and_type(engine, ini):
     with engine.connect() as connection:
         config = migrations._config()
@@ -180,10 +186,10 @@ def test_files_of_an_older_schema_are_found_by_name_and_type(engine, ini):
             "mime": "text/csv",
             "created_at": NOW,
         }
-        connection.execute(insert(table("blob", *map(column, blob))).values(blob))
+        connection.execute(insert_into("blob", blob))
         file = {"id": 1, "stored_name": "0123456789year.csv", "requested_name": "year.csv", "blob_id": 1}
         file |= {"public": True, "created_at": NOW, "kind": "plain"}
-        connection.execute(insert(table("file", *map(column, file))).values(file))
+        connection.execute(insert_into("file", file))
         connection.commit()
     migrations.upgrade(engine)
 

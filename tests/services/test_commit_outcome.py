@@ -1,5 +1,6 @@
 """A row never points at bytes that are not there, however a commit or the process ends."""
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -124,7 +125,7 @@ services.files.add(NewFile(name="new.txt"), Incoming(stream=io.BytesIO(b"new" * 
 @pytest.mark.parametrize(("where", "rows"), [("store", 1), ("statement", 1), ("commit", 1), ("after", 2)])
 def test_a_crash_at_any_step_leaves_an_orphan_at_most(tmp_path, where, rows):
     ended = subprocess.run([sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=dict(os.environ))
-    with sqlite3.connect(tmp_path / "frepo.db") as database:
+    with contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as database:
         keys = {key for (key,) in database.execute("SELECT key FROM blob JOIN file ON blob.id = file.blob_id")}
     database.close()
     storage = tmp_path / "storage"
