@@ -44,7 +44,6 @@ def test_the_six_lines_dump_and_restore(service, fresh_clone):
         assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [
             ("night.sql.gz", 3)
         ]
-    restored.close()
     assert len(lines.splitlines()) == 6
 
 
