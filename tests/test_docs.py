@@ -1,6 +1,8 @@
 """The operators' documents say what the code says: every setting, role and error number, and none that is not there."""
 
 import re
+import tomllib
+from itertools import chain
 from pathlib import Path
 from types import NoneType
 from typing import Literal, get_args, get_origin
@@ -159,3 +161,12 @@ def test_every_test_that_the_reliability_document_names_is_there():
     assert [] == [(name, path) for name, path in named if f"def {name}(" not in (ROOT / path).read_text()]
     assert set() == {Path(path).name for path in re.findall(r"`(?:tests/\w+/)?(test_\w+\.py)`", text)} - files
     assert len(named) > 20
+
+
+@pytest.mark.parametrize("project", sorted(ROOT.glob("frepo_*/pyproject.toml")), ids=lambda path: path.parent.name)
+def test_each_dependency_has_its_reason(project):
+    metadata = tomllib.loads(project.read_text())["project"]
+    needed = [*metadata["dependencies"], *chain.from_iterable(metadata.get("optional-dependencies", {}).values())]
+    named = {name for row in rows("dependencies.md", "`.*") for name in re.findall(r"`([^`]+)`", row[0])}
+
+    assert {re.match(r"[\w.-]+", one)[0] for one in needed} - {"frepo-core"} <= named
