@@ -20,7 +20,7 @@ from frepo_core.web import all_endpoints, make_app
 from required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
 from servers.service import Service
 
-pytest_plugins = ["databases"]
+pytest_plugins = ["databases", "discretion"]
 
 PHRASE = "a phrase for tests"
 

@@ -1,11 +1,13 @@
 """The databases that the suites run on: each server is started once, each test finds empty tables."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, make_url, text
+from sqlalchemy.exc import OperationalError
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import Base
@@ -36,9 +38,7 @@ def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: P
     """The URL of a database whose tables are empty, or not made yet."""
     if database_kind == "sqlite":
         return f"sqlite:///{tmp_path}/frepo.db"
-    url, engine = request.getfixturevalue(f"{database_kind}_server")
-    _empty(engine)
-    return str(url)
+    return str(request.getfixturevalue(f"{database_kind}_server").emptied())
 
 
 @pytest.fixture
@@ -47,7 +47,8 @@ def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_p
     if database_kind == "sqlite":
         yield f"sqlite:///{tmp_path}/fresh.db"
         return
-    url, engine = request.getfixturevalue(f"{database_kind}_server")
+    server = request.getfixturevalue(f"{database_kind}_server")
+    url, engine = server.emptied(), server.engine
     name = f"fresh_{uuid.uuid4().hex[:12]}"
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
@@ -55,27 +56,52 @@ def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_p
         connection.execute(text(f"DROP DATABASE {name}" + (" WITH (FORCE)" if database_kind == "postgresql" else "")))
 
 
+class Server:
+    """A server with frepo's tables, for one test after the other.
+
+    One that has crashed is started anew: MariaDB 10.11 does so now and then, and the tests after it are not to blame.
+    """
+
+    def __init__(self, start: Callable[[], AbstractContextManager[str]]) -> None:
+        self._start = start
+        self._running = ExitStack()
+        self._restart()
+
+    def emptied(self) -> str:
+        """Return the URL of the database, whose tables are empty."""
+        try:
+            _empty(self.engine)
+        except OperationalError:
+            self._restart()
+        return self.url
+
+    def stop(self) -> None:
+        self._running.close()
+
+    def _restart(self) -> None:
+        self._running.close()
+        self.url = self._running.enter_context(self._start())
+        self.engine = make_engine(self.url)
+        self._running.callback(self.engine.dispose)
+        migrations.upgrade(self.engine)
+
+
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[tuple[str, Engine]]:
+def postgresql_server() -> Iterator[Server]:
     if postgresql.MISSING:
         pytest.skip(postgresql.MISSING)
-    with postgresql.postgresql() as url:
-        yield from _with_tables(url)
+    server = Server(postgresql.postgresql)
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="session")
-def mariadb_server() -> Iterator[tuple[str, Engine]]:
+def mariadb_server() -> Iterator[Server]:
     if mariadb.MISSING:
         pytest.skip(mariadb.MISSING)
-    with mariadb.mariadb() as url:
-        yield from _with_tables(url)
-
-
-def _with_tables(url: str) -> Iterator[tuple[str, Engine]]:
-    engine = make_engine(url)
-    migrations.upgrade(engine)
-    yield url, engine
-    engine.dispose()
+    server = Server(mariadb.mariadb)
+    yield server
+    server.stop()
 
 
 def _empty(engine: Engine) -> None:

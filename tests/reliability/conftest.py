@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from databases import _empty
 from frepo_core.db import migrations
 from frepo_core.plugins import PluginRegistry
 from frepo_core.services import Services, assemble
@@ -35,9 +34,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
         pytest.skip(f"{kind} was left out by --databases")
     if kind == "sqlite":
         return f"sqlite:///{tmp_path}/frepo.db"
-    url, engine = request.getfixturevalue(f"{kind}_server")
-    _empty(engine)
-    return str(url)
+    return str(request.getfixturevalue(f"{kind}_server").emptied())
 
 
 @contextlib.contextmanager

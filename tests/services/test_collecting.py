@@ -1,5 +1,7 @@
 """Adopting a blob while its last user goes, and collecting those that nobody uses: after the commit, one by one."""
 
+import logging
+
 import pytest
 from sqlalchemy import select
 
@@ -89,7 +91,8 @@ def test_an_evicted_blob_that_others_use_stays(services, make_collection, push, 
     push(collection, b"new")
 
     # That the foreign key would have kept the row is no reason to try.
-    assert (b"old", 2, "") == (read(services, kept.file), len(keys()), caplog.text)
+    warnings = [record for record in caplog.records if record.levelno > logging.INFO]
+    assert (b"old", 2, []) == (read(services, kept.file), len(keys()), warnings)
 
 
 def test_evicted_blobs_are_deleted_only_after_the_commit(wrap, at_commit, make_collection, push):
