@@ -16,7 +16,21 @@ USER, PASSWORD = "frepo", "a_password_for_tests"
 
 @contextlib.contextmanager
 def mariadb() -> Iterator[str]:
-    """Start a server; give the URL of its database `frepo`, without the driver's part."""
+    """Start a server; give the URL of its database `frepo`, without the driver's part.
+
+    Once in many times MariaDB 10.11 crashes while it starts; then it is started once more.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            url = stack.enter_context(_run())
+        except (RuntimeError, subprocess.CalledProcessError) as error:
+            print(f"MariaDB did not start, once more: {error}")
+            url = stack.enter_context(_run())
+        yield url
+
+
+@contextlib.contextmanager
+def _run() -> Iterator[str]:
     with folder_of(OWNER) as folder:
         data, port = folder / "data", free_port()
         subprocess.run(
