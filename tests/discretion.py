@@ -56,7 +56,8 @@ def _note_secrets() -> Iterator[None]:
 def nothing_secret_is_logged() -> Iterator[None]:
     listener, root = Listener(), logging.getLogger()
     frepo = [
-        logging.getLogger(name) for name in ("frepo_core", "frepo_storage_local", "urllib3", "pyramid", "waitress")
+        logging.getLogger(name)
+        for name in ("frepo_core", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")
     ]
     before = [logger.level for logger in frepo]
     for logger in frepo:

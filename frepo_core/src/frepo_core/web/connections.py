@@ -77,6 +77,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         super().__init__(*arguments, **more)
         self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
 
+    def write_soon(self, data: Any) -> int:
+        """Take in what is to be sent. A client that had nothing to take until now was not silent."""
+        if not self.total_outbufs_len:
+            self._last_activity = time.monotonic()
+        return int(super().write_soon(data))
+
     @property
     def last_activity(self) -> float:
         """When bytes were last moved, as `time.monotonic` counts."""
