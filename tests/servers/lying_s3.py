@@ -1,4 +1,4 @@
-"""A small S3 store in this process that does as it is told: serves, hangs up, answers 500, hangs, or keeps something else."""
+"""A small S3 store in this process that does as it is told: serves, fails in one way or another, or keeps something else."""
 
 import contextlib
 import hashlib
@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-Mood = Literal["honest", "gone", "500", "slow", "truncates", "appends", "flips"]
+Mood = Literal["honest", "gone", "500", "page", "page of an error", "slow", "truncates", "appends", "flips"]
 TRAILER = b"\r\n0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n"
 NOT_FOUND = b"<Error><Code>NoSuchKey</Code></Error>"
+PAGE = b"<!doctype html><title>Welcome</title><p>Please sign in & go on<br>"
 BROKEN = b"<Error><Code>InternalError</Code></Error>"
 
 
@@ -67,6 +68,10 @@ class _Handler(BaseHTTPRequestHandler):
         key, objects = self.path.partition("?")[0], self.server.objects
         if self.server.mood == "500":
             self._answer(500, BROKEN)
+        elif self.server.mood.startswith("page"):
+            self._answer(
+                403 if "error" in self.server.mood else 200, PAGE, Last_Modified="now", Content_Type="text/html"
+            )
         elif self.command == "PUT":
             objects[key] = self.server.keep(body)
             self._answer(200, ETag=f'"{hashlib.md5(body).hexdigest()}"')

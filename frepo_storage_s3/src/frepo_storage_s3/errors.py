@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, EndpointConnectionError
+from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
 from frepo_core.plugins import BlobNotFound, StorageError, StorageFull, StorageUnavailable
@@ -21,6 +22,8 @@ def translated(what: str) -> Iterator[None]:
         yield
     except ClientError as error:
         raise _refusal(what, error) from error
+    except (ResponseParserError, ValueError) as error:
+        raise StorageUnavailable(f"What answers in place of the S3 storage is none: {error}") from error
     except (BotoCoreError, HTTPError, OSError) as error:
         raise StorageUnavailable(f"The S3 storage does not answer: {error}") from error
 
