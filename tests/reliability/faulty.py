@@ -1,5 +1,6 @@
 """A real service whose storage goes wrong on purpose: what is ordered stands in a file, and may change while it runs."""
 
+import io
 import json
 import os
 import random
@@ -30,8 +31,8 @@ class OrderedFaults(FaultyStorage):
     def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Store with what goes wrong."""
         if any(order["kind"] == "trailer" and _happens(order) for order in _orders()):
-            framed = f"{size:x}\r\n".encode() + content.read() + TRAILER
-            self.inner.store(key, cast(BinaryIO, _Bytes(framed)), len(framed))
+            head = f"{size:x}\r\n".encode()
+            self.inner.store(key, cast(BinaryIO, _Framed(head, content)), len(head) + size + len(TRAILER))
             return
         super().store(key, content, size)
 
@@ -40,17 +41,19 @@ class OrderedFaults(FaultyStorage):
         return None if any(order["kind"] == "remote" for order in _orders()) else super().path(key)
 
 
-class _Bytes:
-    """Bytes that are read once."""
+class _Framed:
+    """Content between a head and the trailer, read once and in pieces: a soak measures the memory of this process."""
 
-    def __init__(self, content: bytes) -> None:
-        self._left = content
+    def __init__(self, head: bytes, content: BinaryIO) -> None:
+        self._parts = [io.BytesIO(head), content, io.BytesIO(TRAILER)]
 
     def read(self, size: int = -1) -> bytes:
-        """Read on."""
-        end = len(self._left) if size < 0 else size
-        piece, self._left = self._left[:end], self._left[end:]
-        return piece
+        """Read on, no further than the end of a part."""
+        while self._parts:
+            if piece := self._parts[0].read(size):
+                return piece
+            del self._parts[0]
+        return b""
 
 
 def _orders() -> list[dict[str, Any]]:
