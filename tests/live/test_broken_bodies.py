@@ -158,7 +158,6 @@ REFUSED = {
     "bad token": ("POST", "/repository/file/upload?fileName=a&_token=x", [], b"hello", 403),
     "bad name": ("POST", "/repository/file/upload?fileName=a%2Fb", ["auth"], b"hello", 400),
     "empty": ("POST", "/repository/file/upload?fileName=a", ["auth"], b"", 400),
-    "large and refused": ("POST", "/repository/file/upload?fileName=a", [], b"x" * LARGE, 403),
     "wrong digest": ("POST", f"/repository/file/upload?fileName=a&sha256={'0' * 64}", ["auth"], b"hello", 400),
     "no such path": ("POST", "/nowhere", ["auth"], b"hello", 404),
     "wrong method": ("PUT", "/repository/file/upload", ["auth"], b"hello", 405),

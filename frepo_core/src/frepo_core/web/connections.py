@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
@@ -14,6 +13,7 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from frepo_core.services.spooling import Spool
 
+from .asking import AskingChannel, EarlyAnswer
 from .chunks import BoundedChunks
 from .multipart_body import is_multipart
 
@@ -25,16 +25,22 @@ ENCODED = re.compile("(^|&)encoding=base64", re.IGNORECASE)
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
-    """Writes waitress' own errors: request lines and headers that cannot be read, or are too large."""
+    """Writes answers to what is no whole request: its head cannot be read or is too large, its body is not wanted."""
 
     def execute(self) -> None:
         """Write the answer, and close the connection: where the next request starts is not known."""
         error = self.request.error
+        if isinstance(error, EarlyAnswer):
+            self._write(error.status, error.headers, error.body)
+            return
         status = f"{error.reason}: {error.body}"
         numbers = {"error_code": error.code, "http_code": error.code, "exit_code": error.code}
         body = json.dumps({"status": status, **numbers}).encode()
-        self.status = f"{error.code} {error.reason}"
-        self.response_headers.append(("Content-Type", "application/json"))
+        self._write(f"{error.code} {error.reason}", [("Content-Type", "application/json")], body)
+
+    def _write(self, status: str, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.status = status
+        self.response_headers.extend(headers)
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
@@ -63,7 +69,7 @@ class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
         return len(data)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+class Channel(AskingChannel):
     """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.
 
     By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap

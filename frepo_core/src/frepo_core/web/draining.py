@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 from waitress import wasyncore
-from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
+from .asking import AskingChannel
 from .silence import Patience
 
 log = logging.getLogger(__name__)
@@ -67,13 +67,13 @@ def _accept_the_last(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:
 
 def _say_goodbye(sockets: dict[int, Any]) -> int:
     """Have silent connections closed, and the others end with the answer; return how many are not closed yet."""
-    channels = [each for each in sockets.values() if isinstance(each, HTTPChannel)]
+    channels = [each for each in sockets.values() if isinstance(each, AskingChannel)]
     for channel in channels:
         begun = [*channel.requests, *([channel.request] if channel.request else [])]
         for request in begun:
             request.headers["CONNECTION"] = "close"  # as if the client had asked for it
         is_idle = not begun and not channel.total_outbufs_len
-        if is_idle and channel.last_activity < time.monotonic() - IDLE_SECONDS:
+        if channel.is_forgetting or (is_idle and channel.last_activity < time.monotonic() - IDLE_SECONDS):
             channel.will_close = True
     return len(channels)
 

@@ -4,8 +4,9 @@ import math
 import time
 from typing import Any
 
-from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
+
+from .asking import AskingChannel
 
 
 class Patience:
@@ -28,7 +29,7 @@ class Patience:
         if now < self._next:
             return
         self._next = now + self._interval
-        for channel in [each for each in self._sockets.values() if isinstance(each, HTTPChannel)]:
-            is_clients_turn = not channel.requests or channel.total_outbufs_len
+        for channel in [each for each in self._sockets.values() if isinstance(each, AskingChannel)]:
+            is_clients_turn = (channel.is_answered and not channel.requests) or channel.total_outbufs_len
             if is_clients_turn and channel.last_activity < now - self._silence:
                 channel.handle_close()  # `will_close` would wait until the client reads

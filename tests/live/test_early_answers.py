@@ -1,0 +1,98 @@
+"""What is refused whatever its body holds is refused before the body comes."""
+
+import json
+import os
+
+import pytest
+
+from live.wire import chunked, eventually, head, temporary_files
+
+LARGE = 3_000_001
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+UNKNOWN = "X-Auth-Token: 00000000-0000-4000-8000-000000000000"
+FILE = "/repository/file/upload?fileName=a.bin"
+
+
+@pytest.fixture
+def token(client):
+    """Make a token; return its id."""
+
+    def make(**form):
+        body = json.dumps({"roles": ["upload.all"], **form}).encode()
+        return client.request("POST", "/auth/token/generate", body).json["tokenId"]
+
+    return make
+
+
+@pytest.fixture
+def refused(client, token):
+    """What is refused, each as its path, a field, and the status of the answer."""
+    push = f"/repository/collection/{client.collection(maxOneVersionSize='1MB')}/backup"
+    return {
+        "an unknown token": (FILE, UNKNOWN, 403),
+        "no token": (FILE, "Accept: */*", 403),
+        "no name": ("/repository/file/upload", client.auth, 400),
+        "too large for the token": (FILE, f"X-Auth-Token: {token(data={'maxAllowedFileSize': 1_000_000})}", 400),
+        "too large for the collection": (push, client.auth, 400),
+        "another version came first": (push, f"{client.auth}\r\nIf-Match: v7", 412),
+        "no such path": ("/nowhere", client.auth, 404),
+    }
+
+
+@pytest.mark.parametrize("expect", [["Expect: 100-continue"], []], ids=["with Expect", "without Expect"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "an unknown token",
+        "no token",
+        "no name",
+        "too large for the token",
+        "too large for the collection",
+        "another version came first",
+        "no such path",
+    ],
+)
+def test_a_refusal_comes_before_the_body(service, refused, wire, what, expect):
+    path, field, status = refused[what]
+    reply = wire.send(head("POST", path, field, f"Content-Length: {LARGE}", *expect)).reply()
+
+    assert (status, status, "close") == (reply.status, reply.json["http_code"], reply.headers["Connection"])
+    assert [] == eventually([], lambda: temporary_files(service))
+
+
+def test_a_body_of_unknown_length_is_refused_at_its_first_chunk(wire):
+    wire.send(head("POST", FILE, UNKNOWN, "Transfer-Encoding: chunked"), chunked([b"x" * 1000], end=b""))
+
+    assert 403 == wire.reply().status
+
+
+def test_who_sends_all_of_a_refused_body_is_not_cut_off_before_the_answer(wire):
+    body = os.urandom(LARGE)
+    wire.send(head("POST", FILE, UNKNOWN, f"Content-Length: {20 * LARGE}"), *[body] * 20)
+
+    assert 403 == wire.reply().status
+
+
+def test_who_waits_is_told_to_go_on_once_the_request_is_found_good(client, wire):
+    content = os.urandom(LARGE)
+    wire.send(head("POST", FILE, client.auth, f"Content-Length: {LARGE}", "Expect: 100-continue"))
+    interim = wire.socket.recv(1024)
+
+    assert (CONTINUE, content) == (interim, client.content(wire.send(content).reply()))
+
+
+def test_a_request_behind_another_is_told_to_go_on_as_well(client, wire):
+    content = os.urandom(100)
+    second = head("POST", FILE, client.auth, "Content-Length: 100", "Expect: 100-continue")
+    wire.send(head("GET", "/version", client.auth) + second)
+    first = wire.reply("GET")
+    assert (200, CONTINUE) == (first.status, wire._file.read(len(CONTINUE)))
+
+    assert content == client.content(wire.send(content).reply())
+
+
+def test_what_needs_no_body_is_done_once_though_one_comes(client, token, wire):
+    path = f"/auth/token/{token()}"
+    wire.send(head("DELETE", path, client.auth, f"Content-Length: {LARGE}"), bytes(LARGE))
+
+    assert (200, 404) == (wire.reply().status, client.request("GET", path).status)
