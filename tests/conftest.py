@@ -22,7 +22,7 @@ from servers.service import Service
 
 pytest_plugins = ["databases", "discretion"]
 
-PHRASE = "a phrase for tests"
+PHRASE = "phrase-5ecre7"
 
 # How long an example takes says more about the machine than about the rule.
 hypothesis.settings.register_profile("frepo", deadline=None)
@@ -34,7 +34,7 @@ def ini(tmp_path: Path, database_url: str) -> dict[str, str]:
     """Settings of a service in this process; a test changes what it is about before it asks for `services`."""
     return {
         "app.env": "test",
-        "app.secret": "a secret for tests",
+        "app.secret": "app-5ecre7",
         "enc.token_phrase": PHRASE,
         "database.url": database_url,
         "fs.adapter": "local",

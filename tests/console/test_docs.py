@@ -57,4 +57,4 @@ def test_no_option_is_explained_that_is_not_there(name):
 
 @pytest.mark.parametrize("example", [example for name in COMMANDS for example in examples(name)])
 def test_each_example_runs(console, example):
-    console.answer(*shlex.split(example), stdin="a-password\n")
+    console.answer(*shlex.split(example), stdin="a-password-5ecre7\n")

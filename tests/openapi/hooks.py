@@ -6,9 +6,11 @@ import os
 import schemathesis
 
 from frepo_core.web import schemas
+from servers.loud import MARK
 
 RULES = {3000, 3001, *range(4000, 4015), *range(60003, 60008)}
 KEPT = {"2cf24dba5fhello.txt": "486ea46224world.txt", schemas.A_TOKEN: schemas.A_REVOKED_TOKEN}
+PASSWORDS, LONGEST_PASSWORD = ("password", "X-File-Password"), 250
 TEXTS = (
     "collection_no_longer_exists",
     "token_not_found",
@@ -36,8 +38,23 @@ def refusal_of_valid_data_names_its_rule(ctx, response, case):
 
 
 @schemathesis.hook
+def map_body(ctx, body):
+    """Give a field the mark of all passwords of the tests, for those who read the log."""
+    _mark(body)
+    return body
+
+
+def _mark(part):
+    for name in PASSWORDS if isinstance(part, dict) else ():
+        if isinstance(part.get(name), str) and 0 < len(part[name]) <= LONGEST_PASSWORD:
+            part[name] = part[name][: LONGEST_PASSWORD - len(MARK)] + MARK
+
+
+@schemathesis.hook
 def before_call(ctx, case, kwargs):
     """Let valid URLs lead somewhere, to a file of the service itself; and keep what others read from being deleted."""
+    for part in (case.query, case.headers, case.body if case.media_type == "application/json" else None):
+        _mark(part)
     is_valid = case.meta is not None and case.meta.generation.mode.is_positive
     if is_valid and case.operation.path.endswith("/add-by-url") and isinstance(case.body, dict):
         case.body["fileUrl"] = os.environ["FREPO_URL"]

@@ -57,6 +57,7 @@ def explore(service, folder: Path) -> tuple[subprocess.CompletedProcess, Path]:
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
+        "PYTHONPATH": str(HERE.parent),
         "SCHEMATHESIS_HOOKS": str(HERE / "hooks.py"),
         "FREPO_TOKEN": service.admin,
         "FREPO_URL": f"{service.url}/repository/file/2cf24dba5fhello.txt",

@@ -159,8 +159,8 @@ def run_site(folder: Path, database_url: str, **more: str) -> Iterator[Site]:
         pytest.skip(nginx_server.MISSING)
     admin = str(uuid.uuid4())
     environment = {
-        "APP_SECRET": "a secret for tests",
-        "ENC_TOKEN_PHRASE": "a phrase for tests",
+        "APP_SECRET": "app-5ecre7",
+        "ENC_TOKEN_PHRASE": "phrase-5ecre7",
         "SECURITY_ADMIN_TOKEN": admin,
         "DATABASE_URL": database_url,
         "FS_LOCAL_DIRECTORY": str(folder / "storage"),

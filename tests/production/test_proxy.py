@@ -220,14 +220,14 @@ def test_nobody_asks_nginx_for_blobs_directly(local_site, file, path):
 
 
 def test_a_protected_file_stays_one(local_site):
-    path = local_site.collection(password="a password")
+    path = local_site.collection(password="a password-5ecre7")
     content = gzip.compress(os.urandom(1000))
     name = local_site.push(path, content).json["version"]["file"]["filename"]
     admin = ["-H", f"X-Auth-Token: {local_site.admin}"]
 
     statuses = [
         local_site.curl(f"/repository/file/{name}", *options).status
-        for options in ([], ["-H", "X-File-Password: wrong"], admin)
+        for options in ([], ["-H", "X-File-Password: wrong-5ecre7"], admin)
     ]
 
     assert statuses == [403, 403, 200]

@@ -49,7 +49,7 @@ def services_over(ini: dict[str, str], plugins: PluginRegistry) -> Iterator[Serv
 @pytest.fixture
 def world(services: Services, caplog: pytest.LogCaptureFixture) -> Iterator[World]:
     """A client with a ledger; at the end: sweep without grace, and everything holds."""
-    caplog.set_level("INFO")
+    caplog.set_level("DEBUG")
     if services.database.engine.dialect.name == "sqlite":
         event.listen(services.database.engine, "connect", _skip_syncs)
         services.database.engine.dispose()

@@ -75,7 +75,7 @@ class Ceph:
     """A running cluster. `key` and `secret` are those of its one user; `region` suits any S3 client."""
 
     key = "FREPOTESTKEY"
-    secret = "frepo-test-secret"
+    secret = "frepo-5ecre7"
     region = "us-east-1"
 
     def __init__(self, folder: Path) -> None:

@@ -11,7 +11,7 @@ from .children import child, folder_of, free_port, run_as
 
 MISSING = None if shutil.which("mariadbd") else "mariadb-server is not installed: make services"
 OWNER = "mysql"
-USER, PASSWORD = "frepo", "a_password_for_tests"
+USER, PASSWORD = "frepo", "mariadb_5ecre7"
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from .children import child, folder_of, free_port, run_as
 _BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 MISSING = None if _BIN else "postgresql is not installed: make services"
 OWNER = "postgres"
-PASSWORD = "a password for tests"
+PASSWORD = "postgresql 5ecre7"
 
 
 @contextlib.contextmanager

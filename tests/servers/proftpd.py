@@ -19,7 +19,7 @@ TLS_MODULE = Path("/usr/lib/proftpd/mod_tls.so")
 MISSING = None if PROGRAM and TLS_MODULE.exists() else "proftpd is not installed: make services"
 
 USER = "frepo"
-PASSWORD = "s3cret word"
+PASSWORD = "s 5ecre7"
 NOBODY = 65534
 NEW_KEY = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
 

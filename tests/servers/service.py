@@ -9,6 +9,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from servers.loud import loud_ini, secrets_in
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 START_SECONDS = 60
@@ -21,11 +23,25 @@ def free_port() -> int:
 
 
 class Service:
-    """`pserve development.ini` with its state in `folder`; `environment` overrides settings."""
+    """`pserve development.ini` with its state in `folder`; `environment` overrides settings.
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None, ini: Path | None = None) -> None:
+    It logs all that it can, and stopping it fails where that holds a token or a password; `quiet` leaves both out.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        environment: dict[str, str] | None = None,
+        ini: Path | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
         self.folder = folder
+        self._secrets = folder / "secrets-used"
         self.ini = ini or ROOT / "development.ini"
+        if not quiet:
+            self._secrets.touch()
+            self.ini = loud_ini(self.ini, self._secrets)
         self.address = f"127.0.0.1:{free_port()}"
         self.url = f"http://{self.address}"
         self.log = folder / "service.log"
@@ -39,6 +55,7 @@ class Service:
             "FS_LOCAL_DIRECTORY": str(self.storage),
             "TEMP_DIRECTORY": str(self.temporary),
             "TMPDIR": str(self.temporary),
+            "PYTHONPATH": str(ROOT / "tests"),
             **(environment or {}),
         }
         self.process: subprocess.Popen[bytes] | None = None
@@ -93,3 +110,12 @@ class Service:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self._assert_discreet()
+
+    def _assert_discreet(self) -> None:
+        """Read what the process logged, and the secrets that it noted."""
+        if not self._secrets.exists():
+            return
+        used = set(self._secrets.read_text().splitlines())
+        assert secrets_in(self.log.read_text(errors="replace"), used) == set(), f"{self.log} tells secrets"
+        assert [one for one in used if one.startswith("password ")] == [], "a password of a test holds no MARK"

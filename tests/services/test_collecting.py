@@ -187,7 +187,7 @@ def test_pushing_deleting_and_uploading_the_same_contents_at_once_loses_nothing(
             if number % 2:
                 push(collection, content, by=sender)
             else:
-                delete(upload(content, name=f"{number}-{turn}.txt", password=f"{number}", by=sender))
+                delete(upload(content, name=f"{number}-{turn}.txt", password=f"{number}-5ecre7", by=sender))
 
     errors = [error for error in at_once(work, range(6)) if error]
     versions = services.versions.list(collection)

@@ -140,7 +140,7 @@ def test_a_storage_that_does_not_answer_is_not_taken_for_damage(wrap, upload, st
     before = state()
     wrap(Fail("stat"))
     with pytest.raises(StorageUnavailable):
-        upload(b"hello", name="b.txt", password="x")
+        upload(b"hello", name="b.txt", password="x-5ecre7")
 
     assert before == state()
 

@@ -69,7 +69,7 @@ def test_two_first_uploads_of_one_content_end_as_one_blob(meeting, make_collecti
 
 def test_many_first_uploads_of_one_content_end_as_one_blob(meeting, upload, at_once, keys, blob_keys):
     meeting(8)
-    added = at_once(lambda number: upload(b"same", name=f"{number}.txt", password=f"p{number}"), range(8))
+    added = at_once(lambda number: upload(b"same", name=f"{number}.txt", password=f"{number}-5ecre7"), range(8))
 
     assert (8, 1, blob_keys()) == (len({one.file.id for one in added}), len(keys()), keys())
 
@@ -108,7 +108,7 @@ def test_the_second_one_adopts_the_first_ones_blob(wrap, make_collection, push, 
 def test_known_content_is_not_stored_again(wrap, upload):
     upload(b"hello")
     storage = wrap()
-    upload(b"hello", name="b.txt", password="secret")
+    upload(b"hello", name="b.txt", password="secret-5ecre7")
 
     assert 0 == storage.calls["store"]
 

@@ -61,7 +61,7 @@ def running_site(folder: Path) -> Iterator[Site]:
         services = []
         for name in ("steady", "mortal"):
             (folder / name).mkdir()
-            service = Service(folder / name, shared, ini=ini)
+            service = Service(folder / name, shared, ini=ini, quiet=True)
             service.start()
             stack.callback(service.stop)
             services.append(service)

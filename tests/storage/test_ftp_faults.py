@@ -15,7 +15,7 @@ pytestmark = needs_proftpd
 
 def test_a_wrong_password_is_unavailable_and_not_shown(tls_server):
     with pytest.raises(StorageUnavailable) as caught:
-        storage(tls_server, password="not the one").check()
+        storage(tls_server, password="not the one-5ecre7").check()
 
     assert "530" in str(caught.value)
     assert "not the one" not in f"{caught.value!r}{caught.value.__cause__!r}"

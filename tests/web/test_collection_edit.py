@@ -33,7 +33,7 @@ def statuses(caller, collection, password=""):
         ("description", "new", "description", "new"),
         ("description", "", "description", ""),
         ("filename", "new.tar", "filename", "new.tar"),
-        ("password", "x", "password_protected", True),
+        ("password", "x-5ecre7", "password_protected", True),
     ],
 )
 def test_an_edit_changes_one_thing_and_keeps_the_others(root, make_collection, field, value, shown_as, expected):
@@ -153,7 +153,7 @@ def test_a_simulated_edit_answers_as_if(root, collection):
 
 def test_a_simulated_edit_changes_nothing(root, collection):
     before = shown(root, collection)
-    edit(root, collection, {"simulate": "true"}, description="new", maxBackupsCount=3, password="x")
+    edit(root, collection, {"simulate": "true"}, description="new", maxBackupsCount=3, password="x-5ecre7")
 
     assert before == shown(root, collection)
 
@@ -166,29 +166,29 @@ def test_a_simulated_edit_is_checked(root, collection):
 
 def test_a_password_protects_the_versions_uploaded_from_then_on(root, lister, collection):
     root.push(collection, b"one")
-    edit(root, collection, password="p")
+    edit(root, collection, password="p-5ecre7")
     root.push(collection, b"two")
 
     assert statuses(lister, collection) == [200, 403]
 
 
 def test_a_protected_version_opens_with_the_password(root, lister, collection):
-    edit(root, collection, password="p")
+    edit(root, collection, password="p-5ecre7")
     root.push(collection, b"one")
     root.push(collection, b"two")
 
-    assert statuses(lister, collection, "p") == [200, 200]
+    assert statuses(lister, collection, "p-5ecre7") == [200, 200]
 
 
 def test_a_password_of_the_creation_protects_too(root, make_collection):
-    collection = make_collection(password="p")
+    collection = make_collection(password="p-5ecre7")
     name = root.push(collection).json["version"]["file"]["filename"]
 
     assert root.app.get(f"/repository/file/{name}", status="*").status_int == 403
 
 
 def test_an_edit_that_leaves_the_password_out_keeps_it(root, lister, collection):
-    edit(root, collection, password="p")
+    edit(root, collection, password="p-5ecre7")
     edit(root, collection, description="new")
     root.push(collection, b"one")
     root.push(collection, b"two")
@@ -197,7 +197,7 @@ def test_an_edit_that_leaves_the_password_out_keeps_it(root, lister, collection)
 
 
 def test_an_empty_password_removes_it_from_then_on(root, lister, collection):
-    edit(root, collection, password="p")
+    edit(root, collection, password="p-5ecre7")
     root.push(collection, b"one")
     edit(root, collection, password="")
     root.push(collection, b"two")
@@ -206,12 +206,12 @@ def test_an_empty_password_removes_it_from_then_on(root, lister, collection):
 
 
 def test_a_new_password_is_for_new_versions(root, lister, collection):
-    edit(root, collection, password="old")
+    edit(root, collection, password="old-5ecre7")
     root.push(collection, b"one")
-    edit(root, collection, password="new")
+    edit(root, collection, password="new-5ecre7")
     root.push(collection, b"two")
 
-    assert statuses(lister, collection, "new") == [403, 200]
+    assert statuses(lister, collection, "new-5ecre7") == [403, 200]
 
 
 def test_a_password_of_251_characters_is_refused(root, collection):

@@ -24,7 +24,7 @@ def name(uploader):
 
 @pytest.fixture
 def secret(uploader):
-    return uploader.upload(b"hello", "secret.txt", password="p").json["filename"]
+    return uploader.upload(b"hello", "secret.txt", password="p-5ecre7").json["filename"]
 
 
 @pytest.mark.parametrize("role", [Role.DELETE_ALL_FILES, Role.ADMINISTRATOR])
@@ -36,19 +36,19 @@ def test_the_role_deletes_any_file(holder, name, secret, role):
 
 
 def test_the_password_deletes_a_protected_file(holder, secret):
-    answer = delete(holder(), secret, password="p")
+    answer = delete(holder(), secret, password="p-5ecre7")
 
     assert answer.json == DELETED
 
 
-@pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "wrong"}])
+@pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "wrong-5ecre7"}])
 def test_without_role_and_password_a_protected_file_stays(holder, secret, query):
     answer = delete(holder(*set(Role) - {Role.ADMINISTRATOR, Role.DELETE_ALL_FILES}), secret, **query)
 
     assert (answer.status_int, answer.json["error_code"]) == (403, 403)
 
 
-@pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "p"}])
+@pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "p-5ecre7"}])
 def test_an_open_file_has_no_password_that_would_delete_it(holder, name, query):
     answer = delete(holder(), name, **query)
 
@@ -56,7 +56,7 @@ def test_an_open_file_has_no_password_that_would_delete_it(holder, name, query):
 
 
 def test_without_a_token_nothing_is_deleted(stranger, secret):
-    answer = delete(stranger, secret, password="p")
+    answer = delete(stranger, secret, password="p-5ecre7")
 
     assert answer.status_int == 403
 

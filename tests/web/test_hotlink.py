@@ -204,21 +204,25 @@ def test_an_alias_works(app, ini, file):
 
 
 def test_a_protected_file_still_wants_its_password(app, admin):
-    name = app.post(f"/repository/file/upload?fileName=b.txt&password=word&_token={admin}", b"other").json["filename"]
+    name = app.post(f"/repository/file/upload?fileName=b.txt&password=word-5ecre7&_token={admin}", b"other").json[
+        "filename"
+    ]
     path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{name}"
 
     app.get(path, headers={"Test-Header": "HELLO"}, status=403)
-    answer = app.get(f"{path}?password=word", headers={"Test-Header": "HELLO"})
+    answer = app.get(f"{path}?password=word-5ecre7", headers={"Test-Header": "HELLO"})
 
     assert (answer.body, answer.headers["Cache-Control"]) == (b"other", "private, no-store")
 
 
 def test_a_password_in_a_header_is_read_as_utf_8(app, admin):
-    query = f"fileName=b.txt&password=p%C3%A4ss&_token={admin}"
+    query = f"fileName=b.txt&password=p%C3%A4ss-5ecre7&_token={admin}"
     name = app.post(f"/repository/file/upload?{query}", b"other").json["filename"]
     path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{name}"
 
-    answer = app.get(path, headers={"Test-Header": "HELLO", "X-File-Password": "päss".encode().decode("latin-1")})
+    answer = app.get(
+        path, headers={"Test-Header": "HELLO", "X-File-Password": "päss-5ecre7".encode().decode("latin-1")}
+    )
 
     assert answer.body == b"other"
 

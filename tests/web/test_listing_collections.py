@@ -41,7 +41,7 @@ def names(app, admin):
 
 
 def test_the_answer_has_the_shape_that_clients_know(app, admin, create):
-    made = create(description="nightly", password="word")
+    made = create(description="nightly", password="word-5ecre7")
 
     answer = app.get("/repository/collection", headers={"token": admin}).json
 

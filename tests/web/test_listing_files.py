@@ -238,17 +238,17 @@ NEITHER, FILE_ONLY, SHARED = ([], []), ([], ["a"]), (["a", "b"], ["b", "c"])
         (FILE_ONLY, "", "", [Role.VIEW_ALL_TAGS], True),
         (FILE_ONLY, "", "", [Role.VIEW_ANY_FILE], False),
         (NEITHER, "", "some", [], True),
-        (NEITHER, "word", "", [], False),
-        (NEITHER, "word", "sword", [], False),
-        (NEITHER, "word", "WORD", [], False),
-        (NEITHER, "word", "word", [], True),
-        (NEITHER, "word", "", [Role.VIEW_ANY_FILE], True),
-        (NEITHER, "word", "", [Role.VIEW_ALL_TAGS], False),
-        (SHARED, "word", "", [], False),
-        (SHARED, "word", "word", [], True),
-        (FILE_ONLY, "word", "word", [], False),
-        (FILE_ONLY, "word", "word", [Role.VIEW_ALL_TAGS], True),
-        (FILE_ONLY, "word", "", [Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE], True),
+        (NEITHER, "word-5ecre7", "", [], False),
+        (NEITHER, "word-5ecre7", "sword-5ecre7", [], False),
+        (NEITHER, "word-5ecre7", "WORD-5ecre7", [], False),
+        (NEITHER, "word-5ecre7", "word-5ecre7", [], True),
+        (NEITHER, "word-5ecre7", "", [Role.VIEW_ANY_FILE], True),
+        (NEITHER, "word-5ecre7", "", [Role.VIEW_ALL_TAGS], False),
+        (SHARED, "word-5ecre7", "", [], False),
+        (SHARED, "word-5ecre7", "word-5ecre7", [], True),
+        (FILE_ONLY, "word-5ecre7", "word-5ecre7", [], False),
+        (FILE_ONLY, "word-5ecre7", "word-5ecre7", [Role.VIEW_ALL_TAGS], True),
+        (FILE_ONLY, "word-5ecre7", "", [Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE], True),
     ],
 )
 def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
@@ -287,15 +287,15 @@ def test_a_search_finds_what_has_no_tags_for_who_has_none(upload, names, make_to
 
 
 def test_an_administrator_sees_everything_unmasked(upload, names, make_token):
-    upload("a", tags="x", password="word")
+    upload("a", tags="x", password="word-5ecre7")
 
     assert names(token=make_token(Role.ADMINISTRATOR, tags=["y"])) == ["a"]
 
 
 def test_one_password_opens_all_the_files_that_it_fits(upload, listing, make_token):
     for n in range(20):
-        upload(str(n), password="word")
+        upload(str(n), password="word-5ecre7")
 
-    rows = listing("password=word", token=make_token(Role.VIEW_LISTING))
+    rows = listing("password=word-5ecre7", token=make_token(Role.VIEW_LISTING))
 
     assert {row["filename"] == "anonymous" for row in rows} == {False}

@@ -23,7 +23,7 @@ def test_another_token_is_answered_with_the_same_file(uploader, holder):
 
 
 def test_a_file_with_a_password_is_not_answered_without_it(uploader):
-    first = uploader.upload(b"hello", password="secret")
+    first = uploader.upload(b"hello", password="secret-5ecre7")
     answer = uploader.upload(b"hello")
 
     assert answer.status_int == 200
@@ -31,29 +31,29 @@ def test_a_file_with_a_password_is_not_answered_without_it(uploader):
 
 
 def test_a_file_with_a_password_is_not_answered_with_another(uploader):
-    first = uploader.upload(b"hello", password="secret")
-    answer = uploader.upload(b"hello", password="other")
+    first = uploader.upload(b"hello", password="secret-5ecre7")
+    answer = uploader.upload(b"hello", password="other-5ecre7")
 
     assert answer.status_int == 200
     assert answer.json["id"] != first.json["id"]
 
 
 def test_a_file_with_a_password_is_answered_with_the_same(uploader):
-    first = uploader.upload(b"hello", password="secret")
-    answer = uploader.upload(b"hello", "b.txt", password="secret")
+    first = uploader.upload(b"hello", password="secret-5ecre7")
+    answer = uploader.upload(b"hello", "b.txt", password="secret-5ecre7")
 
     assert (answer.status_int, answer.json["id"]) == (202, first.json["id"])
 
 
 def test_an_open_file_does_not_stand_in_for_one_with_a_password(uploader, stranger):
     uploader.upload(b"hello")
-    name = uploader.upload(b"hello", password="secret").json["filename"]
+    name = uploader.upload(b"hello", password="secret-5ecre7").json["filename"]
 
     assert stranger.download(name).status_int == 403
 
 
 def test_a_taken_name_gets_other_digits(uploader):
-    uploader.upload(b"hello", "a.txt", password="secret")
+    uploader.upload(b"hello", "a.txt", password="secret-5ecre7")
     answer = uploader.upload(b"hello", "a.txt")
 
     digits = hashlib.sha256(f"{HELLO}1".encode()).hexdigest()[:10]
@@ -61,7 +61,7 @@ def test_a_taken_name_gets_other_digits(uploader):
 
 
 def test_a_second_record_shares_the_bytes(uploader, tmp_path):
-    uploader.upload(b"hello", password="secret")
+    uploader.upload(b"hello", password="secret-5ecre7")
     uploader.upload(b"hello")
 
     assert 1 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
@@ -85,8 +85,8 @@ def test_uploading_again_does_not_change_the_record_by_itself(uploader, services
 
 def test_overwriting_replaces_tags_public_and_password(holder, services):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
-    first = owner.upload(b"hello", "first.txt", tags="a", password="old")
-    answer = owner.upload(b"hello", "second.txt", tags="b", public="1", password="new", fileOverwrite="1")
+    first = owner.upload(b"hello", "first.txt", tags="a", password="old-5ecre7")
+    answer = owner.upload(b"hello", "second.txt", tags="b", public="1", password="new-5ecre7", fileOverwrite="1")
     file = stored(services, answer)
 
     assert (answer.status_int, answer.json["filename"]) == (202, first.json["filename"])
@@ -95,16 +95,18 @@ def test_overwriting_replaces_tags_public_and_password(holder, services):
 
 def test_overwriting_replaces_the_password(holder, stranger):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
-    name = owner.upload(b"hello", password="old").json["filename"]
-    owner.upload(b"hello", password="new", fileOverwrite="1")
-    answers = [stranger.download(name, {"password": word}).status_int for word in ("old", "new")]
+    name = owner.upload(b"hello", password="old-5ecre7").json["filename"]
+    owner.upload(b"hello", password="new-5ecre7", fileOverwrite="1")
+    answers = [stranger.download(name, {"password": word}).status_int for word in ("old-5ecre7", "new-5ecre7")]
 
     assert answers == [403, 200]
 
 
 def test_overwriting_replaces_the_record_of_this_name(holder, stranger):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
-    names = [owner.upload(b"hello", f"{word}.txt", password=word).json["filename"] for word in ("one", "two")]
+    names = [
+        owner.upload(b"hello", f"{word}.txt", password=f"{word}-5ecre7").json["filename"] for word in ("one", "two")
+    ]
     answer = owner.upload(b"hello", "two.txt", fileOverwrite="1")
 
     assert answer.json["filename"] == names[1]

@@ -177,7 +177,7 @@ def test_enforced_tags_are_the_tokens_whatever_is_sent(holder, services, tags):
 
 
 def test_a_token_that_may_set_no_password_is_refused_with_one(holder):
-    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="x")
+    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
 
     assert (answer.status_int, answer.json["status"].endswith("invalid_password")) == (403, True)
 
@@ -189,13 +189,13 @@ def test_a_token_that_may_set_no_password_uploads_without(holder):
 
 
 def test_a_restriction_binds_an_administrator_who_holds_it(holder):
-    answer = holder(Role.ADMINISTRATOR, Role.UPLOAD_NO_PASSWORD).upload(password="x")
+    answer = holder(Role.ADMINISTRATOR, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
 
     assert answer.status_int == 403
 
 
 def test_the_right_is_checked_before_the_content(holder):
-    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(b"", password="x")
+    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(b"", password="x-5ecre7")
 
     assert answer.status_int == 403
 

@@ -42,7 +42,7 @@ def test_no_token_and_no_user_of_the_url_is_sent_on(add, token, remote):
     [
         ([Role.VIEW_ANY_FILE], {}, {}, "role"),
         ([Role.UPLOAD_ALL], {"tags": ["a"]}, {"tags": ["b"]}, "tag_not_allowed"),
-        ([Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD], {}, {"password": "word"}, "invalid_password"),
+        ([Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD], {}, {"password": "word-5ecre7"}, "invalid_password"),
         ([Role.UPLOAD_ALL], {}, {"fileOverwrite": True}, "overwrite_not_allowed"),
     ],
 )
