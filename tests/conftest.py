@@ -8,7 +8,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from webtest import TestApp
 
 from frepo_core.db import make_engine, migrations
@@ -75,9 +75,17 @@ def open_services(migrated: Path, plugins: PluginRegistry) -> Callable[..., Serv
 
 @pytest.fixture
 def services(
-    open_services: Callable[..., Services], plugins: PluginRegistry, tmp_path: Path, ini: dict[str, str]
+    open_services: Callable[..., Services],
+    plugins: PluginRegistry,
+    engines: dict[str, Engine],
+    tmp_path: Path,
+    ini: dict[str, str],
 ) -> Iterator[Services]:
     """The use cases over the database that `ini` names; the usual SQLite is a copy of an empty one."""
+    if engine := engines.get(ini["database.url"]):
+        own = engine.execution_options()  # with listeners of its own, over the same pool
+        yield assemble(ini, {}, plugins, own)
+        return
     if ini["database.url"] == f"sqlite:///{tmp_path}/frepo.db":
         services = open_services(tmp_path, ini)
     else:

@@ -57,13 +57,13 @@ def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_p
 
 
 class Server:
-    """A server with frepo's tables, for one test after the other.
+    """A server with frepo's tables, for one test after the other; `engines` has the engine of each by its URL.
 
     One that has crashed is started anew: MariaDB 10.11 does so now and then, and the tests after it are not to blame.
     """
 
-    def __init__(self, start: Callable[[], AbstractContextManager[str]]) -> None:
-        self._start = start
+    def __init__(self, start: Callable[[], AbstractContextManager[str]], engines: dict[str, Engine]) -> None:
+        self._start, self._engines = start, engines
         self._running = ExitStack()
         self._restart()
 
@@ -79,27 +79,38 @@ class Server:
         self._running.close()
 
     def _restart(self) -> None:
-        self._running.close()
+        self.stop()
         self.url = self._running.enter_context(self._start())
         self.engine = make_engine(self.url)
         self._running.callback(self.engine.dispose)
         migrations.upgrade(self.engine)
+        self._engines[self.url] = self.engine
+        self._running.callback(self._engines.pop, self.url)
 
 
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[Server]:
+def engines() -> dict[str, Engine]:
+    """The engines of databases that have frepo's tables, by their URLs.
+
+    Whoever makes an engine for each test connects, looks at the schema and compiles each statement for each test.
+    """
+    return {}
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(engines: dict[str, Engine]) -> Iterator[Server]:
     if postgresql.MISSING:
         pytest.skip(postgresql.MISSING)
-    server = Server(postgresql.postgresql)
+    server = Server(postgresql.postgresql, engines)
     yield server
     server.stop()
 
 
 @pytest.fixture(scope="session")
-def mariadb_server() -> Iterator[Server]:
+def mariadb_server(engines: dict[str, Engine]) -> Iterator[Server]:
     if mariadb.MISSING:
         pytest.skip(mariadb.MISSING)
-    server = Server(mariadb.mariadb)
+    server = Server(mariadb.mariadb, engines)
     yield server
     server.stop()
 

@@ -93,27 +93,34 @@ def test_a_broken_storage_is_told(unmount, stranger):
 
 
 @with_settings(health_check__code=CODE)
-def test_a_broken_database_is_told(stranger, services, tmp_path):
-    break_database(services, tmp_path)
+def test_a_broken_database_is_told(stranger, break_database):
+    break_database()
     answer = stranger.get("/health", {"code": CODE})
 
     assert (answer.status_int, answer.json["status"]) == (503, {"storage": True, "database": False})
     assert len(answer.json["messages"]["database"]) == 1
 
 
+@pytest.fixture
 def break_database(services, tmp_path):
     """Leave the service with a database that cannot be opened: a folder, or a port where nobody listens."""
     engine = services.database.engine
-    engine.dispose()
-    if engine.dialect.name == "sqlite":
-        (tmp_path / "frepo.db").unlink()
-        (tmp_path / "frepo.db").mkdir()
-        return
 
-    @event.listens_for(engine, "do_connect")
     def elsewhere(dialect, record, arguments, parameters):
         parameters |= {"host": "127.0.0.1", "port": closed_port()}
         parameters.pop("unix_socket", None)
+
+    def do():
+        engine.dispose()
+        if engine.dialect.name == "sqlite":
+            (tmp_path / "frepo.db").unlink()
+            (tmp_path / "frepo.db").mkdir()
+        else:
+            event.listen(engine, "do_connect", elsewhere)
+
+    yield do
+    if event.contains(engine, "do_connect", elsewhere):
+        event.remove(engine, "do_connect", elsewhere)
 
 
 def closed_port():
@@ -121,16 +128,16 @@ def closed_port():
         return listener.getsockname()[1]
 
 
-def test_a_database_that_is_away_is_a_503(uploader, services, tmp_path):
-    break_database(services, tmp_path)
+def test_a_database_that_is_away_is_a_503(uploader, break_database):
+    break_database()
     answer = uploader.upload()
 
     assert (answer.status_int, answer.json["http_code"]) == (503, 503)
     assert "Retry-After" in answer.headers
 
 
-def test_the_greeting_needs_no_database(stranger, services, tmp_path):
-    break_database(services, tmp_path)
+def test_the_greeting_needs_no_database(stranger, break_database):
+    break_database()
     answer = stranger.get("/")
 
     assert answer.status_int == 200

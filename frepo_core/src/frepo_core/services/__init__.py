@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlalchemy import Engine
+
 from frepo_core.db import Database, make_engine
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings, load_settings
@@ -52,16 +54,19 @@ class Services:
 
 
 def assemble(
-    ini: Mapping[str, str], environment: Mapping[str, str] = os.environ, plugins: PluginRegistry | None = None
+    ini: Mapping[str, str],
+    environment: Mapping[str, str] = os.environ,
+    plugins: PluginRegistry | None = None,
+    engine: Engine | None = None,
 ) -> Services:
     """Build the services from the settings. Nothing is connected or migrated yet.
 
-    The plug-ins are those that are installed, unless they are handed over.
+    The plug-ins are those that are installed and the engine is that of the settings, unless they are handed over.
     Raises `ConfigurationError` for whatever keeps the service from starting.
     """
     settings = load_settings(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
-    database = Database(make_engine(settings.database_url.get_secret_value(), settings.database_driver))
+    database = Database(engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver))
     storages = Storages(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     intake, passwords, links = Intake(settings.temp_directory), Passwords(), Links(settings)
     blobs = Blobs(database, storages)
