@@ -1,8 +1,10 @@
 """The servers that the storages are tested against, one of each for the whole run, and storages on them."""
 
+import functools
 import itertools
 import socket
 
+import botocore.session
 import pytest
 
 from frepo_storage_s3 import S3Settings
@@ -12,6 +14,14 @@ from servers.ceph import NOT_INSTALLED, ceph_cluster, missing_programs
 from servers.proftpd import run_proftpd
 
 COUNTER = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_model():
+    """Read what boto knows of S3 once, as 100 ms for each client is more than most tests take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", functools.cache(botocore.session.create_loader))
+        yield
 
 
 @pytest.fixture(scope="session")
