@@ -1,5 +1,6 @@
 """Starts services fast: a process that has everything imported forks, as 50 starts of a second each are too many."""
 
+import gc
 import importlib
 import json
 import os
@@ -126,6 +127,7 @@ def main() -> None:
     from frepo_core.plugins import PluginRegistry
 
     PluginRegistry.from_entry_points()
+    gc.freeze()  # no fork looks through what is here, and copies it for that
     for line in sys.stdin:
         order = json.loads(line)
         if "poll" in order:
