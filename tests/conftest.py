@@ -61,16 +61,25 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def open_services(migrated: Path, plugins: PluginRegistry) -> Callable[..., Services]:
-    """Assemble services over a migrated database `frepo.db` in a folder."""
+def open_services(migrated: Path, plugins: PluginRegistry) -> Iterator[Callable[..., Services]]:
+    """Assemble services over a migrated database `frepo.db` in a folder.
+
+    Their engines share a dialect and the statements that were compiled for it.
+    """
+    kept = make_engine(f"sqlite:///{migrated}")
+    kept.connect().close()
+    compiled: dict[Any, Any] = {}
 
     def assembled(folder: Path, ini: dict[str, str]) -> Services:
         shutil.copy(migrated, folder / "frepo.db")
-        services = assemble(ini | {"database.url": f"sqlite:///{folder}/frepo.db"}, {}, plugins)
-        event.listen(services.database.engine, "connect", _skip_syncs)
-        return services
+        engine = make_engine(f"sqlite:///{folder}/frepo.db")
+        event.listen(engine, "connect", _skip_syncs)
+        engine.dialect = kept.dialect
+        engine.update_execution_options(compiled_cache=compiled)
+        return assemble(ini | {"database.url": f"sqlite:///{folder}/frepo.db"}, {}, plugins, engine)
 
-    return assembled
+    yield assembled
+    kept.dispose()
 
 
 @pytest.fixture
