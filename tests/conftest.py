@@ -1,5 +1,6 @@
 """Fixtures that every suite shares: the service in this process, and as a process of its own."""
 
+import functools
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from frepo_core.services import Services, assemble
 from frepo_core.services.tokens import NewToken
 from frepo_core.web import all_endpoints, make_app
 from required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
+from servers.nursery import ForkedService, Nursery
 from servers.service import Service
 
 pytest_plugins = ["databases", "discretion"]
@@ -140,8 +142,22 @@ def app(services: Services, applications: dict[tuple[str, ...], Any]) -> TestApp
     return TestApp(applications[paths])
 
 
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """What starts real services fast."""
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
+
+
+@pytest.fixture(scope="session")
+def make_service(nursery: Nursery) -> Callable[..., Service]:
+    """Make a service: a fork of what has imported all. Tests of the process itself have it from the script."""
+    return functools.partial(ForkedService, nursery=nursery)
+
+
 @pytest.fixture
-def start_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
+def start_service(tmp_path: Path, make_service: Callable[..., Service]) -> Iterator[Callable[..., Service]]:
     """Start real services under waitress, as processes; keyword arguments are environment variables."""
     running: list[Service] = []
     counter = itertools.count()
@@ -149,7 +165,7 @@ def start_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
     def start(**environment: str) -> Service:
         folder = tmp_path / f"service-{next(counter)}"
         folder.mkdir()
-        service = Service(folder, environment)
+        service = make_service(folder, environment=environment)
         running.append(service)
         service.start()
         return service

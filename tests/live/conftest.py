@@ -3,12 +3,11 @@
 import pytest
 
 from live.wire import Client, Wire, head, traces
-from servers.service import Service
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory):
-    service = Service(tmp_path_factory.mktemp("live"))
+def service(tmp_path_factory, make_service):
+    service = make_service(tmp_path_factory.mktemp("live"))
     service.start()
     yield service
     service.stop()

@@ -10,10 +10,17 @@ import pytest
 
 from frepo_core.testing.sources import CHUNK, pattern
 from live.wire import Client, peak_memory, temporary_files
+from servers.service import Service
 
 MIB = 1 << 20
 SIZE = (4096 if os.environ.get("FREPO_TEST_BIG") == "1" else 512) * MIB
 AT_MOST = 150
+
+
+@pytest.fixture(scope="module")
+def make_service():
+    """The script itself: a fork has more in its memory."""
+    return Service
 
 
 def blocks(size):

@@ -153,7 +153,7 @@ def bucket() -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def run_site(folder: Path, database_url: str, **more: str) -> Iterator[Site]:
+def run_site(make_service: Callable[..., Service], folder: Path, database_url: str, **more: str) -> Iterator[Site]:
     """Run nginx and two processes of production.ini, as docs/operations.md has it; keywords are the environment."""
     if nginx_server.MISSING:
         pytest.skip(nginx_server.MISSING)
@@ -168,7 +168,8 @@ def run_site(folder: Path, database_url: str, **more: str) -> Iterator[Site]:
     services = []
     for number in range(2):
         (folder / f"process-{number}").mkdir()
-        services.append(Service(folder / f"process-{number}", environment | more, ini=ROOT / "production.ini"))
+        own = folder / f"process-{number}"
+        services.append(make_service(own, environment=environment | more, ini=ROOT / "production.ini"))
     services[0].frepo("install")
     with contextlib.ExitStack() as stack:
         for service in services:
@@ -182,16 +183,23 @@ def run_site(folder: Path, database_url: str, **more: str) -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def site(
-    make_database: Callable[[], str], bucket: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    make_service: Callable[..., Service],
+    make_database: Callable[[], str],
+    bucket: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Site]:
     """nginx, two processes, PostgreSQL and S3; all tests share it."""
     s3 = {f"FS_AWSS3V3_{name.upper()}": value for name, value in bucket.items()}
-    with run_site(tmp_path_factory.mktemp("s3"), make_database(), FS_ADAPTER="awss3v3", **s3) as site:
+    with run_site(make_service, tmp_path_factory.mktemp("s3"), make_database(), FS_ADAPTER="awss3v3", **s3) as site:
         yield site
 
 
 @pytest.fixture(scope="session")
-def local_site(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def local_site(
+    make_service: Callable[..., Service],
+    make_database: Callable[[], str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Site]:
     """nginx that sends local files itself, two processes, and PostgreSQL; all tests share it."""
-    with run_site(tmp_path_factory.mktemp("local"), make_database(), FS_ACCEL_REDIRECT="/_blobs") as site:
+    with run_site(make_service, tmp_path_factory.mktemp("local"), make_database(), FS_ACCEL_REDIRECT="/_blobs") as site:
         yield site

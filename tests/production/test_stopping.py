@@ -8,7 +8,15 @@ import time
 
 import pytest
 
+from servers.service import Service
+
 BODY = b"0123456789" * 1000
+
+
+@pytest.fixture(scope="module")
+def make_service():
+    """The script itself: how a process ends is what is tested."""
+    return Service
 
 
 @contextlib.contextmanager

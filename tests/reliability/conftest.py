@@ -13,7 +13,6 @@ from sqlalchemy import event
 from frepo_core.db import migrations
 from frepo_core.plugins import PluginRegistry
 from frepo_core.services import Services, assemble
-from reliability.nursery import Nursery
 from reliability.world import World
 
 BIG = os.environ.get("FREPO_TEST_BIG") == "1"
@@ -68,14 +67,6 @@ def world(services: Services, caplog: pytest.LogCaptureFixture) -> Iterator[Worl
 def _skip_syncs(connection: Any, record: Any) -> None:
     """A power cut is not what is tested here, and 100 scenarios wait for no disk."""
     connection.execute("PRAGMA synchronous = OFF")
-
-
-@pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    """What starts real services fast."""
-    nursery = Nursery()
-    yield nursery
-    nursery.close()
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from live.wire import Client, Wire, eventually, head, open_files, temporary_files
 from reliability.faulty import ENVIRONMENT, faulty_ini, order
-from reliability.nursery import ForkedService
 from reliability.real import in_threads
+from servers.nursery import ForkedService
 
 THREADS = 2
 ALL_THREADS = 1 + THREADS + os.cpu_count()  # the one that reads sockets, the workers, those that hash

@@ -11,8 +11,8 @@ from reliability.clock import ENVIRONMENT, set_clock
 from reliability.faulty import ENVIRONMENT as FAULTS
 from reliability.faulty import faulty_ini
 from reliability.invariants import Ledger
-from reliability.nursery import ForkedService
 from reliability.real import assert_holds_after_sweep
+from servers.nursery import ForkedService
 
 HOUR, DAY = 3600, 86400
 SILENCE = 3

@@ -12,9 +12,9 @@ from frepo_core.services.failpoints import ENVIRONMENT, POINTS
 from live.wire import blob_files
 from reliability.conftest import BIG
 from reliability.invariants import Ledger, digest_of
-from reliability.nursery import ForkedService
 from reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
 from reliability.world import World
+from servers.nursery import ForkedService
 
 KILLS = 200 if BIG else 12
 ROUNDS = 8  # kills between two looks at everything

@@ -13,8 +13,8 @@ from frepo_core.errors import FrepoError, OvertakenError, RuleError
 from frepo_core.testing.sources import Source
 from reliability.conftest import BIG
 from reliability.invariants import Ledger
-from reliability.nursery import ForkedService
 from reliability.real import Caller, assert_holds_after_sweep, in_threads
+from servers.nursery import ForkedService
 from servers.service import Service
 
 SECONDS = 60 if BIG else 2

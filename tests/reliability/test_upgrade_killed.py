@@ -12,8 +12,8 @@ from sqlalchemy import insert, inspect, select, text
 from frepo_core.db import make_engine, migrations, names, utc_now
 from frepo_core.db.models import Base, Token
 from reliability.conftest import BIG
-from reliability.nursery import Child
 from reliability.upgrading import upgrade_to
+from servers.nursery import Child
 
 # From nothing, and at each statement, only in the full form.
 STARTS, STEPS = (["nothing", "0001"], {}) if BIG else (["0001"], {"sqlite": 13, "postgresql": 13, "mysql": 8})

@@ -1,4 +1,7 @@
-"""Starts services fast: a process that has everything imported forks, as 50 starts of a second each are too many."""
+"""Starts services, and runs the console, fast: a process that has everything imported forks.
+
+A start takes a second and more of a processor, and the tests start a hundred.
+"""
 
 import gc
 import importlib
@@ -8,7 +11,9 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
+from typing import Any, NoReturn
 
 from servers.service import START_SECONDS, Service
 
@@ -16,14 +21,14 @@ from servers.service import START_SECONDS, Service
 class Nursery:
     """The process that forks; each order is a line of JSON, each answer a number.
 
-    A fork becomes a service, or calls what `call="module:function"` names with `arguments`.
+    A fork becomes a service, a command of the console, or calls what `call="module:function"` names with `arguments`.
     """
 
     def __init__(self) -> None:
         tests = str(Path(__file__).parents[1])
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "reliability.nursery"],
+            [sys.executable, "-m", "servers.nursery"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment | {"PYTHONPATH": tests},
@@ -83,22 +88,45 @@ class ForkedService(Service):
 
     def start(self) -> None:
         arguments = ["pserve", str(self.ini), f"http_listen={self.address}"]
-        order = {"environment": self.environment, "log": str(self.log), "folder": str(self.folder)}
-        self.process = Child(self._nursery, arguments=arguments, **order)
+        self.process = Child(self._nursery, arguments=arguments, **self._order(self.log))
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"The service did not start:\n{self.log.read_text()}")
             time.sleep(0.01)
 
+    def frepo(self, *arguments: str) -> str:
+        said, complaint = self.folder / "said", self.folder / "complaint"
+        said.unlink(missing_ok=True)
+        order = self._order(complaint) | {"said": str(said)}
+        child = Child(self._nursery, console=["--ini", str(self.ini), *arguments], **order)
+        if status := child.wait(START_SECONDS):
+            raise subprocess.CalledProcessError(status, arguments, said.read_text(), complaint.read_text())
+        return said.read_text()
 
-def _serve(order) -> None:
-    """Become the service; only the fork calls this."""
+    def _order(self, log: Path) -> dict[str, Any]:
+        return {"environment": self.environment, "log": str(log), "folder": str(self.folder)}
+
+
+def _move(order) -> None:
+    """Take over environment, folder and files of the order; only the fork calls this."""
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
-    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    for descriptor in (1, 2):
-        os.dup2(log, descriptor)
+    for descriptor, path in ((1, order.get("said", order["log"])), (2, order["log"])):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), descriptor)
+
+
+def _command(order) -> int:
+    """Become a command of the console; only the fork calls this."""
+    from frepo_core.cli.app import main
+
+    _move(order)
+    return main(order["console"])
+
+
+def _serve(order) -> int:
+    """Become the service; only the fork calls this."""
+    _move(order)
     from frepo_core.services import failpoints
     from reliability import clock
 
@@ -108,20 +136,37 @@ def _serve(order) -> None:
         clock.install()
     from pyramid.scripts.pserve import PServeCommand
 
-    PServeCommand(order["arguments"]).run()
+    return PServeCommand(order["arguments"]).run() or 0
 
 
-def _call(order) -> None:
+def _call(order) -> int:
     """Call a function that the order names; only the fork calls this."""
     module, _, function = order["call"].partition(":")
     getattr(importlib.import_module(module), function)(*order["arguments"])
+    return 0
+
+
+def _become(order) -> NoReturn:
+    """Do what the order says, and end as a process of its own does; only the fork calls this."""
+    status: Any = 1
+    try:
+        status = (_call if "call" in order else _command if "console" in order else _serve)(order)
+        sys.stdout.flush()
+    except SystemExit as end:
+        status = end.code
+    except BaseException:  # noqa: BLE001  # a fork goes no further, whatever it was
+        traceback.print_exc()
+    finally:
+        os._exit(status or 0)
 
 
 def main() -> None:
     """Fork when told to, and tell how forks ended."""
+    sys.argv = ["frepo"]  # cliff reads it when it is imported
     import alembic.command  # noqa: F401
     import waitress.server  # noqa: F401
 
+    import frepo_core.cli.app
     import frepo_core.web.server  # noqa: F401
     import frepo_storage_s3.backend  # noqa: F401
     from frepo_core.plugins import PluginRegistry
@@ -136,10 +181,7 @@ def main() -> None:
         elif pid := os.fork():
             print(pid, flush=True)
         else:
-            try:
-                _call(order) if "call" in order else _serve(order)
-            finally:
-                os._exit(0)
+            _become(order)
 
 
 if __name__ == "__main__":
