@@ -11,7 +11,7 @@ import pytest
 from frepo_core.services.failpoints import ENVIRONMENT, POINTS
 from live.wire import blob_files
 from reliability.conftest import BIG
-from reliability.invariants import Ledger, digest_of
+from reliability.invariants import Ledger, digest_of, eventually
 from reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
 from reliability.world import World
 from servers.nursery import ForkedService
@@ -49,6 +49,8 @@ def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
 
     for kill in range(KILLS):
         threads = in_threads(*(lambda c=c, s=s: push(c, s) for c in collections for s in (50_000, 700_000)))
+        if not kill:
+            assert eventually(lambda: statuses)
         time.sleep(dice.uniform(0, 0.25))
         killable.stop(signal.SIGKILL)
         for thread in threads:
