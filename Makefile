@@ -59,7 +59,8 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	@exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
 test: install  ## run the tests; what needs a server that is not installed is skipped
-	$(BIN)/pytest -n 3 --dist loadscope
+# In the order of their names: what takes long or waits comes first, and the many short tests of web/ level the end.
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
 	PYTHONPATH=tests $(BIN)/python -m soak $(SECONDS) $(PLOT)
