@@ -1,5 +1,6 @@
 """`make serve` itself, with its state elsewhere and the environment that these tests run in."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -13,23 +14,23 @@ import pytest
 from servers.service import ROOT, START_SECONDS, free_port
 
 
-@pytest.fixture
-def make_serve(tmp_path):
+@contextlib.contextmanager
+def making_serve(folder):
     """Run `make serve` until it answers; return its address. All of it is stopped at the end by the pid of make."""
     running = []
 
-    def start(**environment):
+    def start():
         address = f"127.0.0.1:{free_port()}"
-        with (tmp_path / "output").open("ab") as output:
+        with (folder / "output").open("ab") as output:
             process = subprocess.Popen(
-                command(address, tmp_path / "state"),
+                command(address, folder / "state"),
                 cwd=ROOT,
-                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | environment,
+                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
                 stdout=output,
                 stderr=output,
             )
         running.append(process)
-        wait_for(process, f"http://{address}/", tmp_path / "output")
+        wait_for(process, f"http://{address}/", folder / "output")
         return f"http://{address}"
 
     def stop():
@@ -39,8 +40,24 @@ def make_serve(tmp_path):
             process.wait(20)
 
     start.stop = stop
-    yield start
-    stop()
+    try:
+        yield start
+    finally:
+        stop()
+
+
+@pytest.fixture
+def make_serve(tmp_path):
+    with making_serve(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A first start, which takes seconds and which several tests look at: its folder, and its address."""
+    folder = tmp_path_factory.mktemp("first")
+    with making_serve(folder) as start:
+        yield folder, start()
 
 
 def command(address, state):
@@ -74,11 +91,11 @@ def version_seen_with(token, url):
         return answer.status
 
 
-def test_the_first_start_prints_and_keeps_a_token_that_works(make_serve, tmp_path):
-    url = make_serve()
+def test_the_first_start_prints_and_keeps_a_token_that_works(first):
+    folder, url = first
 
-    kept = tmp_path / "state/admin-token"
-    assert kept.read_text().strip() in (tmp_path / "output").read_text()
+    kept = folder / "state/admin-token"
+    assert kept.read_text().strip() in (folder / "output").read_text()
     assert kept.stat().st_mode & 0o777 == 0o600
     assert version_seen_with(kept.read_text().strip(), url) == 200
 
@@ -106,19 +123,19 @@ def test_a_start_that_was_broken_off_does_not_block_the_next(make_serve, tmp_pat
     assert version_seen_with((tmp_path / "state/admin-token").read_text().strip(), url) == 200
 
 
-def test_the_state_is_all_in_one_folder(make_serve, tmp_path):
-    url = make_serve()
-    token = (tmp_path / "state/admin-token").read_text().strip()
+def test_the_state_is_all_in_one_folder(first):
+    folder, url = first
+    token = (folder / "state/admin-token").read_text().strip()
     upload = urllib.request.Request(f"{url}/repository/file/upload?fileName=a", b"hello", {"X-Auth-Token": token})
     urllib.request.urlopen(upload, timeout=5).close()
 
-    names = {path.name for path in (tmp_path / "state").iterdir()}
+    names = {path.name for path in (folder / "state").iterdir()}
     assert {"admin-token", "frepo.db", "secrets.json", "storage", "temporary"} <= names
 
 
-def test_the_console_can_be_told_of_a_state_that_was_moved(make_serve, tmp_path):
-    url = make_serve()
-    program = f". {tmp_path}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
+def test_the_console_can_be_told_of_a_state_that_was_moved(first):
+    folder, url = first
+    program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
     done = subprocess.run(["sh", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert version_seen_with(done.stdout.strip(), url) == 200
