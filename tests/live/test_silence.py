@@ -1,0 +1,71 @@
+"""Who is given up for silence, looked at in the very moment of a race that real clients meet once in a thousand times."""
+
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+from waitress import wasyncore
+
+from frepo_core.services.spooling import Spool
+from frepo_core.web.asking import AskingChannel
+from frepo_core.web.connections import make_server
+from frepo_core.web.silence import Patience
+
+ANSWER = b"x" * 100_000
+
+
+@pytest.fixture
+def asked():
+    """Set when the application has the request; it answers when `may_answer` is set."""
+    return threading.Event()
+
+
+@pytest.fixture
+def may_answer():
+    return threading.Event()
+
+
+@pytest.fixture
+def server(asked, may_answer):
+    def application(environ, start_response):
+        asked.set()
+        may_answer.wait(10)
+        start_response("200 OK", [("Content-Length", str(len(ANSWER)))])
+        return [ANSWER]
+
+    with ThreadPoolExecutor(1) as workers:
+        new_spool = partial(Spool, directory=None, workers=workers)
+        server = make_server(application, new_spool, listen="127.0.0.1:0", channel_timeout=60, cleanup_interval=0)
+        yield server
+        server.task_dispatcher.shutdown()
+        wasyncore.close_all(server._map)
+
+
+def test_who_waited_long_for_an_answer_is_not_given_up_while_its_first_bytes_are_sent(server, asked, may_answer):
+    patience = Patience(server, server._map)
+    with socket.create_connection((server.effective_host, server.effective_port), 10) as client:
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        while not asked.is_set():
+            wasyncore.loop(timeout=0.01, map=server._map, count=1)
+        (channel,) = [each for each in server._map.values() if isinstance(each, AskingChannel)]
+        channel._last_activity -= 61
+        send = channel.send
+
+        def send_while_somebody_looks(*arguments, **more):
+            patience.look()
+            return send(*arguments, **more)
+
+        channel.send = send_while_somebody_looks
+        may_answer.set()
+        got = b""
+        client.settimeout(0.01)
+        while not got.endswith(ANSWER) and channel.connected:
+            wasyncore.loop(timeout=0.01, map=server._map, count=1)
+            try:
+                got += client.recv(1 << 20)
+            except TimeoutError:
+                continue
+
+    assert got.endswith(ANSWER)
