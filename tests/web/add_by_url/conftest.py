@@ -11,15 +11,20 @@ from frepo_core.errors import FrepoError
 from frepo_core.services.fetching import Fetching
 from frepo_core.settings import load_settings
 from servers.remote import Remote
-from web.add_by_url.words import SECONDS
 
 
 @pytest.fixture
-def ini(ini):
+def seconds():
+    """The time for a fetch; tests whose servers are never done make it short."""
+    return 20
+
+
+@pytest.fixture
+def ini(ini, seconds):
     return ini | {
         "add_by_url.allowed_networks": "127.0.0.2/32",
-        "http.timeout": "0.4",
-        "long_execution_time": str(SECONDS),
+        "http.timeout": str(seconds * 0.4),
+        "long_execution_time": str(seconds),
     }
 
 

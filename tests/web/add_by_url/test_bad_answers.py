@@ -7,7 +7,13 @@ import time
 import pytest
 
 from servers.remote import CHUNKED, endless, redirect, reply, say_nothing
-from web.add_by_url.words import FAILED, REMOTE_STATUS
+from web.add_by_url.words import FAILED, REMOTE_STATUS, SECONDS
+
+
+@pytest.fixture
+def seconds():
+    """Little time: servers that are never done cost all of it."""
+    return SECONDS
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized", "404 Not Found", "500 Error", "599 Odd"])

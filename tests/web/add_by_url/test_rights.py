@@ -6,10 +6,9 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from servers.remote import endless, reply
-from web.add_by_url.words import SECONDS
 
 
-def test_the_tokens_size_limit_ends_the_reading(add, make_token, remote, kept):
+def test_the_tokens_size_limit_ends_the_reading(add, make_token, remote, kept, seconds):
     small = make_token(Role.UPLOAD_ALL, max_file_size=100_000)
     server = remote({"/x": endless(reply("200 OK"))})
     begin = time.monotonic()
@@ -17,7 +16,7 @@ def test_the_tokens_size_limit_ends_the_reading(add, make_token, remote, kept):
     answer = add(f"{server.origin}/x", status=400, token=small)
 
     assert (answer.json["error_code"], kept()) == (3001, 0)
-    assert time.monotonic() - begin < SECONDS
+    assert time.monotonic() - begin < seconds
 
 
 def test_a_type_that_the_token_may_not_upload_is_refused(add, make_token, remote, kept):

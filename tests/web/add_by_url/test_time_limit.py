@@ -10,6 +10,12 @@ from servers.remote import CHUNKED, endless, redirect, reply
 from web.add_by_url.words import FAILED, SECONDS
 
 
+@pytest.fixture
+def seconds():
+    """Little time: servers that are never done cost all of it."""
+    return SECONDS
+
+
 @pytest.mark.parametrize(
     "answer",
     [

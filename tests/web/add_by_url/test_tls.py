@@ -10,6 +10,12 @@ from web.add_by_url.words import FAILED, REFUSED
 
 
 @pytest.fixture
+def seconds():
+    """Little time: a server that never answers costs all of it."""
+    return 2
+
+
+@pytest.fixture
 def self_signed(tmp_path):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subject = ["-subj", "/CN=127.0.0.2", "-addext", "subjectAltName=IP:127.0.0.2"]
