@@ -2,12 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed
 from pyramid.response import Response
-from pyramid.security import NO_PERMISSION_REQUIRED
 
 from frepo_core.errors import ReadOnlyError
 
@@ -18,19 +16,16 @@ from .validation import parse_body, parse_query
 
 
 def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
-    """Add one route for each path, and a view for each method."""
+    """Add one route for each path, and the one view.
+
+    Pyramid would find the view of a method by asking those of the others first, each of which raises its refusal.
+    """
     paths: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in endpoints:
         paths[endpoint.path].append(endpoint)
     for path, on_path in paths.items():
         config.add_route(path, path, factory=_make_factory(on_path))
-        for endpoint in on_path:
-            config.add_view(
-                _make_view(endpoint),
-                route_name=path,
-                request_method=endpoint.method,
-                permission=_permission_of(endpoint),
-            )
+        config.add_view(_view, route_name=path)
     config.registry.endpoints = [*getattr(config.registry, "endpoints", ()), *(e for on in paths.values() for e in on)]
 
 
@@ -54,35 +49,29 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
     return factory
 
 
-def _make_view(endpoint: Endpoint) -> Callable[[Any, FrepoRequest], Response]:
-    def view(context: Any, request: FrepoRequest) -> Response:
-        if endpoint.permission is None and request.token_id:
-            request.sender  # noqa: B018  # a bad token that is sent along is refused on public endpoints, too
-        if endpoint.writes and request.services.settings.read_only:
-            raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
-        if endpoint.query:
-            request.parsed_query = parse_query(endpoint.query, request.params_in_query)
-        if endpoint.body:
-            request.parsed_body = parse_body(endpoint.body, request)
-        if endpoint.collection_field:
-            _check_named_collection(endpoint, request)
-        answer = endpoint.view(request)
-        return to_response(answer) if isinstance(answer, Answer) else answer
-
-    return view
-
-
-def _permission_of(endpoint: Endpoint) -> str:
-    """Return what Pyramid asks the policy for; what the body is about is not known by then."""
-    if endpoint.permission is None:
-        return str(NO_PERMISSION_REQUIRED)
-    return "token" if endpoint.collection_field else endpoint.permission
+def _view(context: Context, request: FrepoRequest) -> Response:
+    endpoint: Endpoint = request.endpoint
+    if endpoint.permission is not None:
+        # What the body is about is not known yet.
+        _permit(request, "token" if endpoint.collection_field else endpoint.permission)
+    elif request.token_id:
+        request.sender  # noqa: B018  # a bad token that is sent along is refused on public endpoints, too
+    if endpoint.writes and request.services.settings.read_only:
+        raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
+    if endpoint.query:
+        request.parsed_query = parse_query(endpoint.query, request.params_in_query)
+    if endpoint.body:
+        request.parsed_body = parse_body(endpoint.body, request)
+    if endpoint.collection_field and endpoint.permission:
+        request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
+        _permit(request, endpoint.permission)
+    answer = endpoint.view(request)
+    return to_response(answer) if isinstance(answer, Answer) else answer
 
 
-def _check_named_collection(endpoint: Endpoint, request: FrepoRequest) -> None:
-    """Ask the policy for the collection that the body names."""
-    request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field or ""))
-    if not request.has_permission(endpoint.permission):
+def _permit(request: FrepoRequest, permission: str) -> None:
+    """Ask the policy, for what the request is about as far as that is known."""
+    if not request.has_permission(permission):
         raise HTTPForbidden
 
 
