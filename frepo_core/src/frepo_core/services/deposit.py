@@ -5,7 +5,7 @@ import logging
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -22,6 +22,7 @@ from .storages import Storages
 log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
+_PLACE = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
 
 
 class BlobVanishedError(Exception):
@@ -47,9 +48,7 @@ class Deposit:
 
     def settle(self) -> None:
         """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
-        rows = self._database.look(
-            select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == self._content.digest)
-        )
+        rows = self._database.look(_PLACE, digest=self._content.digest)
         found = rows[0] if rows else None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 UPLOAD_REFUSED = "No enough permissions on the token to perform the operation: "
 CANDIDATES = 20
 _FILE, _BLOB = File.__table__, Blob.__table__
+_BY_NAME = WITH_BLOB.where(_FILE.c.stored_name == bindparam("name"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +123,7 @@ class Files:
 
     def find_to_read(self, name: str) -> FileFacts:
         """Return what `find` does, at half its cost: without the tags."""
-        rows = self._database.look(WITH_BLOB.where(_FILE.c.stored_name == name)) if "\0" not in name else ()
+        rows = self._database.look(_BY_NAME, name=name) if "\0" not in name else ()
         if not rows:
             raise NotFoundError("File not found in the storage")
         return FileFacts.of_row(rows[0])

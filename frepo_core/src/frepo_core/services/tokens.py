@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 NO_ACCESS = "No access: a valid token is needed"
 _TOKEN = Token.__table__
+_BY_KEY = select(_TOKEN).where(_TOKEN.c.key == bindparam("key"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ class Tokens:
         key = self.key(token_id)
         if key is None:
             return None
-        rows = self._database.look(select(_TOKEN).where(_TOKEN.c.key == key))
+        rows = self._database.look(_BY_KEY, key=key)
         return identity_of(rows[0]) if rows else None
 
 
