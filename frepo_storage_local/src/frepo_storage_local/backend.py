@@ -145,12 +145,12 @@ class LocalStorage(StorageBackend):
         if not is_key(key):
             raise BlobNotFound(f"{key!r} is no key")
         self._require_root()
-        path = self._root
+        path = str(self._root)
         for part in key.split("/"):
-            path = path / part
-            if path.is_symlink():
+            path = f"{path}/{part}"
+            if os.path.islink(path):
                 raise BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
-        return path
+        return Path(path)
 
     def _require_root(self) -> None:
         """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted.

@@ -61,26 +61,24 @@ def send(request: FrepoRequest, file: FileFacts) -> Response:
     """Build the answer that carries a file's bytes, or says who has them: nginx or the store."""
     if url := store_url(request, file):
         return Response(status=302, location=url, cache_control=CLOSED_CACHE)
-    response = ContentResponse(
-        request,
-        size=file.blob.size,
-        etag=file.blob.digest,
-        modified=file.created_at,
-        open_part=partial(_open, request, file.blob),
-        location=internal_location(request, file.blob),
-    ).build(file.blob.mime)
     is_closed = file.is_version or file.password_hash is not None
     disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
-    response.headers.update(
-        {
+    return ContentResponse(
+        request,
+        size=file.blob.size,
+        content_type=file.blob.mime,
+        etag=file.blob.digest,
+        modified=file.created_at,
+        headers={
             "Cache-Control": CLOSED_CACHE if is_closed else OPEN_CACHE,
             "Content-Disposition": f'{disposition}; filename="{file.requested_name}"',
             "Content-Security-Policy": "sandbox",
             "Repr-Digest": repr_digest(file.blob.digest),
             "X-Content-Type-Options": "nosniff",
-        }
-    )
-    return response
+        },
+        open_part=partial(_open, request, file.blob),
+        location=internal_location(request, file.blob),
+    ).build()
 
 
 def remove(request: FrepoRequest) -> Answer:

@@ -2,8 +2,9 @@
 
 import contextlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from email.utils import format_datetime
 from typing import BinaryIO, cast
 
 from pyramid.httpexceptions import HTTPPreconditionFailed, HTTPRequestRangeNotSatisfiable
@@ -25,7 +26,7 @@ Open = Callable[[int, int | None], BinaryIO]
 class ContentResponse:
     """Builds the answer for one content: `size` bytes that `open_part(start, length)` opens.
 
-    `etag` and `modified` are its validators; the response's other headers are the caller's.
+    `etag` and `modified` (UTC) are its validators; `headers` go with whatever the answer is, a 304, too.
     `location`: where nginx finds the content, so that it sends what the conditions allow, ranges included.
     """
 
@@ -34,57 +35,61 @@ class ContentResponse:
         request: FrepoRequest,
         *,
         size: int,
+        content_type: str,
         etag: str,
         modified: datetime,
+        headers: Mapping[str, str],
         open_part: Open,
         location: str | None = None,
     ) -> None:
         self._request = request
         self._size = size
+        self._content_type = content_type
+        self._etag = etag
+        self._modified = modified.replace(microsecond=0)
         self._open = open_part
         self._location = location
-        self._response = Response(conditional_response=False)
-        self._response.accept_ranges = "bytes"
-        self._response.etag = (etag, True)
-        self._response.last_modified = modified.replace(microsecond=0)
+        self._headers = {
+            "Accept-Ranges": "bytes",
+            "Content-Type": content_type,
+            "ETag": f'"{etag}"',
+            "Last-Modified": format_datetime(modified, usegmt=True),
+            **headers,
+        }
 
-    def build(self, content_type: str) -> Response:
+    def build(self) -> Response:
         """Return the response; its order of checks is that of RFC 9110, 13.2.2. Raises what is 412 and 416."""
-        response = self._response
-        response.headers["Content-Type"] = content_type
         if self._fails():
             raise HTTPPreconditionFailed
         if self._is_fresh():
-            return self._not_modified()
+            del self._headers["Content-Type"]
+            return self._response(304, ())
         ranges = self._ranges()
         if ranges == []:
             raise HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{self._size}"})
         if self._location:
             return self._delegated(self._location)
         if not ranges:
-            self._send(0, self._size)
-        elif len(ranges) == 1:
-            response.status = 206
+            return self._part(200, 0, self._size)
+        if len(ranges) == 1:
             start, end = ranges[0]
-            response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{self._size}"
-            self._send(start, end)
-        else:
-            self._send_parts(ranges, content_type)
-        return response
+            self._headers["Content-Range"] = f"bytes {start}-{end - 1}/{self._size}"
+            return self._part(206, start, end)
+        return self._multipart(ranges)
 
     def _fails(self) -> bool:
         """Tell whether If-Match or, without it, If-Unmodified-Since forbids the answer."""
         if "If-Match" in self._request.headers:
-            return self._response.etag not in self._request.if_match
+            return self._etag not in self._request.if_match
         until = self._date("If-Unmodified-Since")
-        return until is not None and self._response.last_modified > until
+        return until is not None and self._modified > until
 
     def _is_fresh(self) -> bool:
         """Tell whether the client has this content already."""
         if "If-None-Match" in self._request.headers:
-            return self._response.etag in self._request.if_none_match
+            return self._etag in self._request.if_none_match
         since = self._date("If-Modified-Since")
-        return since is not None and self._response.last_modified <= since
+        return since is not None and self._modified <= since
 
     def _date(self, header: str) -> datetime | None:
         """Return the date in a header; one that cannot be read is as good as none (RFC 9110, 13.1.3)."""
@@ -94,8 +99,7 @@ class ContentResponse:
 
     def _is_still_the_same(self) -> bool:
         """Tell whether If-Range allows a part: it names the very ETag or the very date (RFC 9110, 13.1.5)."""
-        headers = self._response.headers
-        return self._request.headers.get("If-Range") in {None, headers["ETag"], headers["Last-Modified"]}
+        return self._request.headers.get("If-Range") in {None, self._headers["ETag"], self._headers["Last-Modified"]}
 
     def _ranges(self) -> list[tuple[int, int]] | None:
         header = self._request.headers.get("Range")
@@ -103,44 +107,35 @@ class ContentResponse:
             return None
         return parse_ranges(header, self._size)
 
-    def _not_modified(self) -> Response:
-        self._response.status = 304
-        self._response.body = b""
-        del self._response.content_length, self._response.headers["Content-Type"]
-        return self._response
-
     def _delegated(self, location: str) -> Response:
-        self._response.headers["X-Accel-Redirect"] = location
-        del self._response.headers["Accept-Ranges"]  # nginx says so itself, and would say it twice
-        self._response.body = b""
-        return self._response
+        self._headers["X-Accel-Redirect"] = location
+        del self._headers["Accept-Ranges"]  # nginx says so itself, and would say it twice
+        return self._response(200, (), length=0)
 
-    def _send(self, start: int, end: int) -> None:
+    def _part(self, status: int, start: int, end: int) -> Response:
+        return self._response(status, self._content(start, end - start), length=end - start)
+
+    def _content(self, start: int, length: int) -> Iterable[bytes]:
         if self._request.method == "HEAD":
-            self._response.app_iter = ()
-        elif end - start <= SMALL:
-            self._response.app_iter = [b"".join(_blocks(self._open(start, end - start), end - start))]
-        else:
-            file = self._open(start, end - start)
-            wrap = self._request.environ.get("wsgi.file_wrapper")
-            self._response.app_iter = wrap(file, BLOCK) if wrap else _blocks(file, end - start)
-        # Only now: setting app_iter takes the length away, by which the server's wrapper knows the end of a range.
-        self._response.content_length = end - start
+            return ()
+        if length <= SMALL:
+            return [b"".join(_blocks(self._open(start, length), length))]
+        file = self._open(start, length)
+        wrap = self._request.environ.get("wsgi.file_wrapper")
+        return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
 
-    def _send_parts(self, ranges: list[tuple[int, int]], content_type: str) -> None:
+    def _multipart(self, ranges: list[tuple[int, int]]) -> Response:
         """Send multipart/byteranges (RFC 9110, 14.6)."""
         boundary = secrets.token_hex(16)
         heads = [
-            f"--{boundary}\r\nContent-Type: {content_type}\r\n"
+            f"--{boundary}\r\nContent-Type: {self._content_type}\r\n"
             f"Content-Range: bytes {start}-{end - 1}/{self._size}\r\n\r\n".encode()
             for start, end in ranges
         ]
         tail = f"--{boundary}--\r\n".encode()
         length = sum(map(len, heads)) + sum(end - start + 2 for start, end in ranges) + len(tail)
-        self._response.status = 206
-        self._response.headers["Content-Type"] = f"multipart/byteranges; boundary={boundary}"
-        self._response.app_iter = self._parts(ranges, heads, tail)
-        self._response.content_length = length
+        self._headers["Content-Type"] = f"multipart/byteranges; boundary={boundary}"
+        return self._response(206, self._parts(ranges, heads, tail), length=length)
 
     def _parts(self, ranges: list[tuple[int, int]], heads: list[bytes], tail: bytes) -> Iterator[bytes]:
         for (start, end), head in zip(ranges, heads, strict=True):
@@ -148,6 +143,13 @@ class ContentResponse:
             yield from _blocks(self._open(start, end - start), end - start)
             yield b"\r\n"
         yield tail
+
+    def _response(self, status: int, content: Iterable[bytes], length: int | None = None) -> Response:
+        """Put it together, with all headers at once: WebOb looks through all of them for each that is set."""
+        if length is not None:
+            self._headers["Content-Length"] = str(length)
+        headers = list(self._headers.items())
+        return Response(status=status, headerlist=headers, app_iter=content, conditional_response=False)
 
 
 def _blocks(file: BinaryIO, length: int) -> Iterator[bytes]:

@@ -30,6 +30,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     @cached_property
     def params_in_query(self) -> list[tuple[str, str]]:
         """The query's names and values; never the body's, which reading `params` would parse."""
+        if not self.query_string:
+            return []
         try:
             return list(self.GET.items())
         except UnicodeDecodeError:

@@ -1,5 +1,6 @@
 """Turns what clients send into validated models, and what is wrong into messages for each field."""
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -29,17 +30,24 @@ def parse_query(model: type[Model], params: Iterable[tuple[str, str]]) -> Model:
 
 def gather(model: type[BaseModel], params: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Collect the parameters that the model names; `tags[]=a&tags[]=b` and `tags=a` make lists."""
-    names = {field.alias or name: field for name, field in model.model_fields.items()}
+    lists = _lists(model)
     values: dict[str, Any] = {}
     for raw, value in params:
         name = raw.removesuffix("[]")
-        if name not in names:
+        if name not in lists:
             continue
-        if get_origin(names[name].annotation) is list:
+        if lists[name]:
             values.setdefault(name, []).append(value)
         else:
             values[name] = value
     return values
+
+
+@functools.cache
+def _lists(model: type[BaseModel]) -> dict[str, bool]:
+    """Return the parameters that the model names, and whether each is a list."""
+    fields = model.model_fields.items()
+    return {field.alias or name: get_origin(field.annotation) is list for name, field in fields}
 
 
 def parse_body(model: type[Model], request: FrepoRequest) -> Model:
