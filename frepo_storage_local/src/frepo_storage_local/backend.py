@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
@@ -84,12 +85,16 @@ class LocalStorage(StorageBackend):
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open the file, or a window on it."""
-        path = self._locate(key)
+        path = self._without_links(key)
         with _translated(key):
-            file = path.open("rb")
+            try:
+                file = io.FileIO(path)
+            except OSError:
+                self._require_root()
+                raise
             if start == 0 and length is None:
-                return file
-            return cast(BinaryIO, Window(file, start, length))
+                return cast(BinaryIO, file)
+            return cast(BinaryIO, Window(cast(BinaryIO, file), start, length))
 
     def delete(self, key: str) -> None:
         """Remove the file, and its folder when that is empty now."""
@@ -142,15 +147,18 @@ class LocalStorage(StorageBackend):
 
     def _locate(self, key: str) -> Path:
         """Return where the key lives; refuses what would lead out of the root or pass a link."""
+        self._require_root()
+        return Path(self._without_links(key))
+
+    def _without_links(self, key: str) -> str:
         if not is_key(key):
             raise BlobNotFound(f"{key!r} is no key")
-        self._require_root()
         path = str(self._root)
         for part in key.split("/"):
             path = f"{path}/{part}"
             if os.path.islink(path):
                 raise BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
-        return Path(path)
+        return path
 
     def _require_root(self) -> None:
         """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted.

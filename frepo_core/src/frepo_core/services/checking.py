@@ -31,7 +31,7 @@ class CheckedContent:
         self._sha256.update(data)
         is_over = self._size >= self._blob.size or (not data and size != 0)
         if is_over and (self._size != self._blob.size or self._sha256.hexdigest() != self._blob.digest):
-            raise _wrong(self._blob)
+            raise wrong_bytes(self._blob)
         return data
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class CheckedFile:
             self._sha256.update(new)
             self._hashed += len(new)
         if self._hashed == self._blob.size and self._sha256.hexdigest() != self._blob.digest:
-            raise _wrong(self._blob)
+            raise wrong_bytes(self._blob)
 
     def seekable(self) -> bool:
         """Say that it can be gone back in."""
@@ -105,6 +105,7 @@ class CheckedFile:
         self.close()
 
 
-def _wrong(blob: BlobFacts) -> StorageUnavailable:
+def wrong_bytes(blob: BlobFacts) -> StorageUnavailable:
+    """Log that the storage gave other bytes than were stored, and make the error."""
     log.critical("the bytes of blob %s (%s, key %s) are wrong", blob.id, blob.storage, blob.key)
     return StorageUnavailable("The storage gave other bytes than were stored")

@@ -1,5 +1,6 @@
 """Downloads: who may read a file, and its bytes."""
 
+import hashlib
 import logging
 import os
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
 from .aliases import Aliases
-from .checking import CheckedContent, CheckedFile
+from .checking import CheckedContent, CheckedFile, wrong_bytes
 from .facts import BlobFacts, FileFacts
 from .files import Files
 from .links import Links
@@ -95,6 +96,23 @@ class Downloads:
         if not unlocked and not self._passwords.fits(key.password, file.password_hash):
             raise AccessDeniedError(NO_ACCESS)
         return file
+
+    def read(self, blob: BlobFacts, start: int, length: int) -> bytes:
+        """Return a few bytes of a blob; checked, where they are all of it. Raises as `open` does."""
+
+        def read(backend: StorageBackend, key: str) -> bytes:
+            with backend.open(key, start, length) as content:
+                data = content.read(length)
+                while len(data) < length and (more := content.read(length - len(data))):
+                    data += more
+            if len(data) < length:
+                raise BlobNotFound(f"The blob {key!r} ends before its byte {start + length}")
+            return data
+
+        data = self._located(blob, read)
+        if length == blob.size and hashlib.sha256(data).hexdigest() != blob.digest:
+            raise wrong_bytes(blob)
+        return data
 
     def open(self, blob: BlobFacts, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open a blob's bytes, `length` of them from `start`; the caller closes. The whole is checked as it is read.

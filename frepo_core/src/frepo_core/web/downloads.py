@@ -76,6 +76,7 @@ def send(request: FrepoRequest, file: FileFacts) -> Response:
             "Repr-Digest": repr_digest(file.blob.digest),
             "X-Content-Type-Options": "nosniff",
         },
+        read_part=partial(request.services.downloads.read, file.blob),
         open_part=partial(_open, request, file.blob),
         location=internal_location(request, file.blob),
     ).build()
@@ -88,7 +89,7 @@ def remove(request: FrepoRequest) -> Answer:
     return Answer(body=DeletedReply())
 
 
-def _open(request: FrepoRequest, blob: BlobFacts, start: int, length: int | None) -> BinaryIO:
+def _open(request: FrepoRequest, blob: BlobFacts, start: int, length: int) -> BinaryIO:
     """Open a part, or for a server that can send a file by itself the local file, placed at the part's start."""
     downloads = request.services.downloads
     file = downloads.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None

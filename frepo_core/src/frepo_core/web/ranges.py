@@ -20,11 +20,12 @@ BLOCK = 1 << 18
 # What is as small is read at once: handing it to the thread that writes costs more than it.
 SMALL = 64 << 10
 
-Open = Callable[[int, int | None], BinaryIO]
+Read = Callable[[int, int], bytes]
+Open = Callable[[int, int], BinaryIO]
 
 
 class ContentResponse:
-    """Builds the answer for one content: `size` bytes that `open_part(start, length)` opens.
+    """Builds the answer for one content of `size` bytes: `read_part(start, length)` reads a few of them, `open_part` opens more.
 
     `etag` and `modified` (UTC) are its validators; `headers` go with whatever the answer is, a 304, too.
     `location`: where nginx finds the content, so that it sends what the conditions allow, ranges included.
@@ -39,6 +40,7 @@ class ContentResponse:
         etag: str,
         modified: datetime,
         headers: Mapping[str, str],
+        read_part: Read,
         open_part: Open,
         location: str | None = None,
     ) -> None:
@@ -47,6 +49,7 @@ class ContentResponse:
         self._content_type = content_type
         self._etag = etag
         self._modified = modified.replace(microsecond=0)
+        self._read = read_part
         self._open = open_part
         self._location = location
         self._headers = {
@@ -119,7 +122,7 @@ class ContentResponse:
         if self._request.method == "HEAD":
             return ()
         if length <= SMALL:
-            return [b"".join(_blocks(self._open(start, length), length))]
+            return [self._read(start, length)]
         file = self._open(start, length)
         wrap = self._request.environ.get("wsgi.file_wrapper")
         return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
