@@ -13,6 +13,8 @@ from .draining import Stop, run
 
 DEFAULT_LISTEN = "127.0.0.1:6543"
 SWITCH_SECONDS = 1e-4
+# So the head and the body of a small answer go out together; by default waitress sends each piece by itself.
+SEND_BYTES = 64 << 10
 DRAIN_SECONDS = 1800.0
 
 
@@ -31,7 +33,7 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     services = getattr(getattr(app, "registry", None), "services", None)  # a filter around the application has none
     intake = services.intake if services else Intake(None)
     # Which proxies are believed, the application decides (trusted_proxies); waitress would drop their headers.
-    options = {"clear_untrusted_proxy_headers": False} | settings | {"listen": listen}
+    options = {"clear_untrusted_proxy_headers": False, "send_bytes": SEND_BYTES} | settings | {"listen": listen}
     try:
         server = make_server(app, partial(Spool, directory=intake.directory, workers=intake.hashers), **options)
     except (OSError, ValueError) as error:
