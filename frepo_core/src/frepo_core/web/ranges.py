@@ -20,6 +20,11 @@ BLOCK = 1 << 18
 # What is as small is read at once: handing it to the thread that writes costs more than it.
 SMALL = 64 << 10
 
+# The headers, as WSGI calls them, that may ask for something else than the whole; most requests have none.
+CONDITIONS = frozenset(
+    {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_RANGE"}
+)
+
 Read = Callable[[int, int], bytes]
 Open = Callable[[int, int], BinaryIO]
 
@@ -62,12 +67,13 @@ class ContentResponse:
 
     def build(self) -> Response:
         """Return the response; its order of checks is that of RFC 9110, 13.2.2. Raises what is 412 and 416."""
-        if self._fails():
+        asks = not CONDITIONS.isdisjoint(self._request.environ)
+        if asks and self._fails():
             raise HTTPPreconditionFailed
-        if self._is_fresh():
+        if asks and self._is_fresh():
             del self._headers["Content-Type"]
             return self._response(304, ())
-        ranges = self._ranges()
+        ranges = self._ranges() if asks else None
         if ranges == []:
             raise HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{self._size}"})
         if self._location:

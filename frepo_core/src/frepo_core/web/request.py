@@ -55,10 +55,10 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         for name, value in self.params_in_query:
             if name == "_token":
                 return str(value)
-        for header in ("X-Auth-Token", "token"):
-            if value := self.headers.get(header):
+        for header in ("HTTP_X_AUTH_TOKEN", "HTTP_TOKEN"):  # by WSGI's names, which WebOb would look for, too
+            if value := self.environ.get(header):
                 return str(value).strip()
-        scheme, _, credentials = self.headers.get("Authorization", "").partition(" ")
+        scheme, _, credentials = self.environ.get("HTTP_AUTHORIZATION", "").partition(" ")
         return str(credentials).strip() if scheme.lower() == "bearer" else ""
 
     @property
