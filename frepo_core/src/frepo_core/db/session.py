@@ -36,6 +36,8 @@ class Database:
         self.engine = engine
         self._looking = engine.execution_options(sqlite_begin="")
         self._sessions = sessionmaker(engine, expire_on_commit=False)
+        self._transactions = _Transactions(explicit=True)
+        zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
         # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
         self._writers = threading.Lock() if engine.dialect.name == "sqlite" else None
 
@@ -62,13 +64,12 @@ class Database:
         """
         patience = time.monotonic() + BUSY_SECONDS
         with self._turn(), _translated():
-            manager = transaction.TransactionManager(explicit=True)
+            manager = self._transactions
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 if tried:
                     time.sleep(random.uniform(0, 0.02 * tried))  # spreads writers, guards nothing
                 with attempt as current:
                     session = self._sessions()
-                    zope.sqlalchemy.register(session, transaction_manager=manager)
                     current.join(_Conflicts(manager, patience))
                     if watch is not None:
                         current.join(watch.restart(manager))
@@ -92,6 +93,10 @@ class Database:
         """Ask the database for a sign of life."""
         with self.reading() as session:
             session.execute(text("SELECT 1"))
+
+
+class _Transactions(threading.local, transaction.TransactionManager):  # type: ignore[misc]  # it has no types
+    """A transaction for each thread: all sessions know one manager, as telling each costs as much as a statement."""
 
 
 class _Conflicts(CommitWatch):

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
 _PLACE = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_LOCKED = select(Blob).where(Blob.digest == bindparam("digest")).with_for_update()
 
 
 class BlobVanishedError(Exception):
@@ -59,7 +60,7 @@ class Deposit:
     def attach(self, session: Session) -> Blob:
         """Return the content's blob row, made, adopted or healed; raises `BlobVanishedError`."""
         self._uses_own_key, self._replaced = False, None
-        row = session.scalar(select(Blob).where(Blob.digest == self._content.digest).with_for_update())
+        row = session.scalar(_LOCKED, {"digest": self._content.digest})
         if row is None:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._distrusted):

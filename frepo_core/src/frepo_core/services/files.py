@@ -28,6 +28,16 @@ log = logging.getLogger(__name__)
 UPLOAD_REFUSED = "No enough permissions on the token to perform the operation: "
 CANDIDATES = 20
 _FILE, _BLOB = File.__table__, Blob.__table__
+_SAME_CONTENT = (
+    select(_FILE.c.id, _FILE.c.password_hash)
+    .join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
+    .where(_BLOB.c.digest == bindparam("digest"), _FILE.c.kind == "plain")
+    .limit(CANDIDATES)
+)
+_TO_OVERWRITE = _SAME_CONTENT.order_by(_FILE.c.requested_name != bindparam("name"), _FILE.c.id)
+_PROTECTED = _SAME_CONTENT.where(_FILE.c.password_hash.is_not(None)).order_by(_FILE.c.id)
+_OPEN = _SAME_CONTENT.where(_FILE.c.password_hash.is_(None)).order_by(_FILE.c.id)
+_TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))
 _BY_NAME = WITH_BLOB.where(_FILE.c.stored_name == bindparam("name"))
 
 
@@ -155,13 +165,8 @@ class Files:
         Of several that can be overwritten it is the one with the upload's name, else the oldest.
         Passwords are compared here, outside the write transaction, as each costs some 30 ms.
         """
-        query = select(_FILE.c.id, _FILE.c.password_hash).join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
-        query = query.where(_BLOB.c.digest == content.digest, _FILE.c.kind == "plain")
-        if new.overwrite:
-            query = query.order_by(_FILE.c.requested_name != new.name)
-        else:
-            query = query.where(_FILE.c.password_hash.is_not(None) if new.password else _FILE.c.password_hash.is_(None))
-        for row in self._database.look(query.order_by(_FILE.c.id).limit(CANDIDATES)):
+        query = _TO_OVERWRITE if new.overwrite else _PROTECTED if new.password else _OPEN
+        for row in self._database.look(query, digest=content.digest, name=new.name):
             if new.overwrite or self._passwords.fits(new.password, row.password_hash):
                 return _Known(id=row.id, password_hash=row.password_hash)
         return None
@@ -214,7 +219,7 @@ def add_row(
 ) -> File:
     """Add a file over a blob, under the first stored name that is free."""
     attempt = 0
-    while session.scalar(select(File.id).where(File.stored_name == stored_name(blob.digest, name, attempt))):
+    while session.scalar(_TAKEN, {"name": stored_name(blob.digest, name, attempt)}):
         attempt += 1
     row = File(
         stored_name=stored_name(blob.digest, name, attempt),
