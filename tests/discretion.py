@@ -27,6 +27,11 @@ class Listener(logging.Handler):
             self.lines.append(text)
 
 
+def pytest_configure() -> None:
+    """Have all logged. pytest itself keeps what is INFO and more (`log_level`): a whole run at DEBUG is gigabytes."""
+    logging.getLogger().setLevel(logging.DEBUG)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def listener() -> Listener:
     note_secrets(used.add)
