@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from live.wire import chunked, eventually, head, temporary_files
+from live.wire import chunked, eventually, head, peak_memory, temporary_files
 
 LARGE = 3_000_001
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -96,3 +96,13 @@ def test_what_needs_no_body_is_done_once_though_one_comes(client, token, wire):
     wire.send(head("DELETE", path, client.auth, f"Content-Length: {LARGE}"), bytes(LARGE))
 
     assert (200, 404) == (wire.reply().status, client.request("GET", path).status)
+
+
+def test_a_download_with_a_body_is_not_gathered_in_memory(service, client, wire):
+    content = bytes(100 << 20)
+    name = client.upload(content).json["filename"]
+    before = peak_memory(service)
+    wire.send(head("GET", f"/repository/file/{name}", f"Content-Length: {LARGE}"), bytes(LARGE))
+
+    assert content == wire.reply("GET").body
+    assert peak_memory(service) < before + 50

@@ -96,8 +96,11 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
 
     def send_continue(self) -> None:
         """Tell the client to send the body, which is for after the answer (RFC 9110, 10.1.1)."""
-        if self._asked is not self.request:
-            self._ask(self.request)
+        request: Any = self.request
+        if not _may_be_refused(request):
+            super().send_continue()
+        elif self._asked is not request:
+            self._ask(request)
         elif self.is_answered:
             super().send_continue()
 
@@ -170,6 +173,11 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
 
 def _is_awaited(request: HTTPRequestParser) -> bool:
     """Tell whether the head is there, and a body that is large, or may be, is not."""
-    if not request.headers_finished or request.completed or request.error:
+    if not request.headers_finished or request.completed or request.error or not _may_be_refused(request):
         return False
     return bool(request.chunked or request.expect_continue or request.content_length > LARGE)
+
+
+def _may_be_refused(request: HTTPRequestParser) -> bool:
+    """Tell whether an answer without the body is a refusal: what is only looked at may be any number of gigabytes."""
+    return request.command not in {"GET", "HEAD"}

@@ -40,6 +40,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
 
     def _write(self, status: str, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status = status
+        self.request.headers.pop("CONNECTION", None)  # HTTP/1.0 may ask for keep-alive, and would be told both
         self.response_headers.extend(headers)
         self.set_close_on_finish()
         self.content_length = len(body)
