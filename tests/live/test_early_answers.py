@@ -106,3 +106,10 @@ def test_a_download_with_a_body_is_not_gathered_in_memory(service, client, wire)
 
     assert content == wire.reply("GET").body
     assert peak_memory(service) < before + 50
+
+
+def test_what_cannot_be_understood_is_not_done_either(client, token, wire):
+    path = f"/auth/token/{token()}"
+    wire.send(head("DELETE", path, client.auth, "Content-Length: many", "Expect: 100-continue"))
+
+    assert (400, 200) == (wire.reply().status, client.request("GET", path).status)

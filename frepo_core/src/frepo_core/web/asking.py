@@ -97,6 +97,8 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     def send_continue(self) -> None:
         """Tell the client to send the body, which is for after the answer (RFC 9110, 10.1.1)."""
         request: Any = self.request
+        if request.completed:  # it has no body, or is broken: the application is not for it, or not yet
+            return
         if not _may_be_refused(request):
             super().send_continue()
         elif self._asked is not request:
