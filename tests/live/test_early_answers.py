@@ -113,3 +113,9 @@ def test_what_cannot_be_understood_is_not_done_either(client, token, wire):
     wire.send(head("DELETE", path, client.auth, "Content-Length: many", "Expect: 100-continue"))
 
     assert (400, 200) == (wire.reply().status, client.request("GET", path).status)
+
+
+def test_a_client_of_http_1_0_is_told_once_that_the_connection_ends(wire):
+    wire.send(f"POST {FILE} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: {LARGE}\r\n\r\n".encode())
+
+    assert ["close"] == wire.reply().headers.get_all("Connection")
