@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import socket
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -84,6 +85,15 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     _is_refused = False
     is_forgetting = False
 
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.requests_lock = threading.RLock()
+
+    def received(self, data: bytes) -> bool:
+        """Take in what was read; the rest of a refused body is not the next request."""
+        with self.requests_lock:
+            return not self._is_refused and bool(super().received(data))
+
     def handle_read(self) -> None:
         """Read; ask when the head of a request has come."""
         if self.is_forgetting:
@@ -124,8 +134,9 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         self.server.pull_trigger()
 
     def _welcome(self, request: HTTPRequestParser) -> None:
-        if request.expect_continue and not self.sent_continue:
-            with contextlib.suppress(OSError):  # the client is gone; who reads will see it
+        # With the lock, no other thread closes the connection, or sends the same bytes, meanwhile.
+        with self.outbuf_lock, contextlib.suppress(OSError):  # the client is gone; who reads will see it
+            if self.connected and request.expect_continue and not self.sent_continue:
                 self.send_continue()
 
     def _answer_early(self, request: HTTPRequestParser) -> None:
@@ -152,12 +163,17 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             super().handle_write()
             return
         self._flush_exception(self._flush_some_if_lockable if self.requests else self._flush_some)
-        if self.close_when_flushed and not self.total_outbufs_len:
+        if self.connected and self.close_when_flushed and not self.total_outbufs_len:
             self.close_when_flushed, self.is_forgetting = False, True
             with contextlib.suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
         if self.will_close:
             self.handle_close()
+
+    def _flush_some(self, do_close: bool = True) -> bool:
+        """Send what there is; `100 Continue` comes from a worker while waitress takes none to be at it."""
+        with self.outbuf_lock:
+            return bool(super()._flush_some(do_close))
 
     def handle_close(self) -> None:
         """Close the connection, and let go of a body that will never be whole."""
