@@ -33,7 +33,7 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def listener() -> Listener:
+def listener() -> Iterator[Listener]:
     note_secrets(used.add)
     listener = Listener()
     logging.getLogger().addHandler(listener)
@@ -41,14 +41,20 @@ def listener() -> Listener:
         logger = logging.getLogger(name)
         logger.propagate = False
         logger.addHandler(listener)
-    return listener
+    yield listener
+    _assert_discreet(listener)
 
 
 @pytest.fixture(autouse=True)
 def nothing_secret_is_logged(listener: Listener) -> Iterator[None]:
-    listener.lines.clear()
     yield
+    _assert_discreet(listener)
+
+
+def _assert_discreet(listener: Listener) -> None:
+    """Read what was logged since the last time."""
     text = "\n".join(listener.lines)
+    listener.lines.clear()
     unmarked = {one for one in used if one.startswith("password ")}
     used.difference_update(unmarked)
     assert secrets_in(text, used) == set(), text
