@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from servers.loud import may_tell, note_secrets, secrets_in
+from servers.loud import listen_to_all, may_tell, note_secrets, secrets_in
 
 # What they say goes to the listener alone: it is too much to be kept for the report of a test.
 TALKATIVE = ("sqlalchemy", "botocore", "boto3", "s3transfer", "urllib3")
@@ -29,7 +29,7 @@ class Listener(logging.Handler):
 
 def pytest_configure() -> None:
     """Have all logged. pytest itself keeps what is INFO and more (`log_level`): a whole run at DEBUG is gigabytes."""
-    logging.getLogger().setLevel(logging.DEBUG)
+    listen_to_all()
 
 
 @pytest.fixture(scope="session", autouse=True)

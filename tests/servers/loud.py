@@ -10,6 +10,8 @@ from frepo_core.services.passwords import Passwords
 
 # Every password of a test, and every secret of a server of the tests, holds this; nothing else does.
 MARK = "5ecre7"
+# They write whole bodies out at DEBUG, which takes four times as long as the tests of S3.
+TOO_LOUD = ("botocore.endpoint", "botocore.hooks", "botocore.httpchecksum")
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -23,6 +25,13 @@ def secrets_in(text: str, used: Iterable[str]) -> set[str]:
     text = text.casefold()
     marked = re.findall(rf"\S*{MARK}\S*", text) if MARK in text else []
     return set(marked) | set(UUID.findall(text)).intersection(used)
+
+
+def listen_to_all() -> None:
+    """Have all logged, but for what is too loud."""
+    logging.getLogger().setLevel(logging.DEBUG)
+    for name in TOO_LOUD:
+        logging.getLogger(name).setLevel(logging.INFO)
 
 
 def note_secrets(note: Callable[[str], object]) -> None:
@@ -54,6 +63,7 @@ class Handler(logging.StreamHandler):  # type: ignore[type-arg]
 
     def __init__(self, notes: str) -> None:
         super().__init__()
+        listen_to_all()
         self._notes = open(notes, "a", buffering=1)  # noqa: SIM115  # open as long as the process lives
         note_secrets(lambda secret: self._notes.write(f"{secret}\n"))
 

@@ -46,9 +46,8 @@ class TestS3Storage(StorageContract):
         return True
 
     @pytest.fixture
-    def memory_limit(self, caplog):
-        """Four parts that travel and one that is read, 8 MiB each, and some room. At DEBUG boto writes each part out."""
-        caplog.set_level("INFO", logger="botocore")
+    def memory_limit(self):
+        """Four parts that travel and one that is read, 8 MiB each, and some room."""
         return 48 * MIB
 
 
