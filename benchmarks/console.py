@@ -39,7 +39,7 @@ def run(results: Results, sizes: Sizes) -> None:
 
 def _start(running: Service, where: Path) -> float:
     """Start a second service on the same state; return the seconds until it answers."""
-    second = Service(running.folder, running.environment, ini=running.ini, quiet=True)
+    second = Service(running.folder, running.environment, ini=running.ini)
     start = time.perf_counter()
     second.process = subprocess.Popen(
         [str(BIN / "pserve"), str(second.ini), f"http_listen={second.address}"],

@@ -100,7 +100,7 @@ def wrk(url: str, connections: int, seconds: float, *header: str, script: Path |
 def empty(where: Path) -> Iterator[Service]:
     """Run `empty.py` under the server section of development.ini."""
     where.mkdir()
-    service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])}, quiet=True)
+    service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])})
     server = service.ini.read_text().partition("[server:main]")[2].replace("level = INFO", "level = WARNING")
     app = f"[app:main]\nuse = call:benchmarks.empty:main\ndatabase.url = sqlite:///{where}/empty.db\n"
     service.ini = where / "empty.ini"

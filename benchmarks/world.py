@@ -22,7 +22,7 @@ def folder() -> Iterator[Path]:
 def frepo(where: Path, **environment: str) -> Iterator[Service]:
     """Run the service of development.ini, which logs warnings only, with an administrator's token."""
     where.mkdir(exist_ok=True)
-    service = Service(where, HUGE | environment, quiet=True)
+    service = Service(where, HUGE | environment)
     quiet = where / "quiet.ini"
     text = service.ini.read_text().replace("%(here)s", str(where)).replace("level = INFO", "level = WARNING")
     quiet.write_text(text)

@@ -1,61 +1,65 @@
-"""Reads what every test logs, at debug level, and fails the test whose log holds a token or a password.
+"""Reads all that a test and the processes it started have logged, and fails it where that holds a token or a password.
 
-The log of a service that is a process of its own is read when it stops (`servers.service`).
+Everything is heard at debug level, see `servers.ears`; what processes print on stderr is read, too.
 """
 
-import logging
+import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from servers.loud import listen_to_all, may_tell, note_secrets, secrets_in
-
-# What they say goes to the listener alone: it is too much to be kept for the report of a test.
-TALKATIVE = ("sqlalchemy", "botocore", "boto3", "s3transfer", "urllib3")
-used: set[str] = set()
+from servers import ears
 
 
-class Listener(logging.Handler):
-    """Keeps the lines that may tell a secret."""
+class Heard:
+    """What was heard in `folder`."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.lines: list[str] = []
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read = {"heard": 0, "secrets": 0}
+        self.used: set[str] = set()
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if may_tell(text := self.format(record)):
-            self.lines.append(text)
+    def assert_discreet(self) -> None:
+        """Read what was heard since the last time, for all that was used at any time."""
+        text, noted = self._more("heard"), set(self._more("secrets").splitlines())
+        unmarked = {one for one in noted if one.startswith("password ")}
+        self.used |= noted - unmarked
+        assert secrets_in(text, self.used) == set(), text
+        assert unmarked == set(), "a password of a test holds no MARK"
+
+    def assert_all_discreet(self) -> None:
+        """Read all that was ever heard."""
+        self._read["heard"] = 0
+        self.assert_discreet()
+
+    def _more(self, name: str) -> str:
+        with (self._folder / name).open("rb") as file:
+            file.seek(self._read[name])
+            more = file.read()
+        self._read[name] += len(more)
+        return more.decode(errors="replace")
 
 
-def pytest_configure() -> None:
-    """Have all logged. pytest itself keeps what is INFO and more (`log_level`): a whole run at DEBUG is gigabytes."""
-    listen_to_all()
+def secrets_in(text: str, used: set[str]) -> set[str]:
+    """Return the used tokens that a log tells, and its words that have the mark of a password."""
+    text = text.casefold()
+    marked = re.findall(rf"\S*{ears.MARK}\S*", text) if ears.MARK in text else []
+    return set(marked) | set(ears.UUID.findall(text)).intersection(used)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def listener() -> Iterator[Listener]:
-    note_secrets(used.add)
-    listener = Listener()
-    logging.getLogger().addHandler(listener)
-    for name in TALKATIVE:
-        logger = logging.getLogger(name)
-        logger.propagate = False
-        logger.addHandler(listener)
-    yield listener
-    _assert_discreet(listener)
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
+    folder = tmp_path_factory.mktemp("heard")
+    ears.listen(str(folder))
+    heard = Heard(folder)
+    yield heard
+    del os.environ[ears.FOLDER]
+    heard.assert_all_discreet()
 
 
 @pytest.fixture(autouse=True)
-def nothing_secret_is_logged(listener: Listener) -> Iterator[None]:
+def nothing_secret_is_logged(heard: Heard) -> Iterator[None]:
     yield
-    _assert_discreet(listener)
-
-
-def _assert_discreet(listener: Listener) -> None:
-    """Read what was logged since the last time."""
-    text = "\n".join(listener.lines)
-    listener.lines.clear()
-    unmarked = {one for one in used if one.startswith("password ")}
-    used.difference_update(unmarked)
-    assert secrets_in(text, used) == set(), text
-    assert unmarked == set(), "a password of a test holds no MARK"
+    heard.assert_discreet()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from console.warm import WarmFrepo
+from servers import ears
 
 ROOT = Path(__file__).parents[2]
 FREPO = Path(sys.executable).parent / "frepo"
@@ -24,6 +25,7 @@ class Console:
         self._warm = warm
         self.database = folder / "frepo.db"
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
+            **ears.environment(),
             "FREPO_INI": str(ROOT / "development.ini"),
             "APP_SECRETS_FILE": str(folder / "secrets.json"),
             "DATABASE_URL": f"sqlite:///{self.database}",
@@ -35,11 +37,15 @@ class Console:
         if environment.keys() & INTERPRETERS:
             return self.run_script(*arguments, **environment)
         environment = self.environment | environment
-        return self._warm.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+        done = self._warm.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+        ears.hear(done.stderr)
+        return done
 
     def run_script(self, *arguments, **environment):
         """Run the installed script itself, from a cold start."""
-        return subprocess.run(
+        if "PYTHONPATH" in environment and "PYTHONPATH" in self.environment:
+            environment["PYTHONPATH"] += f":{self.environment['PYTHONPATH']}"
+        done = subprocess.run(
             [FREPO, *arguments],
             env=self.environment | environment,
             cwd=self.folder,
@@ -49,6 +55,8 @@ class Console:
             timeout=60,
             check=False,
         )
+        ears.hear(done.stderr)
+        return done
 
     def answer(self, *arguments, **more):
         """Return what a command that has to succeed prints, without the line end."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,7 +12,11 @@ import urllib.request
 
 import pytest
 
+from servers import ears
 from servers.service import ROOT, START_SECONDS, free_port
+
+# The one line that tells a token, once.
+ON_PURPOSE = re.compile(r"(?m)^The administrator's token, kept in .*$")
 
 
 @contextlib.contextmanager
@@ -25,7 +30,7 @@ def making_serve(folder):
             process = subprocess.Popen(
                 command(address, folder / "state"),
                 cwd=ROOT,
-                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | ears.environment(),
                 stdout=output,
                 stderr=output,
             )
@@ -38,6 +43,7 @@ def making_serve(folder):
             process = running.pop()
             process.send_signal(signal.SIGTERM)
             process.wait(20)
+        ears.hear(ON_PURPOSE.sub("", (folder / "output").read_text()))
 
     start.stop = stop
     try:
@@ -136,7 +142,9 @@ def test_the_state_is_all_in_one_folder(first):
 def test_the_console_can_be_told_of_a_state_that_was_moved(first):
     folder, url = first
     program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
-    done = subprocess.run(["sh", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    heard = os.environ | ears.environment()
+    done = subprocess.run(["sh", "-c", program], cwd=ROOT, env=heard, capture_output=True, text=True, check=True)
+    ears.hear(done.stderr)
 
     assert version_seen_with(done.stdout.strip(), url) == 200
 
@@ -154,13 +162,15 @@ def test_a_start_that_fails_says_what_to_change_and_no_more(tmp_path, environmen
         if "HTTP_LISTEN" in environment:
             environment = {"HTTP_LISTEN": f"127.0.0.1:{taken.getsockname()[1]}"}
         state = {"DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db", "APP_SECRETS_FILE": f"{tmp_path}/secrets.json"}
+        state |= {"PATH": os.environ["PATH"], "FS_LOCAL_DIRECTORY": f"{tmp_path}/storage"}
         done = subprocess.run(
             [f"{sys.prefix}/bin/pserve", ROOT / "development.ini"],
-            env={"PATH": os.environ["PATH"], "FS_LOCAL_DIRECTORY": f"{tmp_path}/storage"} | state | environment,
+            env=ears.environment() | state | environment,
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
 
+    ears.hear(done.stderr)
     assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False)

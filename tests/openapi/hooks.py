@@ -6,7 +6,7 @@ import os
 import schemathesis
 
 from frepo_core.web import schemas
-from servers.loud import MARK
+from servers.ears import MARK
 
 RULES = {3000, 3001, *range(4000, 4015), *range(60003, 60008)}
 KEPT = {"2cf24dba5fhello.txt": "486ea46224world.txt", schemas.A_TOKEN: schemas.A_REVOKED_TOKEN}

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from frepo_core.db import make_engine
-from servers import mariadb
+from servers import ears, mariadb
 from servers.service import BIN, ROOT
 
 
@@ -25,9 +25,10 @@ def empty_database(request, make_database):
 @pytest.mark.parametrize("empty_database", ["postgresql", "mariadb"], indirect=True)
 def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
     environment = {
+        **ears.environment(),
         "DATABASE_URL": empty_database,
-        "APP_SECRET": "a",
-        "ENC_TOKEN_PHRASE": "b",
+        "APP_SECRET": "app-5ecre7",
+        "ENC_TOKEN_PHRASE": "phrase-5ecre7",
         "FREPO_INI": str(ROOT / "production.ini"),
         "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
         "TEMP_DIRECTORY": str(tmp_path / "temporary"),
@@ -39,6 +40,7 @@ def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
     ]
     said = [upgrade.communicate(timeout=60) for upgrade in upgrades]
 
+    ears.hear(b"".join(complaint for _, complaint in said).decode())
     assert [upgrade.returncode for upgrade in upgrades] == [0, 0, 0], said
     assert sorted("is current" in out.decode() for out, _ in said) == [False, True, True]
     engine = make_engine(empty_database)

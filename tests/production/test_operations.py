@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from servers import ears
 from servers.service import BIN, ROOT
 
 TEXT = (ROOT / "docs/operations.md").read_text()
@@ -27,22 +28,25 @@ def run(lines, environment, **more):
     """Run the lines as a script, with the paths of this test."""
     script = "\n".join(lines).replace(STORAGE, environment["FS_LOCAL_DIRECTORY"])
     path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "FREPO_INI": str(ROOT / "production.ini")}
-    return subprocess.run(
+    done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         env=environment | path | more,
         capture_output=True,
         text=True,
         check=False,
     )
+    ears.hear(done.stderr)
+    return done
 
 
 @pytest.fixture
 def state(tmp_path, make_database):
     """The environment of an installation with a database and a directory of its own."""
     return {
+        **ears.environment(),
         "DATABASE_URL": make_database(),
-        "APP_SECRET": "a",
-        "ENC_TOKEN_PHRASE": "b",
+        "APP_SECRET": "app-5ecre7",
+        "ENC_TOKEN_PHRASE": "phrase-5ecre7",
         "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
         "TEMP_DIRECTORY": str(tmp_path / "temporary"),
     }

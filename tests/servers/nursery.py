@@ -15,6 +15,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from servers import ears
 from servers.service import START_SECONDS, Service
 
 
@@ -31,7 +32,7 @@ class Nursery:
             [sys.executable, "-m", "servers.nursery"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment | {"PYTHONPATH": tests},
+            env=environment | {"PYTHONPATH": tests} | ears.environment(),
             text=True,
         )
 
@@ -102,6 +103,7 @@ class ForkedService(Service):
         child = Child(self._nursery, console=["--ini", str(self.ini), *arguments], **order)
         if status := child.wait(START_SECONDS):
             raise subprocess.CalledProcessError(status, arguments, said.read_text(), complaint.read_text())
+        ears.hear(complaint.read_text())
         return said.read_text()
 
     def _order(self, log: Path) -> dict[str, Any]:

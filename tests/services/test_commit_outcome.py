@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from frepo_core.errors import DatabaseUnavailableError
+from servers import ears
 
 LOST = sqlite3.OperationalError("server closed the connection unexpectedly")
 
@@ -124,7 +125,9 @@ services.files.add(NewFile(name="new.txt"), Incoming(stream=io.BytesIO(b"new" * 
 
 @pytest.mark.parametrize(("where", "rows"), [("store", 1), ("statement", 1), ("commit", 1), ("after", 2)])
 def test_a_crash_at_any_step_leaves_an_orphan_at_most(tmp_path, where, rows):
-    ended = subprocess.run([sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=dict(os.environ))
+    ended = subprocess.run(
+        [sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=os.environ | ears.environment()
+    )
     with contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as database:
         keys = {key for (key,) in database.execute("SELECT key FROM blob JOIN file ON blob.id = file.blob_id")}
     storage = tmp_path / "storage"

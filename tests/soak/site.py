@@ -55,13 +55,13 @@ def running_site(folder: Path) -> Iterator[Site]:
             "DATABASE_URL": url,
             "FS_LOCAL_DIRECTORY": str(folder / "storage"),
             "APP_SECRETS_FILE": str(folder / "secrets.json"),
-            "PYTHONPATH": str(ROOT / "tests"),
+            "PYTHONPATH": str(ROOT / "tests"),  # the faulty storage
             ENVIRONMENT: str(folder / "faults.json"),
         }
         services = []
         for name in ("steady", "mortal"):
             (folder / name).mkdir()
-            service = Service(folder / name, shared, ini=ini, quiet=True)
+            service = Service(folder / name, shared, ini=ini)
             service.start()
             stack.callback(service.stop)
             services.append(service)

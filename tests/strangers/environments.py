@@ -8,6 +8,8 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
+from servers import ears
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [ROOT / "examples/frepo-storage-sftp", ROOT / "examples/frepo-strategy-keep-daily"]
 OWN = [ROOT / name for name in ("frepo_core", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")]
@@ -49,7 +51,7 @@ class Environment:
         """What a shell has in which this environment is active."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
         path = os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        return kept | {"PATH": path, "PYTHONWARNINGS": "ignore", **self._pip_variables}
+        return kept | {"PATH": path, "PYTHONWARNINGS": "ignore", **ears.environment(), **self._pip_variables}
 
     @property
     def _pip_variables(self) -> dict[str, str]:
@@ -74,6 +76,7 @@ class Environment:
             text=True,
             check=False,
         )
+        ears.hear(done.stderr)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
 
