@@ -243,6 +243,21 @@ def test_links_name_the_host_that_was_asked(uploader):
     assert answer.json["url"] == f"http://nas.local:8080/repository/file/{answer.json['filename']}"
 
 
+@pytest.mark.parametrize("host", ["[::1]:6543", "nas", "NAS_2.local.", "192.0.2.1:80"])
+def test_hosts_may_be_names_and_addresses(uploader, host):
+    assert uploader.upload(headers={"Host": host}).json["url"].startswith(f"http://{host}/")
+
+
+@pytest.mark.parametrize(
+    "host", ["a/b", "a b", 'a">', "evil.example/?x=", "user@nas", "nas:port", "[::1", "żółw", "a,b"]
+)
+def test_a_host_that_is_none_is_refused_before_anything_is_stored(uploader, tmp_path, host):
+    answer = uploader.upload(headers={"Host": host.encode().decode("latin-1")})
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+    assert not any(path.is_file() for path in (tmp_path / "storage").rglob("*"))
+
+
 def test_no_link_carries_the_token_or_the_password(app, stranger, uploader):
     answer = stranger.upload(_token=uploader.token, password="a secret-5ecre7")
 

@@ -44,6 +44,7 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
         request.endpoint = endpoints.get(request.method)
         if request.endpoint is None:
             raise HTTPMethodNotAllowed(headers={"Allow": allowed})
+        request.check_host()
         return make_context(request)
 
     return factory

@@ -1,5 +1,6 @@
 """The request as views see it: the services, who asks, from where, and what was validated."""
 
+import re
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -13,6 +14,7 @@ from frepo_core.services import Services
 from frepo_core.services.facts import CollectionFacts
 
 Model = TypeVar("Model", bound=BaseModel)
+_HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 
 class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
@@ -91,6 +93,11 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         """Return the validated query."""
         assert isinstance(self.parsed_query, model)
         return self.parsed_query
+
+    def check_host(self) -> None:
+        """Refuse a Host that is none, before it gets into links (RFC 9112, 3.2)."""
+        if not _HOST.fullmatch(self.host):
+            raise MalformedRequestError("The header Host is no host name or address, with a port or without")
 
     def link(self, path: str) -> str:
         """Return a full URL of a path on this service; it never carries a token or a password."""
