@@ -18,6 +18,19 @@ def test_large_json_is_json_wherever_its_head_ends(start, indent, is_ascii):
     assert sniff(text[:HEAD_BYTES]) == "application/json"
 
 
+def test_rows_of_sql_are_no_table():
+    """A token for plain texts takes each night's dump, however many commas its lines have."""
+    statements = b"".join(b"INSERT INTO t VALUES (%d, 'name', NULL);\n" % number for number in range(500))
+    rows = b"".join(b"(%d, 'name', NULL),\n" % number for number in range(500))
+
+    assert sniff(statements[:HEAD_BYTES]) == sniff(statements[:4000]) == sniff(rows[:HEAD_BYTES]) == "text/plain"
+
+
+@pytest.mark.parametrize("line", [b"1,name,\n", b'1,"name (short)",x\r\n', b"1,;,(x)\n"])
+def test_a_table_is_one(line):
+    assert sniff((line * 1000)[:HEAD_BYTES]) == "text/csv"
+
+
 @pytest.mark.parametrize(
     "text", [b"{dear reader} this is prose\n", b"[one] a footnote\n[two] another\n", b'{"a": b}\n']
 )
