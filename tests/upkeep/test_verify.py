@@ -84,6 +84,17 @@ def test_a_share_takes_those_that_were_checked_longest_ago(check, add, path_of):
     assert [1, 0, 0, 0] == [len(damaged) for damaged in found]
 
 
+def test_what_comes_in_every_day_puts_nothing_off(check, add, path_of):
+    """Bytes were read when they came in: new ones wait for their turn behind what nobody read for longer."""
+    old = add(b"old")
+    check()
+    path_of(old).write_bytes(b"rot")
+    for number in range(3):
+        add(bytes([number]))
+
+    assert [old.blob.key] == [each.key for each in check(percent=25).damaged]
+
+
 def test_what_was_checked_since_is_left_out(check, add):
     add(b"one")
     check()

@@ -41,7 +41,7 @@ class Verify(StorageCommand):
         """Take how much to read."""
         parser = super().get_parser(prog_name)
         share = parser.add_mutually_exclusive_group()
-        share.add_argument("--percent", type=float, default=100, metavar="N", help="of the blobs, longest ago first")
+        share.add_argument("--percent", type=float, default=100, metavar="N", help="of the blobs, longest unread first")
         share.add_argument("--older-than", metavar="TIME", help="only what was not checked for so long, e.g. 30d")
         return parser
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from math import ceil
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, and_, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, and_, func, or_, select, update
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
@@ -48,7 +48,7 @@ def verify(
     older_than: timedelta | None = None,
     progress: Progress = silent,
 ) -> VerifyReport:
-    """Check blobs, those first whose last check is longest ago; `older_than` leaves out what was checked since.
+    """Check blobs, those first that nobody read for longest; `older_than` leaves out what was checked since.
 
     What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
     again loses the mark. What cannot be read is reported and not marked. A storage that is away raises, and what
@@ -81,7 +81,7 @@ def _oldest_first(database: Database, is_due: ColumnElement[bool], total: int) -
     stuck = 0
     while len(seen) < total:
         with database.reading() as session:
-            order = (Blob.verified_at.is_not(None), Blob.verified_at, Blob.id)
+            order = (func.coalesce(Blob.verified_at, Blob.created_at), Blob.id)
             query = select(Blob).where(is_due).order_by(*order).limit(min(PAGE, total - len(seen)) + stuck)
             found = session.scalars(query).all()
         rows = [row for row in found if row.id not in seen]
