@@ -4,6 +4,7 @@ import argparse
 from datetime import timedelta
 from typing import Any
 
+from cliff.columns import FormattableColumn
 from cliff.show import ShowOne
 
 from frepo_core.domain.durations import parse_duration
@@ -14,6 +15,14 @@ from .command import FrepoCommand
 from .progress import ProgressBar
 
 Report = tuple[tuple[str, ...], tuple[Any, ...]]
+
+
+class Size(FormattableColumn[int]):
+    """Bytes: in words in a table, a number elsewhere."""
+
+    def human_readable(self) -> str:
+        """Write it as people do."""
+        return format_size(self._value)
 
 
 class StorageCommand(FrepoCommand, ShowOne):
@@ -62,7 +71,7 @@ class Verify(StorageCommand):
                 progress=progress,
             )
         damaged = [f"{each.storage} {each.key}: {each.problem}" for each in report.damaged]
-        return {"checked": report.checked, "size": format_size(report.size), "damaged": damaged}, bool(damaged)
+        return {"checked": report.checked, "size": Size(report.size), "damaged": damaged}, bool(damaged)
 
 
 class Sweep(StorageCommand):
@@ -95,7 +104,7 @@ class Sweep(StorageCommand):
         rows = {
             "dry_run": arguments.dry_run,
             "orphans": report.orphans,
-            "orphan_size": format_size(report.orphan_size),
+            "orphan_size": Size(report.orphan_size),
             "unused": report.unused,
             "leftovers": report.leftovers,
             "missing": list(report.missing),
@@ -126,7 +135,7 @@ class Migrate(StorageCommand):
             report = migrator.run(purge=arguments.purge, progress=progress)
         rows = {
             "moved": report.moved,
-            "size": format_size(report.size),
+            "size": Size(report.size),
             "purged": report.purged,
             "failed": list(report.failed),
         }
@@ -158,7 +167,7 @@ class RebuildIndex(StorageCommand):
             report = read_index(services.database, backend, storage=storage, progress=progress)
         rows = {
             "keys": report.keys,
-            "size": format_size(report.size),
+            "size": Size(report.size),
             "contents": report.contents,
             "unknown": report.unknown,
             "foreign": list(report.foreign),
