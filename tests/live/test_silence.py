@@ -3,12 +3,10 @@
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pytest
 from waitress import wasyncore
 
-from frepo_core.services.spooling import Spool
 from frepo_core.web.asking import AskingChannel
 from frepo_core.web.connections import make_server
 from frepo_core.web.silence import Patience
@@ -36,8 +34,7 @@ def server(asked, may_answer):
         return [ANSWER]
 
     with ThreadPoolExecutor(1) as workers:
-        new_spool = partial(Spool, directory=None, workers=workers)
-        server = make_server(application, new_spool, listen="127.0.0.1:0", channel_timeout=60, cleanup_interval=0)
+        server = make_server(application, None, workers, listen="127.0.0.1:0", channel_timeout=60, cleanup_interval=0)
         yield server
         server.task_dispatcher.shutdown()
         wasyncore.close_all(server._map)

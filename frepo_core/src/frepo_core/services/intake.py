@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast, runtime_checkable
 
 from frepo_core.errors import DigestMismatchError, EmptyContentError, FrepoError, MalformedRequestError, StorageFull
 
 from .sniffing import HEAD_BYTES, sniff
-from .spooling import IN_MEMORY, Spool
+from .spooling import IN_MEMORY, Spool, plain_file
 
 CHUNK = 1 << 20
 
@@ -95,7 +96,7 @@ class Intake:
     @contextlib.contextmanager
     def spool(self) -> Iterator[Spool]:
         """Give a place for content that is hashed as it comes, and that a storage may link; it is gone at the end."""
-        spool = Spool(IN_MEMORY, self.directory, self.hashers)
+        spool = Spool(IN_MEMORY, partial(plain_file, self.directory, self.hashers))
         try:
             yield spool
         finally:

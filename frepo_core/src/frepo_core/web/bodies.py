@@ -1,18 +1,24 @@
 """Finds the content in a request, raw or multipart, as a stream that is not copied where that can be helped."""
 
 import contextlib
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import Window
-from frepo_core.services.intake import Incoming, no_room_translated
-from frepo_core.services.spooling import IN_MEMORY, SpoolFile, open_unnamed
+from frepo_core.services.decoding import EncodedFile
+from frepo_core.services.intake import CHUNK, Incoming, no_room_translated
+from frepo_core.services.spooling import IN_MEMORY, SpooledFile, plain_file
 
-from .multipart_body import MultipartForm, is_multipart, read_multipart
+from .form_file import FormFile, form_file
+from .multipart_body import MultipartForm, boundary_of, is_multipart, read_multipart
 from .request import FrepoRequest
+
+ENCODED = re.compile("(^|&)encoding=base64", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +41,19 @@ def read_upload(request: FrepoRequest) -> Iterator[Upload]:
         return
     with contextlib.ExitStack() as stack:
         body = _seekable_body(request, stack)
-        form = read_multipart(body, content_type)
-        stream = _part(request, body, form, stack)
+        form, stream = _unpacked(body) or _read_form(request, body, content_type, stack)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
+
+
+def opener_of(content_type: str, query: str) -> Callable[..., SpooledFile]:
+    """Return what opens a file for a body as it seems to be.
+
+    Not for deciding what the body is: it only begins with work that is for nothing where this is wrong.
+    """
+    if is_multipart(content_type):
+        return partial(form_file, boundary_of(content_type))
+    return EncodedFile if ENCODED.search(query) else plain_file
 
 
 def _body(request: FrepoRequest) -> BinaryIO:
@@ -60,17 +75,23 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
     return spool
 
 
-def _part(request: FrepoRequest, body: BinaryIO, form: MultipartForm, stack: contextlib.ExitStack) -> BinaryIO:
-    """Return the content in a form: a window on it or, of a large one, a copy that is hashed and can be linked."""
-    if isinstance(body, SpoolFile) and form.length > IN_MEMORY:
-        intake = request.services.intake
-        with no_room_translated():
-            part = SpoolFile(open_unnamed(intake.directory), intake.hashers)
-            stack.callback(part.close)
-            part.copy(body.fileno(), form.start, form.length)
-        part.seek(0)
-        return cast(BinaryIO, part)
-    return cast(BinaryIO, Window(body, form.start, form.length))
+def _unpacked(body: BinaryIO) -> tuple[MultipartForm, BinaryIO] | None:
+    return cast("tuple[MultipartForm, BinaryIO] | None", body.unpacked()) if isinstance(body, FormFile) else None
+
+
+def _read_form(
+    request: FrepoRequest, body: BinaryIO, content_type: str, stack: contextlib.ExitStack
+) -> tuple[MultipartForm, BinaryIO]:
+    """Read the form; its file is a window on it or, of a large one, a copy that is hashed and can be linked."""
+    form = read_multipart(body, content_type)
+    window = cast(BinaryIO, Window(body, form.start, form.length))
+    if form.length <= IN_MEMORY:
+        return form, window
+    spool = stack.enter_context(request.services.intake.spool())
+    with no_room_translated():
+        while data := window.read(CHUNK):
+            spool.append(data)
+    return form, cast(BinaryIO, spool.getfile())
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:

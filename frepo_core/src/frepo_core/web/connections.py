@@ -1,9 +1,9 @@
 """waitress' connections as frepo wants them: its own refusals are JSON, and bodies wait in spools."""
 
 import json
-import re
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from waitress.parser import HTTPRequestParser
@@ -14,14 +14,12 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 from frepo_core.services.spooling import Spool
 
 from .asking import AskingChannel, EarlyAnswer
+from .bodies import opener_of
 from .chunks import BoundedChunks
-from .multipart_body import is_multipart
 
 END_OF_HEADERS = b"\r\n\r\n"
 DRAINED_BYTES = 8 << 20
 SEND_BYTES = 256 << 10
-# Not for deciding what the body is: hashing it early is for nothing where it is not the content itself.
-ENCODED = re.compile("(^|&)encoding=base64", re.IGNORECASE)
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -100,10 +98,10 @@ class Channel(AskingChannel):
         self._last_activity = time.monotonic()
 
 
-def make_server(app: object, new_spool: Callable[..., Spool], **settings: Any) -> Any:
+def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor, **settings: Any) -> Any:
     """Return waitress' server for the application, with one listener for each address.
 
-    `new_spool` makes the place where a body waits; its argument is how many bytes of it may be in memory.
+    Bodies wait in the directory, and the workers hash them meanwhile.
     """
 
     class Parser(DrainingParser):
@@ -115,8 +113,8 @@ def make_server(app: object, new_spool: Callable[..., Spool], **settings: Any) -
             super().parse_header(header_plus)
             if self.body_rcv is None and not self.chunked:
                 return
-            is_envelope = is_multipart(self.headers.get("CONTENT_TYPE", "")) or ENCODED.search(self.query)
-            spool = new_spool(self.adj.inbuf_overflow, is_hashed=not is_envelope)
+            opener = opener_of(self.headers.get("CONTENT_TYPE", ""), self.query)
+            spool = Spool(self.adj.inbuf_overflow, partial(opener, directory, workers))
             if self.chunked:
                 self.body_rcv = BoundedChunks(spool)
             else:

@@ -2,11 +2,9 @@
 
 import os
 import sys
-from functools import partial
 from typing import Any, NoReturn
 
 from frepo_core.services.intake import Intake
-from frepo_core.services.spooling import Spool
 
 from .connections import make_server
 from .draining import Stop, run
@@ -35,7 +33,7 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     # Which proxies are believed, the application decides (trusted_proxies); waitress would drop their headers.
     options = {"clear_untrusted_proxy_headers": False, "send_bytes": SEND_BYTES} | settings | {"listen": listen}
     try:
-        server = make_server(app, partial(Spool, directory=intake.directory, workers=intake.hashers), **options)
+        server = make_server(app, intake.directory, intake.hashers, **options)
     except (OSError, ValueError) as error:
         _give_up(
             f"frepo cannot listen on {listen}: {error}. HTTP_LISTEN, or http_listen= after the ini file of pserve, "

@@ -1,0 +1,156 @@
+"""Large forms and base64 are unpacked while they arrive, and mean the same as small ones."""
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+
+from live.wire import eventually, field, form, temporary_files, traces
+
+LARGE = 20_000_003  # beyond what is waited for before the work begins
+
+
+@pytest.fixture(scope="module")
+def content():
+    return os.urandom(LARGE)
+
+
+@pytest.fixture
+def before(service):
+    """What is there before the test; large files of the one before may still be on their way out."""
+    eventually([], lambda: temporary_files(service))
+    return traces(service)
+
+
+def encoded(content):
+    return base64.b64encode(content)
+
+
+def multipart_head(body):
+    return f"Content-Length: {len(body)}", "Content-Type: multipart/form-data; boundary=XX"
+
+
+def base64_query(post, body):
+    return post("a.bin&encoding=base64", f"Content-Length: {len(body)}")
+
+
+def test_base64_is_decoded_before_it_has_ended(service, client, wire, post, before, content):
+    text = encoded(content)
+    wire.send(base64_query(post, text), text[:-10])
+
+    assert 2 == eventually(2, lambda: len(temporary_files(service)))
+    assert content == client.content(wire.send(text[-10:]).reply())
+    assert [] == eventually([], lambda: temporary_files(service))
+
+
+def test_the_file_of_a_large_form_is_not_copied(service, client, wire, post, before, content):
+    body = form(field("tags[]", b"x"), field("file", content + b"in place", "a.bin"))
+    wire.send(post("a.bin", *multipart_head(body)), body[:-10])
+    eventually(1, lambda: len(temporary_files(service)))
+    (arriving,) = inodes(service, service.temporary)
+    digest = wire.send(body[-10:]).reply().json["sha256"]
+    (stored,) = service.storage.glob(f"*/{digest}*")
+
+    assert (arriving, content + b"in place") == (stored.stat().st_ino, stored.read_bytes())
+
+
+def inodes(service, folder):
+    """The numbers of the open files that are, or were, in a folder."""
+    opened = [
+        link for link in Path(f"/proc/{service.pid}/fd").iterdir() if str(link.readlink()).startswith(str(folder))
+    ]
+    return [link.stat().st_ino for link in opened]
+
+
+@pytest.mark.parametrize("how", ["form", "base64"])
+def test_a_client_that_leaves_amid_an_envelope_leaves_nothing(service, wire, post, before, content, how):
+    body = form(field("file", content, "a.bin")) if how == "form" else encoded(content)
+    wire.send(post("a.bin", *multipart_head(body)) if how == "form" else base64_query(post, body), body[:-10])
+    wire.close()
+
+    assert before == eventually(before, lambda: traces(service))
+
+
+@pytest.mark.parametrize("name", ["file", "other"])
+def test_fields_around_a_large_file_count(client, content, name):
+    parts = field("tags[]", b"x"), field(name, content, "sent.bin"), field("fileName", b"named.bin")
+    reply = client.multipart(form(*parts))
+
+    assert ("named.bin", content) == (reply.json["requested_filename"], client.content(reply))
+
+
+def test_a_later_part_named_file_is_the_file(client, content):
+    body = form(field("other", content[::-1], "other.bin"), field("file", content, "a.bin"))
+
+    assert content == client.content(client.multipart(body))
+
+
+def test_a_small_part_named_file_after_a_large_one_is_the_file(client, content):
+    body = form(field("other", content, "other.bin"), field("file", b"this", "a.txt"))
+
+    assert b"this" == client.content(client.multipart(body))
+
+
+@pytest.mark.parametrize("length", [10, 300_000, LARGE])
+def test_what_follows_a_large_form_is_no_content(client, content, length):
+    body = form(field("file", content, "a.bin")) + content[:length]
+
+    assert content == client.content(client.multipart(body))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda body: body[:-10],
+        lambda body: b"--YY" + body[4:],
+        lambda body: field("tags", b"\xff") + body,
+        lambda body: body[: LARGE // 2] + b"\r\n--XX\n" + body[LARGE // 2 :],
+    ],
+    ids=["no end", "another delimiter", "a field that is not UTF-8", "broken in the middle"],
+)
+def test_a_large_broken_form_is_refused_and_leaves_nothing(service, client, before, content, spoil):
+    reply = client.multipart(spoil(form(field("file", content, "a.bin"))), fileName="a.bin")
+
+    assert (400, 400) == (reply.status, reply.json["error_code"])
+    assert before == eventually(before, lambda: traces(service))
+
+
+@pytest.mark.parametrize("dress", [encoded, base64.encodebytes, lambda content: b"data:x," + encoded(content)])
+def test_large_base64_is_decoded(client, content, dress):
+    assert content == client.content(client.upload(dress(content), encoding="base64"))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text[:-1],
+        lambda text: b"!" + text,
+        lambda text: text + b"YQ==",
+        lambda text: text[: LARGE // 2] + b"=" + text[LARGE // 2 :],
+        lambda text: text[: 9 << 20] + b"\xff" + text[(9 << 20) + 1 :],
+    ],
+    ids=["too short", "at the start", "after the padding", "padding in the middle", "in the middle"],
+)
+def test_large_bad_base64_is_refused_and_leaves_nothing(service, client, before, content, spoil):
+    reply = client.upload(spoil(encoded(content)), encoding="base64")
+
+    assert (400, ["form.encoding"]) == (reply.status, list(reply.json["fields"]))
+    assert before == eventually(before, lambda: traces(service))
+
+
+def test_a_large_body_of_blanks_is_empty(client):
+    assert 60003 == client.upload(b"\n" * LARGE, encoding="base64").json["error_code"]
+
+
+def test_base64_in_a_large_form_is_decoded(client, content):
+    body = form(field("file", encoded(content), "a.bin"))
+
+    assert content == client.content(client.multipart(body, encoding="base64"))
+
+
+def test_what_only_looks_like_an_envelope_is_content(client, content):
+    text = encoded(content)
+    answer = client.request("POST", f"/repository/collection/{client.collection()}/backup?encoding=base64", text)
+
+    assert len(text) == answer.json["version"]["size"]
