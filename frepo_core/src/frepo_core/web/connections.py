@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
@@ -20,6 +21,8 @@ from .chunks import BoundedChunks
 END_OF_HEADERS = b"\r\n\r\n"
 DRAINED_BYTES = 8 << 20
 SEND_BYTES = 256 << 10
+LARGE_PIECE = 64 << 10
+IN_MEMORY = 512 << 10
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -68,6 +71,28 @@ class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
         return len(data)
 
 
+class Piece(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
+    """A large piece of an answer, sent from where it is. By itself waitress copies it twice, and some into files."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = memoryview(data)
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    def get(self, size: int, skip: bool = False) -> memoryview:
+        """Return what comes next, at most `size` bytes."""
+        return self._left[:size]
+
+    def skip(self, size: int, allow_prune: int = 0) -> None:
+        """Pass over what was sent."""
+        self._left = self._left[size:]
+
+    def close(self) -> None:
+        """Let go of the bytes."""
+        self._left = memoryview(b"")
+
+
 class Channel(AskingChannel):
     """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.
 
@@ -86,6 +111,8 @@ class Channel(AskingChannel):
         """Take in what is to be sent. A client that had nothing to take until now was not silent."""
         if not self.total_outbufs_len:
             self._last_activity = time.monotonic()
+        if isinstance(data, bytes) and len(data) >= LARGE_PIECE and self.total_outbufs_len < IN_MEMORY:
+            data = Piece(data)
         return int(super().write_soon(data))
 
     @property
