@@ -65,7 +65,7 @@ def caller(start):
 
 @pytest.fixture
 def content():
-    return os.urandom(300_000)
+    return os.urandom(600_000)
 
 
 @pytest.fixture

@@ -47,6 +47,8 @@ class StorageBackend(ABC):
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open a blob for reading `length` bytes from `start` (None: to its end); the caller closes it.
 
+        Another thread than this one may read and close it.
+
         Raises `BlobNotFound` at once, never at the first read. A connection that breaks while reading raises.
         """
 

@@ -58,16 +58,23 @@ class ExactReader(io.RawIOBase):
         """Say that it can be read."""
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any writable buffer
-        """Fill the buffer as far as the next bytes reach."""
-        wanted = min(len(buffer), self._length - self._count)
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read what comes next, at most `size` bytes, without a copy; all, where that is negative."""
+        if size is None or size < 0:
+            return self.readall()
+        wanted = min(size, self._length - self._count)
         if not wanted:
-            return 0
+            return b""
         data = self._read(self._count, wanted)
         if not data:
             raise StorageUnavailable(f"The blob ended {self._length - self._count} bytes early") from EOFError()
-        buffer[: len(data)] = data
         self._count += len(data)
+        return data
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any writable buffer
+        """Fill the buffer as far as the next bytes reach."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:

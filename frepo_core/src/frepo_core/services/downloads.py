@@ -27,6 +27,7 @@ from .facts import BlobFacts, FileFacts
 from .files import Files
 from .links import Links
 from .passwords import Passwords
+from .reading_ahead import PIECE, ReadAhead
 from .storages import Storages
 
 log = logging.getLogger(__name__)
@@ -121,6 +122,8 @@ class Downloads:
         where the record went meanwhile, too.
         """
         content = self._located(blob, lambda backend, key: backend.open(key, start, length))
+        if (blob.size - start if length is None else length) > PIECE:
+            content = cast(BinaryIO, ReadAhead(content))
         if start == 0 and length in {None, blob.size}:
             return cast(BinaryIO, CheckedContent(content, blob))
         return content

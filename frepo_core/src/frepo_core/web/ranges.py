@@ -16,7 +16,7 @@ from frepo_core.errors import BytesMissingError
 
 from .request import FrepoRequest
 
-BLOCK = 1 << 18
+BLOCK = 1 << 19
 # What is as small is read at once: handing it to the thread that writes costs more than it.
 SMALL = 64 << 10
 
