@@ -7,13 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 BATCH = 8 << 20
 TURN = 64 << 20
-BLOCK = 1 << 20
+BLOCK = 256 << 10
 
 
 class Follower:
     """Gives a growing file to `take`, in order and a turn at a time, so that many can share the pool.
 
-    All blocks have the size BLOCK, the last one excepted.
+    All blocks have the size BLOCK, the last one excepted; what `take` keeps of one, each body that arrives keeps.
     """
 
     def __init__(self, descriptor: int, workers: ThreadPoolExecutor, take: Callable[[bytes], object]) -> None:
