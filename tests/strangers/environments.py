@@ -17,10 +17,26 @@ OWN += [ROOT / "frepo_strategies", ROOT]
 LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
 # What users do: pip fetches the dependencies. Otherwise those of this environment are linked, which takes no time.
 FROM_INDEX = os.environ.get("STRANGERS_DEPENDENCIES") == "index"
+BUILD = """
+import os, sys
+from setuptools.build_meta import build_wheel
+
+for source in sys.argv[2:]:
+    if os.fork() == 0:
+        os.chdir(source)
+        build_wheel(sys.argv[1])
+        os._exit(0)
+    if os.wait()[1]:
+        sys.exit(f"No wheel can be built of {source}")
+"""
 
 
 def build_wheels(folder: Path) -> Path:
-    """Build a wheel of each distribution, from a copy: a source folder may hold what an earlier build left."""
+    """Build a wheel of each distribution, from a copy: a source folder may hold what an earlier build left.
+
+    The build backend that all of them name is asked as pip would ask it, in a fork for each: pip starts it anew, three
+    times for each wheel. That `pip wheel` does it, too, is shown by the commands of docs/plugins.md.
+    """
     sources = []
     for path in [*OWN, *EXAMPLES]:
         source = folder / "source" / path.name
@@ -31,7 +47,8 @@ def build_wheels(folder: Path) -> Path:
         else:
             shutil.copytree(path, source, ignore=LEFT_BEHIND)
         sources.append(str(source))
-    _pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder / "wheels"), *sources)
+    (folder / "wheels").mkdir()
+    _run_python("-W", "ignore", "-c", BUILD, str(folder / "wheels"), *sources)
     return folder / "wheels"
 
 
@@ -108,11 +125,15 @@ def _link_dependencies(environment: Environment) -> None:
 
 
 def _pip(*arguments: str, **variables: str) -> None:
+    _run_python("-m", "pip", *arguments, **variables)
+
+
+def _run_python(*arguments: str, **variables: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pip", *arguments],
+        [sys.executable, *arguments],
         env=os.environ | variables,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"pip {' '.join(arguments)}: {done.stdout}{done.stderr}"
+    assert done.returncode == 0, f"python {' '.join(arguments)}: {done.stdout}{done.stderr}"
