@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -31,6 +32,13 @@ def test_what_grows_is_said(measure):
     (said,) = growth(samples(**{measure: 0.5}))
 
     assert said.startswith(f"{measure} grew from ")
+
+
+def test_connections_that_the_soak_holds_open_do_not_count_as_growth():
+    calm = samples()
+    held = [replace(sample, descriptors=sample.descriptors + 6) for sample in calm]
+
+    assert [] == growth([*calm[:75], *held[75:]])
 
 
 def test_a_process_is_measured():
