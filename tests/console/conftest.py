@@ -105,6 +105,7 @@ def install_package(console):
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: frepo-stranger\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(entry_points)
+        (info / "top_level.txt").write_text("stranger\n")
         return {"PYTHONPATH": str(console.folder)}
 
     return install

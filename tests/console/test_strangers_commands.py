@@ -16,6 +16,19 @@ def test_a_strangers_command_runs(console, install_package):
     assert console.answer("say:hello", **environment) == "hello"
 
 
+def test_the_help_of_a_strangers_command_names_its_package_and_ours_does_not(console, install_package):
+    (console.folder / "stranger.py").write_text(
+        COMMAND.replace("cliff.command import", "frepo_core.cli import FrepoCommand as")
+    )
+    environment = install_package("[frepo.commands]\nsay:hello = stranger:Greet\n")
+
+    theirs = console.answer("say:hello", "--help", **environment)
+    ours = console.answer("db:upgrade", "--help", **environment)
+
+    assert "provided by the frepo-stranger plugin" in theirs
+    assert "provided by" not in ours
+
+
 def test_a_command_that_cannot_be_loaded_is_named_with_its_package(console, install_package):
     environment = install_package("[frepo.commands]\nsay:hello = no_such_module:Greet\n")
 

@@ -34,6 +34,10 @@ class FrepoCommand(Command):
         parser.formatter_class = argparse.HelpFormatter
         return parser
 
+    def get_epilog(self) -> str:
+        """Say which package brings a stranger's command; of our own cliff would read all that is installed to say nothing."""
+        return "" if type(self).__module__.startswith("frepo_core.") else super().get_epilog()
+
     @property
     def is_verbose(self) -> bool:
         """Tell whether -v was given, before or after the command."""

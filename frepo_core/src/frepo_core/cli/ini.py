@@ -21,13 +21,17 @@ def is_chosen(option: str | None) -> bool:
 def read_ini(path: Path) -> dict[str, str]:
     """Return the settings of `[app:main]`. Raises `ConfigurationError` where the file cannot be read."""
     import plaster
+    from plaster_pastedeploy import Loader
 
     if not path.is_file():
         raise ConfigurationError(
             f"There is no ini file {str(path)!r}: name one with --ini FILE or FREPO_INI, or call frepo where it is"
         )
     try:
-        settings = dict(plaster.get_settings(str(path.absolute()), "app:main"))
+        uri = plaster.parse_uri(str(path.absolute()))
+        # The one that plaster would find, and for that it reads the metadata of all that is installed.
+        loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
+        settings = dict(loader.get_settings("app:main"))
     except Exception as error:
         reason = " ".join(str(error).split())
         raise ConfigurationError(f"The ini file {str(path)!r} cannot be read: {reason}") from error
