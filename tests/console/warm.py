@@ -70,9 +70,16 @@ if __name__ == "__main__":
     # As for the script itself; cliff reads its name when it is imported.
     sys.path[0] = os.path.dirname(sys.executable)
     sys.argv = ["frepo"]
+    from importlib.metadata import entry_points
+
     from frepo_core import services, web  # noqa: F401  # what the commands need
     from frepo_core.cli.app import main
     from frepo_core.db import migrations  # noqa: F401
+    from frepo_core.plugins import PluginRegistry
+
+    PluginRegistry.from_entry_points()
+    for command in entry_points(group="frepo.commands"):
+        command.load()
 
     gc.freeze()  # a fork that ends would look through all that is here, and copy it for that: 0.3 s
     if serve(requests):

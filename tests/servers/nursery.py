@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import traceback
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -174,6 +175,8 @@ def main() -> None:
     from frepo_core.plugins import PluginRegistry
 
     PluginRegistry.from_entry_points()
+    for command in entry_points(group="frepo.commands"):
+        command.load()
     gc.freeze()  # no fork looks through what is here, and copies it for that
     for line in sys.stdin:
         order = json.loads(line)
