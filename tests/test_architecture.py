@@ -1,6 +1,7 @@
 """The import rules of the rooms, read from the source: who may import whom, and how it is written."""
 
 import ast
+import functools
 import re
 import tokenize
 from pathlib import Path
@@ -30,18 +31,21 @@ PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib"
 ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy": {"db", "services"}, "alembic": {"db"}}
 
 
-def relative_name(path):
-    return str(path.relative_to(ROOT))
+def found_in(paths, look):
+    """Return what is wrong in each file that has something wrong. A test for each file and rule would be 1,500 tests."""
+    return {str(path.relative_to(ROOT)): found for path in paths if (found := look(path))}
 
 
-def each_file(paths):
-    return pytest.mark.parametrize("path", paths, ids=relative_name)
+@functools.cache
+def tree(path):
+    return ast.parse(path.read_text())
 
 
+@functools.cache
 def imports(path):
     """Return (level, dotted name) of every import, `from a import b` as `a` and as `a.b`."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found += [(0, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -70,62 +74,63 @@ def test_the_rules_name_every_room():
     assert {*MAY_IMPORT, "main", "testing"} == {room(path) for path in CORE_FILES}
 
 
-@each_file([path for path in CORE_FILES if room(path) in MAY_IMPORT])
-def test_a_room_imports_only_the_rooms_it_may(path):
-    forbidden = [name for name in core_imports(path) if not is_allowed(name, MAY_IMPORT[room(path)] | {room(path)})]
+def test_a_room_imports_only_the_rooms_it_may():
+    def forbidden(path):
+        return [name for name in core_imports(path) if not is_allowed(name, MAY_IMPORT[room(path)] | {room(path)})]
 
-    assert forbidden == []
+    assert {} == found_in([path for path in CORE_FILES if room(path) in MAY_IMPORT], forbidden)
 
 
-@each_file([path for path in CORE_FILES if room(path) not in {"main", "testing"}])
-def test_within_a_room_imports_are_relative(path):
+def test_within_a_room_imports_are_relative():
     # Alembic runs env.py and the revisions as scripts: a relative import has nothing to start from there.
-    absolute = [
-        name for name in core_imports(path) if "migrations" not in path.parts and is_allowed(name, {room(path)})
-    ]
+    paths = [path for path in CORE_FILES if room(path) not in {"main", "testing"} and "migrations" not in path.parts]
 
-    assert absolute == []
+    assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {room(path)})])
 
 
-@each_file(FILES)
-def test_relative_imports_stay_within_the_room(path):
-    package = CORE / room(path) if path.is_relative_to(CORE) else next(p for p in PLUGINS if path.is_relative_to(p))
-    depth = len(path.relative_to(package).parts) if path.is_relative_to(package) else 0
+def test_relative_imports_stay_within_the_room():
+    def leaving(path):
+        package = CORE / room(path) if path.is_relative_to(CORE) else next(p for p in PLUGINS if path.is_relative_to(p))
+        depth = len(path.relative_to(package).parts) if path.is_relative_to(package) else 0
+        return [name for level, name in imports(path) if level > depth]
 
-    leaving = [name for level, name in imports(path) if level > depth]
-
-    assert leaving == []
-
-
-@each_file([path for path in CORE_FILES if room(path) != "testing"])
-def test_nobody_imports_the_testing_kit(path):
-    assert [] == [name for name in core_imports(path) if is_allowed(name, {"testing"})]
+    assert {} == found_in(FILES, leaving)
 
 
-@each_file([path for path in FILES if not path.is_relative_to(CORE)])
-def test_a_plugin_imports_the_public_room_alone(path):
-    names = [name for level, name in imports(path) if level == 0 and name.startswith("frepo_")]
+def test_nobody_imports_the_testing_kit():
+    paths = [path for path in CORE_FILES if room(path) != "testing"]
 
-    assert [] == [name for name in names if not is_allowed(name, {"frepo_core.plugins"})]
+    assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {"testing"})])
 
 
-@each_file([path for path in FILES if not path.is_relative_to(CORE)])
-def test_a_plugin_reads_only_what_the_public_room_offers(path):
+def test_a_plugin_imports_the_public_room_alone():
+    def private(path):
+        names = [name for level, name in imports(path) if level == 0 and name.startswith("frepo_")]
+        return [name for name in names if not is_allowed(name, {"frepo_core.plugins"})]
+
+    assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], private)
+
+
+def test_a_plugin_reads_only_what_the_public_room_offers():
     import frepo_core.plugins
 
     offered = {f"frepo_core.plugins.{name}" for name in frepo_core.plugins.__all__}
-    names = {name for level, name in imports(path) if level == 0 and name.startswith("frepo_core.")}
 
-    assert set() == names - offered
+    def beyond(path):
+        return {name for level, name in imports(path) if level == 0 and name.startswith("frepo_core.")} - offered
+
+    assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], beyond)
 
 
-@each_file(CORE_FILES)
-def test_the_core_names_no_plugin_distribution(path):
+def test_the_core_names_no_plugin_distribution():
     names = "|".join(re.escape(spelling) for p in PLUGINS for spelling in (p.name, p.name.replace("_", "-")))
-    # The hook that asks for strategies is called like the distribution that brings ours.
-    text = re.sub(r"\bfrepo_strategies\b(?=\()|hook\.frepo_strategies\b", "", path.read_text())
 
-    assert re.findall(names, text) == []
+    def named(path):
+        # The hook that asks for strategies is called like the distribution that brings ours.
+        text = re.sub(r"\bfrepo_strategies\b(?=\()|hook\.frepo_strategies\b", "", path.read_text())
+        return re.findall(names, text)
+
+    assert {} == found_in(CORE_FILES, named)
 
 
 def test_the_cores_metadata_names_no_plugin_distribution():
@@ -153,28 +158,30 @@ def test_a_framework_stays_in_its_rooms(framework):
     assert rooms <= ONLY_IN[framework]
 
 
-@each_file([path for path in CORE_FILES if room(path) in {"domain", "services", "db"}])
-def test_no_rule_reads_the_clock_but_the_databases_room(path):
-    calls = re.findall(r"datetime\.now\(|datetime\.utcnow\(|date\.today\(", path.read_text())
+def test_no_rule_reads_the_clock_but_the_databases_room():
+    def calls(path):
+        return re.findall(r"datetime\.now\(|datetime\.utcnow\(|date\.today\(", path.read_text())
 
-    assert calls == [] or path == CORE / "db/types.py"
-
-
-@each_file([*FILES, *TESTS])
-def test_a_file_is_short(path):
-    assert len(path.read_text().splitlines()) <= MAX_LINES
+    rules = [path for path in CORE_FILES if room(path) in {"domain", "services", "db"}]
+    assert {} == found_in([path for path in rules if path != CORE / "db/types.py"], calls)
 
 
-@each_file(FILES)
-def test_a_module_opens_with_a_sentence(path):
-    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
-
-    assert docstring.partition("\n")[0].rstrip().endswith((".", ":")), docstring
+def test_a_file_is_short():
+    assert {} == found_in([*FILES, *TESTS], lambda path: path.read_text().splitlines()[MAX_LINES:])
 
 
-@each_file(FILES)
-def test_an_ignored_type_error_names_its_code(path):
-    with path.open("rb") as file:
-        comments = [token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT]
+def test_a_module_opens_with_a_sentence():
+    def other_opening(path):
+        opening = (ast.get_docstring(tree(path)) or "").partition("\n")[0].rstrip()
+        return None if opening.endswith((".", ":")) else f"opens with {opening!r}"
 
-    assert [] == [text for text in comments if re.search(r"type:\s*ignore(?!\[[a-z-]+(, ?[a-z-]+)*\])", text)]
+    assert {} == found_in(FILES, other_opening)
+
+
+def test_an_ignored_type_error_names_its_code():
+    def unnamed(path):
+        with path.open("rb") as file:
+            comments = [token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT]
+        return [text for text in comments if re.search(r"type:\s*ignore(?!\[[a-z-]+(, ?[a-z-]+)*\])", text)]
+
+    assert {} == found_in(FILES, unnamed)
