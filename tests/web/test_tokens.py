@@ -8,7 +8,7 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from web.client import COLLECTIONS, Client, with_settings
-from web.words import CHOSEN, NOBODY
+from web.words import CHOSEN_TOKEN, NOBODY
 
 GENERATE = "/auth/token/generate"
 ODD_DATE = {"expires": ["invalid_date_format_and_not_an_expression"]}
@@ -222,26 +222,33 @@ def test_restrictions_are_an_object(root, data):
 
 
 def test_an_id_can_be_chosen(root):
-    answer = generate(root, id=CHOSEN.upper())
+    answer = generate(root, id=CHOSEN_TOKEN.upper())
 
-    assert answer.json["tokenId"] == CHOSEN
+    assert answer.json["tokenId"] == CHOSEN_TOKEN
 
 
 def test_choosing_an_id_needs_its_role(holder):
-    answer = generate(holder(Role.GENERATE_TOKENS), id=CHOSEN)
+    answer = generate(holder(Role.GENERATE_TOKENS), id=CHOSEN_TOKEN)
 
     assert (answer.status_int, answer.json["error_code"]) == (403, 403)
 
 
 def test_both_roles_suffice_to_choose(holder):
-    answer = generate(holder(Role.GENERATE_TOKENS, Role.CHOOSE_TOKEN_IDS), id=CHOSEN)
+    answer = generate(holder(Role.GENERATE_TOKENS, Role.CHOOSE_TOKEN_IDS), id=CHOSEN_TOKEN)
 
     assert answer.status_int == 202
 
 
 @pytest.mark.parametrize(
     "chosen",
-    ["x", "1", str(uuid.UUID(int=0)), "b489a9b8-e577-11f1-bbaa-02fc00000001", CHOSEN.replace("-", ""), f"{{{CHOSEN}}}"],
+    [
+        "x",
+        "1",
+        str(uuid.UUID(int=0)),
+        "b489a9b8-e577-11f1-bbaa-02fc00000001",
+        CHOSEN_TOKEN.replace("-", ""),
+        f"{{{CHOSEN_TOKEN}}}",
+    ],
 )
 def test_a_chosen_id_is_a_uuid4(root, chosen):
     answer = generate(root, id=chosen)
@@ -249,19 +256,19 @@ def test_a_chosen_id_is_a_uuid4(root, chosen):
     assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_expects_to_be_uuidv4_format"]})
 
 
-@pytest.mark.parametrize("again", [CHOSEN, CHOSEN.upper()])
+@pytest.mark.parametrize("again", [CHOSEN_TOKEN, CHOSEN_TOKEN.upper()])
 def test_a_taken_id_is_refused(root, again):
-    generate(root, id=CHOSEN)
+    generate(root, id=CHOSEN_TOKEN)
     answer = generate(root, id=again)
 
     assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_already_exists_please_select_other_one"]})
 
 
 def test_a_token_is_stored_under_an_hmac_only(services, root, tmp_path):
-    generate(root, id=CHOSEN)
+    generate(root, id=CHOSEN_TOKEN)
     services.database.engine.dispose()
 
-    assert not any(CHOSEN.encode() in path.read_bytes() for path in tmp_path.glob("frepo.db*"))
+    assert not any(CHOSEN_TOKEN.encode() in path.read_bytes() for path in tmp_path.glob("frepo.db*"))
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
