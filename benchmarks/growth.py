@@ -86,7 +86,10 @@ def _files(results: Results, sizes: Sizes, kind: str, few: Service, many: Servic
         with _engine(service) as engine:
             crowd.fill_files(engine, count)
     for name, in_few, in_many, reach in SEARCHES:
-        samples = alternate({"few": _asking(few, in_few, 20), "many": _asking(many, in_many, 20)}, runs=7)
+        times = (
+            1 if (kind, name) == ("MariaDB", "search by name") else 20
+        )  # it has no index for that: a second and more
+        samples = alternate({"few": _asking(few, in_few, times), "many": _asking(many, in_many, times)}, runs=7)
         what = f"{kind}: listing, {name}, {sizes.many:,} files : 1,000"
         results.add(compare("growth", what, samples["many"], samples["few"], reach=reach))
 

@@ -26,7 +26,7 @@ def ini(ini):
 
 @pytest.fixture
 def crowded(services, monkeypatch):
-    """A service with 20,000 of everything, for which 10,000 rows more than a page are few in proportion."""
+    """A service with 20,000 of everything, for which 4,000 rows more than a page are few in proportion."""
     monkeypatch.setattr("frepo_core.services.walking.AHEAD", 100)
     monkeypatch.setattr("frepo_core.services.listing.AHEAD", 100)
     engine = services.database.engine

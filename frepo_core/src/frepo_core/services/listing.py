@@ -30,7 +30,7 @@ NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 class Page(Generic[Row]):
     """Rows of one page; pages count from 1, `last` is at least 1.
 
-    Rows are counted to 10,000 after the page: where there are more, `last` is the last page that is known to be.
+    Rows are counted to 4,000 after the page: where there are more, `last` is the last page that is known to be.
     """
 
     rows: Sequence[Row]

@@ -11,7 +11,7 @@ from frepo_core.db import names
 from frepo_core.db.models import File, Tag, file_tag
 
 # Pages are counted so many rows ahead of the one that is asked for.
-AHEAD = 10_000
+AHEAD = 4_000
 
 
 def contains(column: Any, part: str) -> ColumnElement[bool]:
@@ -34,7 +34,7 @@ class Files:
     mimes: Sequence[str] = ()
 
     def page(self, session: Session, offset: int, size: int) -> tuple[list[int], int]:
-        """Return the ids of a page, newest first, and how many there are, counted to 10,000 rows after the page."""
+        """Return the ids of a page, newest first, and how many there are, counted to 4,000 rows after the page."""
         walks = self._walks(session)
         if not walks:
             return [], 0

@@ -57,7 +57,7 @@ class CollectionListQuery(PageQuery):
 class Pagination(Reply):
     """Where in the listing the page is.
 
-    Rows are counted to 10,000 after the page: where there are more, `max` is the last page that is known of, and grows
+    Rows are counted to 4,000 after the page: where there are more, `max` is the last page that is known of, and grows
     as one goes on. Whoever wants all reads on until `current` is `max`.
     """
 
