@@ -19,7 +19,10 @@ class WarmFrepo:
 
     def __init__(self):
         self._socket, theirs = socket.socketpair()
-        self._process = subprocess.Popen([sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()])
+        from servers import ears  # here, as the process itself needs nothing of the tests
+
+        command = [sys.executable, __file__, str(theirs.fileno())]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=os.environ | ears.environment())
         theirs.close()
 
     def run(self, arguments, *, env, cwd, stdin="", stdout=None, timeout=60):
