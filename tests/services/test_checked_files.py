@@ -2,32 +2,34 @@
 
 import hashlib
 from io import BytesIO
-from types import SimpleNamespace
 
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from waitress.buffers import ReadOnlyFileBasedBuffer
 
 from frepo_core.errors import StorageUnavailable
 from frepo_core.services.checking import CheckedFile
+from frepo_core.services.facts import BlobFacts
 
 CONTENT = bytes(range(256)) * 4
 TAKEN = st.lists(st.integers(1, 200), min_size=1, max_size=30)
+CHECKSUMS = st.sampled_from([xxhash.xxh3_128(CONTENT).hexdigest(), None])
 
 
-def make_buffer(content):
-    blob = SimpleNamespace(
-        id=1, storage="local", key="a", size=len(CONTENT), digest=hashlib.sha256(CONTENT).hexdigest()
-    )
+def make_buffer(content, checksum=None):
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    size = len(CONTENT)
+    blob = BlobFacts(id=1, storage="local", key="a", size=size, mime="a/b", digest=digest, checksum=checksum)
     buffer = ReadOnlyFileBasedBuffer(CheckedFile(BytesIO(content), blob))
     buffer.prepare(len(content))
     return buffer
 
 
-def send(content, taken, piece=100):
+def send(content, taken, checksum, piece=100):
     """Send as waitress does: offer a piece, skip what the socket took."""
-    buffer, sent = make_buffer(content), b""
+    buffer, sent = make_buffer(content, checksum), b""
     while len(sent) < len(content):
         offered = buffer.get(piece)
         count = min(taken[len(sent) % len(taken)], len(offered))
@@ -36,18 +38,18 @@ def send(content, taken, piece=100):
     return sent
 
 
-@given(taken=TAKEN)
-def test_right_bytes_are_sent_however_slowly_they_are_taken(taken):
-    assert CONTENT == send(CONTENT, taken)
+@given(taken=TAKEN, checksum=CHECKSUMS)
+def test_right_bytes_are_sent_however_slowly_they_are_taken(taken, checksum):
+    assert CONTENT == send(CONTENT, taken, checksum)
 
 
-@given(taken=TAKEN, at=st.integers(0, len(CONTENT) - 1))
-def test_wrong_bytes_are_never_sent_to_their_end(taken, at):
+@given(taken=TAKEN, at=st.integers(0, len(CONTENT) - 1), checksum=CHECKSUMS)
+def test_wrong_bytes_are_never_sent_to_their_end(taken, at, checksum):
     wrong = bytearray(CONTENT)
     wrong[at] ^= 1
 
     with pytest.raises(StorageUnavailable, match="other bytes"):
-        send(bytes(wrong), taken)
+        send(bytes(wrong), taken, checksum)
 
 
 def test_wrong_bytes_are_refused_again_and_again():

@@ -59,13 +59,17 @@ class Token(Base):
 
 
 class Blob(Base):
-    """Bytes in a backend. `damaged_at` is set when they were found to be wrong or gone."""
+    """Bytes in a backend. `damaged_at` is set when they were found to be wrong or gone.
+
+    `checksum` is null for what came in before there were any, until it is read from end to end.
+    """
 
     __tablename__ = "blob"
     __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012  # SQLAlchemy reads it from the class
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     digest: Mapped[str] = mapped_column(exact(64), unique=True)
+    checksum: Mapped[str | None] = mapped_column(exact(32))
     size: Mapped[int]
     storage: Mapped[str] = mapped_column(String(64))
     key: Mapped[str] = mapped_column(exact(255), unique=True)

@@ -1,6 +1,5 @@
 """Checks a whole content while it is read, so that wrong bytes are never taken for the right ones."""
 
-import hashlib
 import logging
 import os
 from typing import BinaryIO, Self
@@ -8,6 +7,7 @@ from typing import BinaryIO, Self
 from frepo_core.errors import StorageUnavailable
 
 from .facts import BlobFacts
+from .sums import Comparison
 
 log = logging.getLogger(__name__)
 
@@ -22,15 +22,15 @@ class CheckedContent:
         self._content = content
         self._blob = blob
         self._size = 0
-        self._sha256 = hashlib.sha256()
+        self._comparison = Comparison(blob)
 
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes. Raises `StorageUnavailable` in place of the last of wrong ones."""
         data = self._content.read(size)
         self._size += len(data)
-        self._sha256.update(data)
+        self._comparison.update(data)
         is_over = self._size >= self._blob.size or (not data and size != 0)
-        if is_over and (self._size != self._blob.size or self._sha256.hexdigest() != self._blob.digest):
+        if is_over and (self._size != self._blob.size or not self._comparison.fits()):
             raise wrong_bytes(self._blob)
         return data
 
@@ -49,7 +49,7 @@ class CheckedFile:
     """The same for a whole local file that a server sends by itself, without a thread.
 
     Such a server reads a piece, goes back, and reads again as much of it as the client took: what was read last is
-    kept, so that each piece is read and hashed once.
+    kept, so that each piece is read and compared once.
     """
 
     def __init__(self, file: BinaryIO, blob: BlobFacts) -> None:
@@ -57,7 +57,7 @@ class CheckedFile:
         self._blob = blob
         self._position = 0
         self._piece, self._piece_start = b"", 0
-        self._sha256, self._hashed = hashlib.sha256(), 0
+        self._comparison, self._compared = Comparison(blob), 0
 
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes. Raises `StorageUnavailable` in place of the last of wrong ones."""
@@ -72,12 +72,12 @@ class CheckedFile:
         return data
 
     def _check(self, piece: bytes) -> None:
-        """Hash what is new of the piece at the position. Whoever asks again after wrong bytes is refused again."""
-        if self._position <= self._hashed:
-            new = memoryview(piece)[self._hashed - self._position :]
-            self._sha256.update(new)
-            self._hashed += len(new)
-        if self._hashed == self._blob.size and self._sha256.hexdigest() != self._blob.digest:
+        """Compare what is new of the piece at the position. Whoever asks again after wrong bytes is refused again."""
+        if self._position <= self._compared:
+            new = memoryview(piece)[self._compared - self._position :]
+            self._comparison.update(new)
+            self._compared += len(new)
+        if self._compared == self._blob.size and not self._comparison.fits():
             raise wrong_bytes(self._blob)
 
     def seekable(self) -> bool:
@@ -103,6 +103,14 @@ class CheckedFile:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def check(data: bytes, blob: BlobFacts) -> None:
+    """Raise `StorageUnavailable` where this is not a blob's content."""
+    comparison = Comparison(blob)
+    comparison.update(data)
+    if not comparison.fits():
+        raise wrong_bytes(blob)
 
 
 def wrong_bytes(blob: BlobFacts) -> StorageUnavailable:

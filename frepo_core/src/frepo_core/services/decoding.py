@@ -3,7 +3,6 @@
 import base64
 import binascii
 import contextlib
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,6 +15,7 @@ from frepo_core.errors import FieldsError
 from .following import Follower
 from .intake import CHUNK, Incoming, Intake, no_room_translated
 from .spooling import SpoolFile
+from .sums import Sums
 
 _BLANKS = b" \t\r\n"
 _URL_HEAD = 1024
@@ -89,11 +89,11 @@ class EncodedFile(SpoolFile):
         self.catch_up()
         return self._decoding.finish()
 
-    def sha256(self) -> str:
-        """Return the digest of the text, in hex."""
-        sha256 = hashlib.sha256()
-        Follower(self.fileno(), self._workers, sha256.update).finish(self.length)
-        return sha256.hexdigest()
+    def sums(self) -> Sums:
+        """Return the sums of the text."""
+        sums = Sums()
+        Follower(self.fileno(), self._workers, sums.update).finish(self.length)
+        return sums
 
     def close(self) -> None:
         """Close both files."""

@@ -68,6 +68,7 @@ class Deposit:
             row.storage, row.key = self._storages.current, self._key
             row.damaged_at = row.verified_at = None
             self._uses_own_key = True
+        row.checksum = self._content.checksum
         return row
 
     def __enter__(self) -> Self:
@@ -93,6 +94,7 @@ class Deposit:
             raise BlobVanishedError
         row = Blob(
             digest=self._content.digest,
+            checksum=self._content.checksum,
             size=self._content.size,
             mime=self._content.mime,
             storage=self._storages.current,

@@ -1,6 +1,5 @@
 """Downloads: who may read a file, and its bytes."""
 
-import hashlib
 import logging
 import os
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
 from .aliases import Aliases
-from .checking import CheckedContent, CheckedFile, wrong_bytes
+from .checking import CheckedContent, CheckedFile, check
 from .facts import BlobFacts, FileFacts
 from .files import Files
 from .links import Links
@@ -111,8 +110,8 @@ class Downloads:
             return data
 
         data = self._located(blob, read)
-        if length == blob.size and hashlib.sha256(data).hexdigest() != blob.digest:
-            raise wrong_bytes(blob)
+        if length == blob.size:
+            check(data, blob)
         return data
 
     def open(self, blob: BlobFacts, start: int = 0, length: int | None = None) -> BinaryIO:

@@ -21,7 +21,7 @@ WITH_BLOB = select(*_FILE.c, *(column.label(f"blob_{column.name}") for column in
 
 @dataclass(frozen=True, kw_only=True)
 class BlobFacts:
-    """Bytes in a backend; `size` in bytes, `digest` is their SHA-256 in hex.
+    """Bytes in a backend; `size` in bytes, `digest` is their SHA-256 and `checksum` their XXH3-128, in hex.
 
     `is_damaged`: they were found to be wrong or gone, and nobody stored them anew since.
     """
@@ -32,6 +32,7 @@ class BlobFacts:
     mime: str
     storage: str
     key: str
+    checksum: str | None = None
     is_damaged: bool = False
 
     @classmethod
@@ -44,6 +45,7 @@ class BlobFacts:
             mime=row.mime,
             storage=row.storage,
             key=row.key,
+            checksum=row.checksum,
             is_damaged=row.damaged_at is not None,
         )
 
@@ -94,6 +96,7 @@ class FileFacts:
                 mime=row.blob_mime,
                 storage=row.blob_storage,
                 key=row.blob_key,
+                checksum=row.blob_checksum,
                 is_damaged=row.blob_damaged_at is not None,
             ),
             tags=tags,

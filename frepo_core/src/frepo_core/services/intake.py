@@ -17,6 +17,7 @@ from frepo_core.errors import DigestMismatchError, EmptyContentError, FrepoError
 
 from .sniffing import HEAD_BYTES, sniff
 from .spooling import IN_MEMORY, Spool, plain_file
+from .sums import Sums
 
 CHUNK = 1 << 20
 
@@ -25,8 +26,8 @@ CHUNK = 1 << 20
 class SelfHashing(Protocol):
     """A stream that hashed itself while it arrived, and so need not be read for that."""
 
-    def sha256(self) -> str:
-        """Return the digest of the whole stream in hex."""
+    def sums(self) -> Sums:
+        """Return the sums of the whole stream."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,7 @@ class Content:
 
     stream: BinaryIO
     digest: str
+    checksum: str
     size: int
     mime: str
 
@@ -86,12 +88,12 @@ class Intake:
                 spool = stack.enter_context(self.temporary_file())
             start = 0 if spool else source.tell()
             if isinstance(source, SelfHashing) and start == 0 and not incoming.md5:
-                digest, size, head = _measure(source, incoming, limits)
+                sums, size, head = _measure(source, incoming, limits)
             else:
-                digest, size, head = _pass_over(incoming, spool, limits)
+                sums, size, head = _pass_over(incoming, spool, limits)
             stream = spool or source
             stream.seek(start)
-            yield Content(stream=stream, digest=digest, size=size, mime=sniff(head))
+            yield Content(stream=stream, digest=sums.digest, checksum=sums.checksum, size=size, mime=sniff(head))
 
     @contextlib.contextmanager
     def spool(self) -> Iterator[Spool]:
@@ -107,22 +109,22 @@ class Intake:
         return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=self.directory))
 
 
-def _measure(source: SelfHashing, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[str, int, bytes]:
-    """Return digest, size and the first bytes of a stream that hashed itself."""
+def _measure(source: SelfHashing, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Sums, int, bytes]:
+    """Return the sums, size and the first bytes of a stream that hashed itself."""
     size = incoming.stream.seek(0, io.SEEK_END)
     _check(limits, size)
     incoming.stream.seek(0)
     head = incoming.stream.read(HEAD_BYTES)
     if not size:
         raise _nothing()
-    digest = source.sha256()
-    _compare(incoming, digest, None)
-    return digest, size, head
+    sums = source.sums()
+    _compare(incoming, sums.digest, None)
+    return sums, size, head
 
 
-def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]) -> tuple[str, int, bytes]:
-    """Read to the end; return digest, size and the first bytes."""
-    sha256 = hashlib.sha256()
+def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]) -> tuple[Sums, int, bytes]:
+    """Read to the end; return the sums, size and the first bytes."""
+    sums = Sums()
     md5 = hashlib.md5(usedforsecurity=False) if incoming.md5 else None
     size, head = 0, b""
     while chunk := _read(incoming.stream):
@@ -130,7 +132,7 @@ def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, 
         _check(limits, size)
         if len(head) < HEAD_BYTES:
             head += chunk[: HEAD_BYTES - len(head)]
-        sha256.update(chunk)
+        sums.update(chunk)
         if md5:
             md5.update(chunk)
         if spool:
@@ -139,8 +141,8 @@ def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, 
         raise MalformedRequestError("The body ended early")
     if not size:
         raise _nothing()
-    _compare(incoming, sha256.hexdigest(), md5.hexdigest() if md5 else None)
-    return sha256.hexdigest(), size, head
+    _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
+    return sums, size, head
 
 
 def _nothing() -> EmptyContentError:

@@ -1,20 +1,20 @@
 """Where content waits while it arrives: a file without a name, hashed meanwhile, that a storage can link into place."""
 
 import contextlib
-import hashlib
 import io
 import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from .following import Follower
+from .sums import Sums
 
 IN_MEMORY = 512 << 10
 
-Take = Callable[[Any, bytes], object]
+Take = Callable[[Sums, bytes], object]
 
 
 class SpooledFile(Protocol):
@@ -35,16 +35,16 @@ class SpooledFile(Protocol):
 
 
 class SpoolFile(io.FileIO):
-    """Content in a file. `sha256` gives its digest, most of which was computed while the content arrived.
+    """Content in a file. `sums` gives its sums, most of which were computed while the content arrived.
 
-    `take` gets the hash and each block, and hashes what of it is content; without it, that is all.
+    `take` gets the sums and each block, and adds what of it is content; without it, that is all.
     """
 
     def __init__(self, directory: str | None, workers: ThreadPoolExecutor, take: Take | None = None) -> None:
         descriptor = open_unnamed(directory)
         super().__init__(descriptor, "r+")
-        self._sha256 = hashlib.sha256()
-        self._follower = Follower(descriptor, workers, partial(take, self._sha256) if take else self._sha256.update)
+        self._sums = Sums()
+        self._follower = Follower(descriptor, workers, partial(take, self._sums) if take else self._sums.update)
         self.length = 0
 
     def append(self, data: bytes) -> None:
@@ -55,7 +55,7 @@ class SpoolFile(io.FileIO):
     def append_hashed(self, data: bytes) -> None:
         """Write at the end, and hash it here: for who works in the pool already."""
         self._write_all(data)
-        self._sha256.update(data)
+        self._sums.update(data)
         self._follower.skip(self.length)
 
     def catch_up(self) -> None:
@@ -69,10 +69,10 @@ class SpoolFile(io.FileIO):
         self.length = length
         return rest
 
-    def sha256(self) -> str:
-        """Return the digest of everything in hex; waits for what is not hashed yet."""
+    def sums(self) -> Sums:
+        """Return the sums of everything; waits for what is not hashed yet."""
         self.catch_up()
-        return self._sha256.hexdigest()
+        return self._sums
 
     def close(self) -> None:
         """Close the file, once nobody reads it any more: its number could be another file's by then."""

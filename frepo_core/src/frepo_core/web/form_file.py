@@ -9,6 +9,7 @@ from typing import Any
 
 from frepo_core.errors import MalformedRequestError
 from frepo_core.services.spooling import SpooledFile, SpoolFile, plain_file
+from frepo_core.services.sums import Sums
 
 from .multipart_body import FormReading, MultipartForm, find_file
 
@@ -105,6 +106,6 @@ class FormFile(io.RawIOBase):
         super().close()
 
 
-def _hash(reading: FormReading, sha256: Any, block: bytes) -> None:
+def _hash(reading: FormReading, sums: Sums, block: bytes) -> None:
     for piece in reading.take(block):
-        sha256.update(piece)
+        sums.update(piece)

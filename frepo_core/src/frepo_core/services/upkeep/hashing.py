@@ -1,10 +1,11 @@
 """Reads a blob back and says whether it is what its row says."""
 
-import hashlib
 from collections.abc import Iterator
 
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
+
+from ..sums import Sums
 
 CHUNK = 1 << 20
 
@@ -13,16 +14,16 @@ class UnreadableError(Exception):
     """The storage answers but does not give this blob's bytes, as of a disk with a bad sector."""
 
 
-def damage_of(backend: StorageBackend, key: str, *, digest: str, size: int) -> str | None:
-    """Return what is wrong with a blob, None for nothing.
+def damage_of(backend: StorageBackend, key: str, *, digest: str, size: int, sums: Sums | None = None) -> str | None:
+    """Return what is wrong with a blob, None for nothing; `sums`, new ones, take all that is read.
 
     Raises `UnreadableError` for a blob that is there and cannot be read, and the backend's errors but `BlobNotFound`.
     """
-    found, sha256 = 0, hashlib.sha256()
+    found, sums = 0, sums or Sums()
     try:
         for chunk in read_all(backend, key):
             found += len(chunk)
-            sha256.update(chunk)
+            sums.update(chunk)
     except BlobNotFound:
         return "the bytes are missing"
     except (StorageUnavailable, OSError) as error:
@@ -31,7 +32,7 @@ def damage_of(backend: StorageBackend, key: str, *, digest: str, size: int) -> s
         return "the bytes are missing"
     if found != size:
         return f"it has {found} bytes, not {size}"
-    return None if sha256.hexdigest() == digest else "its content is not what was stored"
+    return None if sums.digest == digest else "its content is not what was stored"
 
 
 def read_all(backend: StorageBackend, key: str) -> Iterator[bytes]:

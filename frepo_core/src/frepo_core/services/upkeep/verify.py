@@ -13,6 +13,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 
 from ..storages import Storages
+from ..sums import Sums
 from .hashing import UnreadableError, damage_of
 from .progress import Progress, count_blobs, silent
 
@@ -61,8 +62,9 @@ def verify(
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _oldest_first(database, is_due, total):
         try:
-            problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size)
-            if not _note(database, row, problem):
+            sums = Sums()
+            problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
+            if not _note(database, row, problem, sums):
                 continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
         except UnreadableError as error:
             problem = str(error)  # not noted: nobody knows what the bytes are, and the next run tries again
@@ -92,10 +94,11 @@ def _oldest_first(database: Database, is_due: ColumnElement[bool], total: int) -
         yield from rows
 
 
-def _note(database: Database, row: Blob, problem: str | None) -> bool:
-    """Note the check; False where the blob was moved, stored anew or deleted meanwhile."""
+def _note(database: Database, row: Blob, problem: str | None, sums: Sums) -> bool:
+    """Note the check, and the checksum of what is sound; False for what was moved, stored anew or deleted meanwhile."""
     now = utc_now()
     change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)
-    values = {"verified_at": now, "damaged_at": now if problem else None}
+    sound = {} if problem else {"checksum": sums.checksum}
+    values = {"verified_at": now, "damaged_at": now if problem else None, **sound}
     result = database.write(lambda session: session.execute(change.values(**values)))
     return bool(cast(CursorResult[Any], result).rowcount)
