@@ -20,7 +20,7 @@ from .chunks import BoundedChunks
 
 END_OF_HEADERS = b"\r\n\r\n"
 DRAINED_BYTES = 8 << 20
-SEND_BYTES = 256 << 10
+SEND_BYTES = 512 << 10
 LARGE_PIECE = 64 << 10
 IN_MEMORY = 512 << 10
 
@@ -94,7 +94,7 @@ class Piece(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
 
 
 class Channel(AskingChannel):
-    """A connection whose errors are JSON, that sends in pieces of 256 KiB, and knows when it last did.
+    """A connection whose errors are JSON, that sends in pieces of 512 KiB, and knows when it last did.
 
     By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap
     of each thread keeps room for that. Its times are those of the host's clock, which may be set.
