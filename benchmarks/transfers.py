@@ -4,6 +4,7 @@ import base64
 import contextlib
 import itertools
 import os
+import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -21,14 +22,20 @@ from .world import folder, forget, frepo, headers
 
 _numbers = itertools.count()
 EDGE = "frepo-edge"
+MEMORY = Path("/dev/shm")
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Measure uploads, ways to send them, and downloads."""
+    """Measure uploads, ways to send them, and downloads; uploads also without a disk, which may be all that they fill."""
     with folder() as where, frepo(where / "service") as service:
-        _uploads(results, sizes, service, where)
+        _uploads(results, sizes, service, where, "to disk")
         _ways(results, sizes, service, where)
         _downloads(results, sizes, service, where)
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 5 * sizes.big:
+        results.skipped["uploads to memory"] = f"{MEMORY} is no tmpfs with room for five files"
+        return
+    with folder(MEMORY) as where, frepo(where / "service") as service:
+        _uploads(results, sizes, service, where, "to memory")
 
 
 def name() -> str:
@@ -36,29 +43,23 @@ def name() -> str:
     return f"/repository/file/upload?fileName=bench{next(_numbers)}.bin"
 
 
-def _uploads(results: Results, sizes: Sizes, service: Service, where: Path) -> None:
+def _uploads(results: Results, sizes: Sizes, service: Service, where: Path, at: str) -> None:
+    """Compare one upload with `sha256sum`, and two at once with one."""
     files = [make_file(where / f"big{number}", sizes.big) for number in range(2)]
 
-    def send(file: Path) -> None:
-        post_file(service.address, name(), file, headers(service))
-
-    def one() -> float:
-        stamp(files[0])
-        seconds = timed(lambda: send(files[0]))()
-        forget(service)
-        return seconds
-
-    def two() -> float:
+    def sample(*files: Path) -> float:
+        """Upload files at once that nobody has seen; return the seconds for each of them."""
         for file in files:
             stamp(file)
-        with ThreadPoolExecutor(2) as threads:
-            seconds = timed(lambda: list(threads.map(send, files)))()
+        with ThreadPoolExecutor(len(files)) as threads:
+            send = partial(post_file, service.address, headers=headers(service))
+            seconds = timed(lambda: list(threads.map(lambda file: send(name(), file), files)))()
         forget(service)
-        return seconds / 2  # for each of them
+        return seconds / len(files)
 
     digest = timed(lambda: subprocess.run(["sha256sum", files[0]], check=True, capture_output=True))
-    samples = alternate({"ours": one, "sha256sum": digest, "two": two})
-    text = f"upload of {sizes.big >> 20} MiB"
+    samples = alternate({"ours": lambda: sample(files[0]), "sha256sum": digest, "two": lambda: sample(*files)})
+    text = f"upload of {sizes.big >> 20} MiB {at}"
     results.add(compare("transfers", f"{text} : sha256sum", samples["ours"], samples["sha256sum"], reach=1.25))
     speed = {key: [sizes.big / seconds / 1e6 for seconds in samples[key]] for key in ("ours", "two")}
     more = {"reach": 1.7, "is_most": False, "unit": "MB/s"}

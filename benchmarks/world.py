@@ -12,9 +12,9 @@ HUGE = {"BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0"}
 
 
 @contextlib.contextmanager
-def folder() -> Iterator[Path]:
-    """Make a folder, in TMPDIR: set that to the disk that is to be measured."""
-    with tempfile.TemporaryDirectory(prefix="frepo-bench-") as name:
+def folder(parent: Path | None = None) -> Iterator[Path]:
+    """Make a folder, without a parent in TMPDIR: set that to the disk that is to be measured."""
+    with tempfile.TemporaryDirectory(prefix="frepo-bench-", dir=parent) as name:
         yield Path(name)
 
 
