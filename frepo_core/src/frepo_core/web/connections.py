@@ -17,6 +17,7 @@ from frepo_core.services.spooling import Spool
 from .asking import AskingChannel, EarlyAnswer
 from .bodies import opener_of
 from .chunks import BoundedChunks
+from .turns import Turns
 
 END_OF_HEADERS = b"\r\n\r\n"
 DRAINED_BYTES = 8 << 20
@@ -153,7 +154,9 @@ def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor,
         parser_class = Parser
 
     listeners: dict[int, Any] = {}
-    server = create_server(app, map=listeners, **settings)
+    turns = Turns()
+    server = create_server(app, map=listeners, _dispatcher=turns, **settings)
+    turns.set_thread_count(server.adj.threads)
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = SpoolingChannel
