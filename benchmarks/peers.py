@@ -16,6 +16,7 @@ import crowd
 from frepo_core.db import make_engine
 from servers.children import child, free_port
 
+from . import devpi
 from .client import Kept, fetch, make_file, post_file, stamp
 from .measure import Results, Sizes, alternate, disk, timed
 from .small import uploads, wrk
@@ -27,16 +28,19 @@ ENVIRONMENT = Path(__file__).parents[1] / ".venv-peers/bin"
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """A server under measurement; `list_all` asks for everything there is and returns how many there are."""
+    """A server under measurement; `list_all` asks for everything there is and returns how many there are.
+
+    What it does not do is None.
+    """
 
     name: str
     settings: str
     address: str
     upload: Callable[[Path], Any]
     download: Callable[[], Any]
-    many_up: Callable[[], float]
     many_down: Callable[[], float]
-    list_all: Callable[[], int]
+    many_up: Callable[[], float] | None = None
+    list_all: Callable[[], int] | None = None
 
 
 def run(results: Results, sizes: Sizes) -> None:
@@ -48,7 +52,7 @@ def run(results: Results, sizes: Sizes) -> None:
         where = stack.enter_context(folder())
         big = make_file(where / "big", sizes.middle)
         peers = [stack.enter_context(_frepo(where, sizes, big))]
-        for start in (_copyparty, _wsgidav, _rclone):
+        for start in (_copyparty, _wsgidav, _devpi, _rclone):
             with contextlib.suppress(FileNotFoundError):
                 peers.append(stack.enter_context(start(where, sizes, big)))
         results.peers = [
@@ -64,25 +68,29 @@ def _measure(results: Results, sizes: Sizes, peers: list[Peer], big: Path) -> No
         stamp(big)
         return sizes.middle / timed(lambda: peer.upload(big))() / 1e6
 
-    def listing(peer: Peer) -> float:
+    def download(peer: Peer) -> float:
+        return sizes.middle / timed(peer.download)() / 1e6
+
+    def listing(peer: Peer, list_all: Callable[[], int]) -> float:
         counted: list[int] = []
-        seconds = timed(lambda: counted.append(peer.list_all()))()
+        seconds = timed(lambda: counted.append(list_all()))()
         if counted[0] < sizes.listed:
             raise RuntimeError(f"{peer.name} listed {counted[0]} files")
         return seconds
 
-    kinds: dict[str, Callable[[Peer], float]] = {
-        "upload MB/s": upload,
-        "download MB/s": lambda peer: sizes.middle / timed(peer.download)() / 1e6,
-        "4 KiB up /s": lambda peer: peer.many_up(),
-        "4 KiB down /s": lambda peer: peer.many_down(),
-        "list s": listing,
+    kinds: dict[str, dict[str, Callable[[], float]]] = {
+        "upload MB/s": {peer.name: partial(upload, peer) for peer in peers},
+        "download MB/s": {peer.name: partial(download, peer) for peer in peers},
+        "4 KiB up /s": {peer.name: peer.many_up for peer in peers if peer.many_up},
+        "4 KiB down /s": {peer.name: peer.many_down for peer in peers},
+        "list s": {peer.name: partial(listing, peer, peer.list_all) for peer in peers if peer.list_all},
     }
-    for kind, work in kinds.items():
+    for kind, works in kinds.items():
         runs = 5 if sizes.full and kind != "list s" else 3
-        samples = alternate({peer.name: partial(work, peer) for peer in peers}, runs=runs, warm_up=sizes.full)
+        samples = alternate(works, runs=runs, warm_up=sizes.full)
         for entry in results.peers:
-            entry[kind] = statistics.median(samples[entry["name"]])
+            if entry["name"] in samples:
+                entry[kind] = statistics.median(samples[entry["name"]])
         print("  " + kind, {key: round(statistics.median(value), 2) for key, value in samples.items()}, flush=True)
 
 
@@ -174,6 +182,22 @@ def _wsgidav(where: Path, sizes: Sizes, big: Path) -> Any:
 
     text = "cheroot, --auth anonymous; no hash"
     return _tree(where, sizes, big, f"wsgidav {_version(program)}", command, settings=text, lister=_propfind)
+
+
+@contextlib.contextmanager
+def _devpi(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
+    label = f"devpi-server {_version(ENVIRONMENT / 'devpi-server')}"
+    with devpi.index(ENVIRONMENT, where / "devpi") as index:
+        kept = index.path(index.upload(big))
+        little = index.path(index.upload(make_file(where / "release", 4096)))
+        yield Peer(
+            name=label,
+            settings="waitress, 50 threads, files in a folder, SQLite; SHA-256, a login; its uploads are releases, as forms",
+            address=index.address,
+            upload=index.upload,
+            download=lambda: fetch(index.address, kept),
+            many_down=lambda: wrk(f"http://{index.address}{little}", 8, sizes.seconds)["rate"],
+        )
 
 
 def _rclone(where: Path, sizes: Sizes, big: Path) -> Any:

@@ -78,7 +78,7 @@ def _peers(peers: list[dict[str, Any]]) -> str:
     ]
     lines = ["| Server | " + " | ".join(head) + " |", "|---|" + "---|" * len(head)]
     for peer in peers:
-        values = [f"{peer[kind]:,.1f}" if "list" in kind else f"{peer[kind]:,.0f}" for kind in KINDS if kind in peer]
+        values = [f"{peer[kind]:,.{int('list' in kind)}f}" if kind in peer else "" for kind in KINDS]
         lines.append(f"| {peer['name']} | " + " | ".join(values) + " |")
     disk = f"Files on {peers[0]['disk']}."
     settings = "\n".join(f"- {peer['name']}: {peer['settings']}" for peer in peers)
