@@ -43,6 +43,23 @@ def test_the_help_imports_nothing_heavy():
     assert done.stderr == "set()\n"
 
 
+@pytest.mark.parametrize("command", ["--help", "auth:generate-admin-token"])
+def test_a_command_does_not_read_what_is_said_of_every_package(console, command):
+    code = """if True:
+        import sys
+        opened = []
+        sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+        from frepo_core.cli.app import main
+        main(sys.argv[1:])
+        print(*(path for path in opened if path.endswith("METADATA")), file=sys.stderr)"""
+    python = [sys.executable, "-c", code, command]
+
+    done = subprocess.run(python, capture_output=True, text=True, env=console.environment, check=True)
+
+    assert "frepo_core-" in done.stderr
+    assert "pytest-" not in done.stderr
+
+
 @pytest.mark.parametrize("arguments", [[], ["-v"], ["--ini", "elsewhere.ini"]])
 def test_without_a_command_there_is_the_help_and_no_shell(console, arguments):
     assert "Commands:" in console.answer(*arguments)

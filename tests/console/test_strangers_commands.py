@@ -29,6 +29,17 @@ def test_the_help_of_a_strangers_command_names_its_package_and_ours_does_not(con
     assert "provided by" not in ours
 
 
+def test_the_list_of_commands_names_the_package_of_a_stranger(console, install_package):
+    (console.folder / "stranger.py").write_text(COMMAND)
+    environment = install_package("[frepo.commands]\nsay:hello = stranger:Greet\nsay:bye = no_such_module:Bye\n")
+
+    listed = [" ".join(line.split()) for line in console.answer("--help", **environment).splitlines()]
+
+    assert "say:hello Greet (frepo-stranger)" in listed
+    assert "say:bye cannot be loaded: No module named 'no_such_module' (frepo-stranger)" in listed
+    assert "auth:create-token Create a token; print its id" in listed
+
+
 def test_a_command_that_cannot_be_loaded_is_named_with_its_package(console, install_package):
     environment = install_package("[frepo.commands]\nsay:hello = no_such_module:Greet\n")
 

@@ -14,6 +14,7 @@ from frepo_core.errors import FrepoError
 from .commands import ExactCommands
 from .explain import explain
 from .logs import configure_logging
+from .overview import overview
 
 
 class FrepoApp(App):
@@ -42,6 +43,12 @@ class FrepoApp(App):
         """Log to stderr, which leaves stdout to the answers."""
         configure_logging(self.options.verbose_level, self.stderr, self.options.log_file)
 
+    def print_help_if_requested(self) -> None:
+        """Print the help and leave, where `--help` was given and no command."""
+        if self.options.deferred_help:
+            self.stdout.write(f"{self.parser.format_help()}\nCommands:\n{overview(self)}\n")
+            raise SystemExit(0)
+
     def interact(self) -> None:
         """Show the help where no command is named; cliff would start a shell."""
         self.options.deferred_help = True
@@ -67,7 +74,8 @@ class FrepoApp(App):
         """Run a command; whatever goes wrong is a message on stderr, with --debug a traceback, too."""
         try:
             factory, name, rest = self.command_manager.find_command(argv)
-            command = factory(self, self.options, cmd_name=name)
+            # Not told its name: by that cliff would look for hooks, in all packages that are installed.
+            command = factory(self, self.options)
             return int(command.run(command.get_parser(f"frepo {name}").parse_args(rest)) or 0)
         except KeyboardInterrupt:
             return self._fail("frepo: interrupted")

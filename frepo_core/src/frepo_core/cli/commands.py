@@ -42,5 +42,10 @@ class ExactCommands(CommandManager):
             raise ConfigurationError(f"The command {name!r} of {package} cannot be loaded: {error}") from error
 
 
+def package_of(entry: Any) -> str | None:
+    """Return the name of the package that brings a command; None for cliff's own."""
+    return entry.dist.name if isinstance(entry, EntryPoint) and entry.dist else None
+
+
 def _package(entry: Any) -> str:
-    return entry.dist.name if isinstance(entry, EntryPoint) and entry.dist else "an unknown package"
+    return package_of(entry) or "an unknown package"
