@@ -30,19 +30,6 @@ def test_the_script_is_installed(console):
     assert (done.returncode, done.stdout, done.stderr) == (0, console.run("--help").stdout, "")
 
 
-def test_the_help_imports_nothing_heavy():
-    code = """if True:
-        import sys
-        from frepo_core.cli.app import main
-        main(["--help"])
-        heavy = {"sqlalchemy", "pyramid", "alembic", "pydantic", "boto3", "cmd2", "argon2"}
-        print(heavy & set(sys.modules), file=sys.stderr)"""
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert done.stderr == "set()\n"
-
-
 @pytest.mark.parametrize("command", ["--help", "auth:generate-admin-token"])
 def test_a_command_does_not_read_what_is_said_of_every_package(console, command):
     code = """if True:

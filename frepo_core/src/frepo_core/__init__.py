@@ -1,6 +1,11 @@
 """frepo: stores files and keeps versioned backups, controlled by access tokens alone."""
 
+import contextlib
+import gc
+from collections.abc import Iterator
 from typing import Any
+
+# Imports are within the functions, as the console imports this package, too, and has to answer at once.
 
 
 def main(global_config: dict[str, Any], **settings: str) -> object:
@@ -8,15 +13,34 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
 
     What keeps the service from starting ends the program with what to change (`SystemExit`), without a traceback.
     """
-    # Imported here, as the console imports this package, too, and has to answer at once.
-    from frepo_core.db import migrations
-    from frepo_core.errors import FrepoError
-    from frepo_core.services import assemble
-    from frepo_core.web import make_app
+    with _kept():
+        from frepo_core.db import migrations
+        from frepo_core.errors import FrepoError
+        from frepo_core.services import assemble
+        from frepo_core.web import make_app
 
+        try:
+            services = assemble(settings)
+            migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)
+            return make_app(services)
+        except FrepoError as error:
+            raise SystemExit(f"frepo cannot start. {error.message}") from error
+
+
+def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
+    """Serve until a signal ends it (`paste.server_runner`); the settings are waitress' own."""
+    from frepo_core.web.server import serve
+
+    serve(app, global_config, **settings)
+
+
+@contextlib.contextmanager
+def _kept() -> Iterator[None]:
+    """Look for no garbage while the service is built, and once for all not in what it is made of, which stays."""
+    gc.disable()
     try:
-        services = assemble(settings)
-        migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)
-        return make_app(services)
-    except FrepoError as error:
-        raise SystemExit(f"frepo cannot start. {error.message}") from error
+        yield
+    finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+        gc.enable()
