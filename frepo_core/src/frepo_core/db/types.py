@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
-from sqlalchemy.dialects import mysql
 
 
 def utc_now() -> datetime:
@@ -20,8 +19,11 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def load_dialect_impl(self, dialect: Dialect) -> Any:
         """Ask MariaDB for microseconds, which its DATETIME leaves out by default."""
-        kind = mysql.DATETIME(fsp=6) if dialect.name in {"mysql", "mariadb"} else DateTime()
-        return dialect.type_descriptor(kind)
+        if dialect.name not in {"mysql", "mariadb"}:
+            return dialect.type_descriptor(DateTime())
+        from sqlalchemy.dialects import mysql  # the others need not wait for it
+
+        return dialect.type_descriptor(mysql.DATETIME(fsp=6))
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Store UTC without its zone."""
@@ -34,8 +36,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 def exact(length: int) -> String:
     """Return a text type that compares byte by byte, as MariaDB's default takes `a` and `A` for equal."""
-    binary = mysql.VARCHAR(length, charset="utf8mb4", collation="utf8mb4_bin")
-    return String(length).with_variant(binary, "mysql", "mariadb")
+    return String(length).with_variant(String(length, collation="utf8mb4_bin"), "mysql", "mariadb")
 
 
 # SQLite counts up only what is called INTEGER.

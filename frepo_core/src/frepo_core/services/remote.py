@@ -1,0 +1,155 @@
+"""Speaks HTTP with somebody else's server, over connections to addresses that were checked."""
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from urllib.parse import urljoin
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    LocationValueError,
+    NameResolutionError,
+    NewConnectionError,
+    SSLError,
+    URLSchemeUnknown,
+)
+
+from frepo_core.domain.addresses import Network
+from frepo_core.domain.reach import may_reach
+from frepo_core.errors import RemoteFailedError, RemoteRefusedError, RemoteStatusError
+
+from .deadline import Deadline
+
+REDIRECTS = 5
+REFUSED = "The URL may not be fetched, or cannot be reached"
+BROKEN = "Fetching the URL broke on the way"
+
+
+class ForbiddenAddressError(HTTPError):
+    """A name leads to an address that may not be reached."""
+
+
+class RemoteBody:
+    """The body of an answer, as a stream that cannot go back."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
+        self._response = response
+        self._deadline = deadline
+
+    def read(self, size: int) -> bytes:
+        """Return what has arrived, at most `size` bytes; an empty answer is the end. Never waits for more."""
+        with translated():
+            chunk = self._response.read1(size)
+        self._deadline.left()  # a connection that was cut looks like one that has come to its end
+        return chunk
+
+
+def make_pool(timeout: float, allowed: Sequence[Network], deadline: Deadline) -> urllib3.PoolManager:
+    """Make a pool whose connections go to public addresses only, and to those of `allowed`; the timeout is in seconds."""
+    pool = urllib3.PoolManager(timeout=urllib3.Timeout(connect=timeout, read=timeout))
+
+    def connect(connection: Any) -> socket.socket:
+        return _connect_checked(connection, allowed, deadline)
+
+    pool.pool_classes_by_scheme = {
+        "http": _pool_class(urllib3.HTTPConnectionPool, HTTPConnection, connect),
+        "https": _pool_class(urllib3.HTTPSConnectionPool, HTTPSConnection, connect),
+    }
+    return pool
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Say in frepo's words that the URL cannot be fetched."""
+    try:
+        yield
+    except (
+        ForbiddenAddressError,
+        NameResolutionError,
+        NewConnectionError,
+        ConnectTimeoutError,
+        LocationValueError,
+        URLSchemeUnknown,
+        SSLError,
+    ) as error:
+        raise RemoteRefusedError(REFUSED) from error
+    except (HTTPError, OSError, ValueError) as error:
+        raise RemoteFailedError(BROKEN) from error
+
+
+def follow(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
+    """Return the first answer that is no redirect. Bodies of redirects are not read, they may be endless."""
+    for _ in range(REDIRECTS + 1):
+        if not url.lower().startswith(("http://", "https://")):
+            raise RemoteRefusedError(REFUSED)
+        response = pool.request(
+            "GET",
+            url,
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            decode_content=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "frepo"},
+        )
+        target = response.get_redirect_location()
+        if not target:
+            return response
+        response.close()
+        url = _join(url, target)
+    raise RemoteFailedError("The URL redirects too often")
+
+
+def check(response: urllib3.BaseHTTPResponse) -> None:
+    """Raise unless the answer is a whole content, framed in a way that is understood."""
+    if response.status >= 400:
+        raise RemoteStatusError(f"The other server answered with status {response.status}")
+    if response.status >= 300 or response.status == 206:
+        raise RemoteFailedError(f"The other server answered with status {response.status}")
+    if response.headers.get("Transfer-Encoding", "chunked").strip().lower() not in {"chunked", "identity"}:
+        raise RemoteFailedError(BROKEN)
+
+
+def _join(url: str, target: str) -> str:
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        raise RemoteRefusedError(REFUSED) from None
+
+
+def _pool_class(pool: Any, connection: Any, connect: Callable[[Any], socket.socket]) -> Any:
+    """Make a pool whose connections are opened by `connect`; TLS still checks the name."""
+    guarded = type("GuardedConnection", (connection,), {"_new_conn": connect})
+    return type("GuardedPool", (pool,), {"ConnectionCls": guarded})
+
+
+def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Deadline) -> socket.socket:
+    """Resolve once, refuse if one of the addresses is not public, connect to those that were checked."""
+    try:
+        found = socket.getaddrinfo(connection._dns_host, connection.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise NewConnectionError(connection, f"The name cannot be resolved: {error}") from error
+    for *_, address in found:
+        if not may_reach(str(address[0]), allowed):
+            raise ForbiddenAddressError("The URL leads to an address that is not public")
+    last: OSError | None = None
+    for family, kind, protocol, _, address in found:
+        try:
+            return _connect(socket.socket(family, kind, protocol), address, connection.timeout, deadline)
+        except OSError as error:
+            last = error
+    raise NewConnectionError(connection, f"No connection: {last}") from last
+
+
+def _connect(made: socket.socket, address: Any, timeout: float, deadline: Deadline) -> socket.socket:
+    with contextlib.ExitStack() as on_failure:
+        on_failure.callback(made.close)
+        made.settimeout(min(timeout, deadline.left()))
+        made.connect(address)
+        made.settimeout(timeout)
+        deadline.watch(made)
+        on_failure.pop_all()
+    return made
