@@ -33,7 +33,9 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@echo "Making the environment in $(VENV), which takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+# Here, and not in an environment that pip would make for each of our six distributions; pyramid wants it, too.
+	$(BIN)/pip install --quiet --disable-pip-version-check 'setuptools>=70.1,<82'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
 	@touch $@
 
 # The console reads the same ini as the server; a state that was moved is told to both by the environment.
