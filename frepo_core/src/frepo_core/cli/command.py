@@ -50,11 +50,11 @@ class FrepoCommand(Command):
         return assemble(read_ini(find_ini(self.app.options.ini)))
 
     def services(self) -> "Services":
-        """Build the services over a current schema."""
-        from .db import make_ready
+        """Build the services; migrate where the settings say so. Raises `ConfigurationError` for a schema not current."""
+        from frepo_core.db import migrations
 
         services = self.assemble()
-        make_ready(services)
+        migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)
         return services
 
     def say(self, text: str) -> None:

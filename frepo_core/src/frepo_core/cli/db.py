@@ -1,4 +1,4 @@
-"""The command for the database's schema, and what the other commands do about it."""
+"""The command for the database's schema."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -26,10 +26,3 @@ def upgrade(services: "Services") -> tuple[str | None, str | None]:
     from frepo_core.db import migrations
 
     return migrations.upgrade(services.database.engine)
-
-
-def make_ready(services: "Services") -> None:
-    """Migrate where the settings say so, and raise `ConfigurationError` where the schema is not current then."""
-    from frepo_core.db import migrations
-
-    migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)

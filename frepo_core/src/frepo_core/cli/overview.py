@@ -1,22 +1,21 @@
 """What `frepo --help` lists: every command and what it does. Cliff's own list reads all packages that are installed."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from cliff.app import App
 
 from .commands import package_of
 
-if TYPE_CHECKING:
-    from .app import FrepoApp
 
-
-def overview(app: "FrepoApp") -> str:
+def overview(app: App) -> str:
     """Return a line for each command; a stranger's names its package, and says where it cannot be loaded."""
     lines = dict(_lines(app))
     width = max(map(len, lines))
     return "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
 
 
-def _lines(app: "FrepoApp") -> Iterator[tuple[str, str]]:
+def _lines(app: App) -> Iterator[tuple[str, str]]:
     ours = package_of(app.command_manager.commands["install"])
     for name, entry in sorted(app.command_manager):
         package = package_of(entry)
@@ -27,6 +26,6 @@ def _lines(app: "FrepoApp") -> Iterator[tuple[str, str]]:
         yield name, text if package in {ours, None} else f"{text} ({package})"
 
 
-def _describe(app: "FrepoApp", entry: Any) -> str:
+def _describe(app: App, entry: Any) -> str:
     description: str = entry.load()(app, None).get_description()
     return description.split("\n")[0].rstrip(".")
