@@ -49,6 +49,12 @@ def test_a_token_is_found_that_was_logged_before_it_was_used(listen, own):
         own.assert_all_discreet()
 
 
+def test_a_token_is_found_that_was_logged_by_a_name(listen, own):
+    own.note(TOKEN)
+    with pytest.raises(AssertionError, match=TOKEN):
+        listen(f"import logging; logging.debug('%(token)s', {{'token': '{TOKEN}'}})")
+
+
 def test_what_is_no_token_may_be_logged(listen):
     listen(LOGGED)
 

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +31,22 @@ def listen(folder: str) -> None:
     heard, secrets = (
         os.open(Path(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT) for name in ("heard", "secrets")
     )
-    is_enabled, handle = logging.Logger.isEnabledFor, logging.Logger.handle
+    is_enabled, log, handle = logging.Logger.isEnabledFor, logging.Logger._log, logging.Logger.handle
+
+    def hearing_log(
+        self: logging.Logger,
+        level: int,
+        msg: object,
+        args: Any,
+        exc_info: Any = None,
+        extra: Any = None,
+        stack_info: bool = False,
+        stacklevel: int = 1,
+    ) -> None:
+        if exc_info or self.filters or is_enabled(self, level):
+            log(self, level, msg, args, exc_info, extra, stack_info, stacklevel + 1)
+        else:  # to make a record, and to look for who logs, takes longer than all the rest
+            write(heard, f"{self.name}: {message(msg, args)}")
 
     def hearing_handle(self: logging.Logger, record: logging.LogRecord) -> None:
         if self.filter(record):
@@ -40,6 +55,7 @@ def listen(folder: str) -> None:
             handle(self, record)
 
     logging.Logger.isEnabledFor = lambda self, level: True  # type: ignore[method-assign]
+    logging.Logger._log = hearing_log  # type: ignore[method-assign]
     logging.Logger.handle = hearing_handle  # type: ignore[method-assign]
     AfterImport("frepo_core.services.tokens", lambda module: note_tokens(module, secrets))
     AfterImport("frepo_core.services.passwords", lambda module: note_passwords(module.Passwords, secrets))
@@ -61,21 +77,24 @@ def hear(text: str) -> None:
 
 
 def write(file: int, text: str) -> None:
-    if MARK in text.casefold() or UUID.search(text.casefold()):
+    folded = text.casefold()
+    if MARK in folded or UUID.search(folded):
         os.write(file, f"{text}\n".encode(errors="replace"))
 
 
 def text_of(record: logging.LogRecord) -> str:
     """Return what a record says, with its traceback."""
-    args = record.args
-    record.args = _shortened(args)
-    try:
-        text = f"{record.name}: {record.getMessage()}"
-    finally:
-        record.args = args
+    text = f"{record.name}: {message(record.msg, record.args)}"
     if record.exc_info and record.exc_info[0]:
         text += "\n" + "".join(traceback.format_exception(*record.exc_info))
     return text
+
+
+def message(msg: object, args: Any) -> str:
+    """Return what `LogRecord.getMessage` returns, without the middle of long bodies."""
+    if type(args) is tuple and len(args) == 1 and isinstance(args[0], Mapping) and args[0]:
+        args = args[0]
+    return str(msg) % _shortened(args) if args else str(msg)
 
 
 def _shortened(value: Any) -> Any:
