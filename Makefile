@@ -34,7 +34,8 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	@echo "Making the environment in $(VENV), which takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
 # Here, and not in an environment that pip would make for each of our six distributions; pyramid wants it, too.
-	$(BIN)/pip install --quiet --disable-pip-version-check 'setuptools>=70.1,<82'
+# The pip that comes with Python may be years old, and takes twice as long then to choose among versions.
+	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=70.1,<82'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
 	@touch $@
 
