@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
@@ -77,7 +77,8 @@ class Sshd:
         """End the server and its sessions, which are its children."""
         assert self.process is not None
         for pid in descendants(self.process.pid):
-            os.kill(pid, 9)
+            with suppress(ProcessLookupError):  # a session whose client has left ends by itself
+                os.kill(pid, 9)
         self.process.kill()
         self.process.wait()
 
