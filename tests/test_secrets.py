@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from servers.nursery import ScriptService
 from servers.remote import ok, redirect, serving
-from servers.service import BIN, ROOT, Service
+from servers.service import BIN, ROOT
 
 # Everything that must stay out of the log is made of words that nothing else has.
 PHRASE, APP_SECRET, CODE = "phrase-5ecre7", "app-5ecre7", "code-5ecre7"
@@ -165,7 +166,7 @@ def _leaks(text, secrets):
 
 
 @pytest.fixture
-def service(tmp_path, verbose_ini):
+def service(tmp_path, verbose_ini, nursery):
     folder = tmp_path / "service"
     folder.mkdir()
     settings = {
@@ -176,7 +177,7 @@ def service(tmp_path, verbose_ini):
         "ANTI_HOTLINK_SECRET_METHOD": TEMPLATE,
         "ADD_BY_URL_ALLOWED_NETWORKS": "127.0.0.2",
     }
-    service = Service(folder, settings, ini=verbose_ini)
+    service = ScriptService(folder, nursery, settings, ini=verbose_ini)
     service.start()
     yield service
     service.stop()

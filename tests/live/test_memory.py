@@ -1,5 +1,6 @@
 """Memory does not grow with the body. FREPO_TEST_BIG=1 makes the bodies 4 GiB large instead of 512 MiB."""
 
+import functools
 import hashlib
 import http.client
 import os
@@ -10,7 +11,7 @@ import pytest
 
 from frepo_core.testing.sources import CHUNK, pattern
 from live.wire import Client, peak_memory, temporary_files
-from servers.service import Service
+from servers.nursery import ScriptService
 
 MIB = 1 << 20
 SIZE = (4096 if os.environ.get("FREPO_TEST_BIG") == "1" else 512) * MIB
@@ -18,9 +19,9 @@ AT_MOST = 150
 
 
 @pytest.fixture(scope="module")
-def make_service():
+def make_service(nursery):
     """The script itself: a fork has more in its memory."""
-    return Service
+    return functools.partial(ScriptService, nursery=nursery)
 
 
 def blocks(size):

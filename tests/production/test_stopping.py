@@ -1,6 +1,7 @@
 """A stop lets what is under way end, so that a restart of one process breaks nothing."""
 
 import contextlib
+import functools
 import json
 import signal
 import socket
@@ -8,15 +9,15 @@ import time
 
 import pytest
 
-from servers.service import Service
+from servers.nursery import ScriptService
 
 BODY = b"0123456789" * 1000
 
 
 @pytest.fixture(scope="module")
-def make_service():
+def make_service(nursery):
     """The script itself: how a process ends is what is tested."""
-    return Service
+    return functools.partial(ScriptService, nursery=nursery)
 
 
 @contextlib.contextmanager

@@ -111,6 +111,12 @@ class ForkedService(Service):
         return {"environment": self.environment, "log": str(log), "folder": str(self.folder)}
 
 
+class ScriptService(ForkedService):
+    """A service from the script itself; only commands of its console are forks."""
+
+    start = Service.start
+
+
 def _move(order) -> None:
     """Take over environment, folder and files of the order; only the fork calls this."""
     os.environ.update(order["environment"])
