@@ -25,7 +25,7 @@ def run(folder, content, **environment):
     kept = {name: value for name, value in os.environ.items() if name != "FREPO_REQUIRE_SERVERS"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder)],
-        env=kept | {"PYTHONPATH": str(TESTS)} | environment,
+        env=kept | {"PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | environment,
         cwd=folder,
         capture_output=True,
         text=True,
