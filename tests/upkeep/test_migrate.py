@@ -2,7 +2,10 @@ from errno import EIO
 from io import BytesIO
 
 import pytest
+import xxhash
+from sqlalchemy import update
 
+from frepo_core.db.models import Blob
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.upkeep import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage, Truncate
@@ -32,6 +35,17 @@ def test_every_blob_moves_and_is_served_from_its_new_place(services, migrator, a
     assert (2, 6, []) == (report.moved, report.size, report.failed)
     assert [b"one", b"two"] == [read(file) for file in files]
     assert {"memory"} == {services.files.find(file.stored_name).blob.storage for file in files}
+
+
+@pytest.mark.parametrize("before", [None, "0" * 32], ids=["none", "wrong"])
+def test_what_was_moved_has_the_checksum_of_the_copy_that_was_read_back(services, migrator, add, read, before):
+    file = add(b"one")
+    services.database.write(lambda session: session.execute(update(Blob).values(checksum=before)))
+
+    migrator().run()
+
+    assert xxhash.xxh3_128(b"one").hexdigest() == services.files.find(file.stored_name).blob.checksum
+    assert b"one" == read(file)
 
 
 def test_the_source_keeps_its_bytes_until_it_is_purged(migrator, add, keys):

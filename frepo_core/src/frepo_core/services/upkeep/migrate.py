@@ -15,6 +15,7 @@ from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
 from ..storages import Storages
+from ..sums import Sums
 from .hashing import UnreadableError, damage_of
 from .progress import Progress, count_blobs, silent
 
@@ -67,9 +68,10 @@ class Migrator:
         try:
             with self._source.open(row.key) as content:
                 self._target.store(key, content, row.size)
-            if problem := damage_of(self._target, key, digest=row.digest, size=row.size):
+            sums = Sums()
+            if problem := damage_of(self._target, key, digest=row.digest, size=row.size, sums=sums):
                 raise _DamagedError(problem)
-            flipped = self._database.write(lambda session: self._flip(session, row, key), watch=watch)
+            flipped = self._database.write(lambda session: self._flip(session, row, key, sums), watch=watch)
         except (StorageUnavailable, OSError):
             # The source may be damaged, and so end early or late, or not be readable; if not, a storage is away.
             if problem := damage_of(self._source, row.key, digest=row.digest, size=row.size):
@@ -80,12 +82,13 @@ class Migrator:
                 _drop(self._target, key)
         return flipped
 
-    def _flip(self, session: Session, seen: Blob, key: str) -> bool:
+    def _flip(self, session: Session, seen: Blob, key: str, sums: Sums) -> bool:
         """Point the row at the copy, unless it was deleted or stored anew meanwhile."""
         row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
         if row is None or (row.storage, row.key) != (seen.storage, seen.key):
             return False
         row.storage, row.key = self._target_name, key
+        row.checksum = sums.checksum
         row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
         return True
 
