@@ -25,11 +25,17 @@ def read_part(content: BinaryIO, part: bytearray) -> bytearray:
 
 def _read_into(content: BinaryIO, left: memoryview) -> int:
     """Read some of what is left, without a copy where the content can; return how much."""
-    if isinstance(content, io.RawIOBase | io.BufferedIOBase):
-        return content.readinto(left) or 0
+    if _fills_buffers(type(content)):
+        return cast(io.BufferedIOBase, content).readinto(left)
     chunk = content.read(min(CHUNK, len(left)))
     left[: len(chunk)] = chunk
     return len(chunk)
+
+
+def _fills_buffers(kind: type) -> bool:
+    """Tell whether `readinto` gives what `read` does: a class may have changed `read` alone, to count, check or stop."""
+    by_class = ((name in vars(each) for name in ("readinto", "read")) for each in kind.__mro__)
+    return next((fills for fills, reads in by_class if fills or reads), False)
 
 
 def expect_end(content: BinaryIO) -> None:

@@ -1,6 +1,8 @@
 """The storage contract, second part: a blob is stored whole or not at all, and deleted for good."""
 
+import io
 from concurrent.futures import ThreadPoolExecutor
+from typing import BinaryIO, cast
 
 import pytest
 
@@ -31,6 +33,17 @@ NO_KEYS = ["", "/absolute", "folder/", "two//slashes", "..", "../outside", "a/..
 
 class ClientWentAwayError(OSError):
     """What a broken upload may raise: an error of the operating system, but not of the storage."""
+
+
+class _OwnRead(io.RawIOBase):
+    """The test content as a raw stream that has `read` alone."""
+
+    def __init__(self, size: int) -> None:
+        self._source = Source(size)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Give at most `size` bytes."""
+        return self._source.read(-1 if size is None else size)
 
 
 def _read(backend: StorageBackend, key: str) -> bytes:
@@ -82,6 +95,14 @@ class WritingContract(StorageFixtures):
     def test_a_source_may_give_fewer_bytes_than_asked_for(self, backend: StorageBackend, size: int) -> None:
         """A socket does; only an empty answer is the end."""
         backend.store(KEY, Source(size, step=9973).file, size)
+
+        with backend.open(KEY) as blob:
+            assert digest(Source(size)) == digest(blob)
+
+    @pytest.mark.parametrize("size", SIZES)
+    def test_a_source_is_read_as_its_class_says_last(self, backend: StorageBackend, size: int) -> None:
+        """A class of `io` that was given a `read` of its own need not have a `readinto` that does the same."""
+        backend.store(KEY, cast(BinaryIO, _OwnRead(size)), size)
 
         with backend.open(KEY) as blob:
             assert digest(Source(size)) == digest(blob)
