@@ -35,7 +35,7 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	$(PYTHON) -m venv $(VENV)
 # Here, and not in an environment that pip would make for each of our six distributions; pyramid wants it, too.
 # The pip that comes with Python may be years old, and takes twice as long then to choose among versions.
-	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=70.1,<82'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=77,<82'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
 	@touch $@
 
@@ -95,7 +95,7 @@ $(PEERS_VENV)/installed: benchmarks/peers.txt
 	@touch $@
 
 $(VENV)/bench-installed: setup.cfg $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check '.[bench]'
 	@touch $@
 
 bench: install  ## measure frepo against others that do the same, in under five minutes
