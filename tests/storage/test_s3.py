@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import threading
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
@@ -231,3 +233,28 @@ def test_uploads_that_a_crash_left_are_aborted_by_tidying_up(s3, s3_client, s3_s
 
     assert (0, 1) == (young, old)
     assert [] == parts_left(s3_client, prefix)
+
+
+def test_parts_of_all_uploads_together_have_the_room_of_one(s3_settings):
+    backend = S3Storage(s3_settings(part_size=5 * MIB, parallel_parts=2))
+    content = pattern(0, 20 * MIB)
+    tracemalloc.start()
+    try:
+        with ThreadPoolExecutor(6) as threads:
+            list(threads.map(lambda number: backend.store(f"aa/{number}", BytesIO(content), len(content)), range(6)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 30 * MIB  # three parts, and what sending them takes; each for itself they would have 90
+    assert [20 * MIB] * 6 == [stat.size for stat in backend.list()]
+
+
+def test_uploads_that_fail_give_their_room_back(s3_settings):
+    backend = S3Storage(s3_settings(part_size=5 * MIB, parallel_parts=1))
+    for _ in range(4):
+        with pytest.raises(StorageUnavailable, match="ends"):
+            backend.store("aa/short", BytesIO(b"x" * 7 * MIB), 12 * MIB)
+    backend.store("aa/whole", BytesIO(b"x" * 12 * MIB), 12 * MIB)
+
+    assert ["aa/whole"] == [stat.key for stat in backend.list()]

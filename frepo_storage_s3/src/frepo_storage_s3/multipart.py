@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
+from threading import BoundedSemaphore
 from typing import Any, BinaryIO
 
 from frepo_core.plugins import StorageError
@@ -19,13 +20,14 @@ MOST_PARTS = 10_000
 
 
 class MultipartUpload:
-    """Uploads contents in parts; in memory are the parts that travel and the one that is being read."""
+    """Uploads contents in parts; in memory are the parts that travel and the one that is read, of all uploads together."""
 
     def __init__(self, client: Any, *, bucket: str, part_size: int, parallel: int) -> None:
         self._client = client
         self._bucket = bucket
         self._part_size = part_size
         self._parallel = parallel
+        self._room = BoundedSemaphore(parallel + 1)
 
     def upload(self, name: str, content: BinaryIO, size: int) -> None:
         """Upload exactly `size` bytes as the object `name`, which is there only when all parts are."""
@@ -55,11 +57,15 @@ class MultipartUpload:
         pool = ThreadPoolExecutor(self._parallel, thread_name_prefix="frepo-s3-part")
         try:
             for number, start in enumerate(range(0, size, part_size), 1):
-                part = read_part(content, bytearray(min(part_size, size - start)))
-                if len(pending) == self._parallel:
-                    done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                    _raise_failure(done)
-                futures.append(pool.submit(self._send_part, target, number, part))
+                with self._lent_room() as room:
+                    part = read_part(content, bytearray(min(part_size, size - start)))
+                    if len(pending) == self._parallel:
+                        done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                        _raise_failure(done)
+                    futures.append(pool.submit(self._send_part, target, number, part))
+                    del part  # it is the thread's now, and gone when that has sent it
+                    room.pop_all()
+                futures[-1].add_done_callback(lambda _: self._room.release())
                 pending.add(futures[-1])
             return [future.result() for future in futures]
         finally:
@@ -70,6 +76,14 @@ class MultipartUpload:
         with translated(target["Key"]):
             answer = self._client.upload_part(**target, PartNumber=number, Body=part)
         return {"PartNumber": number, "ETag": answer["ETag"]}
+
+    @contextmanager
+    def _lent_room(self) -> Iterator[ExitStack]:
+        """Wait for the room of a part; it is given back at the end, unless the stack is emptied before."""
+        self._room.acquire()
+        with ExitStack() as room:
+            room.callback(self._room.release)
+            yield room
 
     @contextmanager
     def _begun(self, name: str) -> Iterator[dict[str, str]]:

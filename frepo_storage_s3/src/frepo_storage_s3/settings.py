@@ -42,7 +42,10 @@ class S3Settings(StorageSettings):
         8 * MIB, ge=5 * MIB, le=5 << 30, description="Bytes of one part; larger blobs are uploaded in parts."
     )
     parallel_parts: int = Field(
-        4, ge=1, le=64, description="How many parts of one blob travel at once; each takes its size in memory."
+        4,
+        ge=1,
+        le=64,
+        description="How many parts travel at once, of all uploads of a process; each takes its size in memory.",
     )
 
     @field_validator("prefix")
