@@ -106,6 +106,12 @@ def test_the_first_start_prints_and_keeps_a_token_that_works(first):
     assert version_seen_with(kept.read_text().strip(), url) == 200
 
 
+def test_a_start_warns_of_nothing(first):
+    folder, _ = first
+
+    assert "Warning" not in (folder / "output").read_text()
+
+
 def test_a_later_start_keeps_the_token_and_prints_nothing_secret(make_serve, tmp_path):
     make_serve()
     make_serve.stop()
