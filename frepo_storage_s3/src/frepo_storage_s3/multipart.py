@@ -58,7 +58,7 @@ class MultipartUpload:
         try:
             for number, start in enumerate(range(0, size, part_size), 1):
                 with self._lent_room() as room:
-                    part = read_part(content, bytearray(min(part_size, size - start)))
+                    part = read_part(content, min(part_size, size - start))
                     if len(pending) == self._parallel:
                         done, pending = wait(pending, return_when=FIRST_COMPLETED)
                         _raise_failure(done)
