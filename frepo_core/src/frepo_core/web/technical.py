@@ -1,6 +1,7 @@
 """The endpoints for operators: greeting, version, health."""
 
-from importlib.metadata import version as version_of
+import functools
+from importlib.metadata import version
 
 from pydantic import Field, RootModel
 
@@ -55,7 +56,13 @@ def greet(request: FrepoRequest) -> Answer:
 
 def tell_version(request: FrepoRequest) -> Answer:
     """Tell the version."""
-    return Answer(body=VersionReply(version_of("frepo-core")))
+    return Answer(body=VersionReply(_version()))
+
+
+@functools.cache
+def _version() -> str:
+    """Read the version where pip has written it, which takes longer than all else that tells it."""
+    return version("frepo-core")
 
 
 def check_health(request: FrepoRequest) -> Answer:
