@@ -6,7 +6,7 @@ from frepo_core.plugins import ExactReader, StorageUnavailable
 
 from .errors import translated
 
-CHUNK = 1 << 20
+CHUNK = 256 << 10
 
 
 def read_part(content: BinaryIO, size: int) -> bytearray:
