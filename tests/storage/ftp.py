@@ -6,7 +6,8 @@ from itertools import count
 import pytest
 
 from frepo_core.testing import Source
-from frepo_storage_ftp import FtpSettings, FtpStorage
+from frepo_storage_ftp import FtpSettings
+from frepo_storage_ftp.backend import FtpStorage
 from servers.proftpd import MISSING, PASSWORD, USER
 
 needs_proftpd = pytest.mark.skipif(MISSING is not None, reason=MISSING or "")

@@ -4,7 +4,8 @@ import pytest
 
 from frepo_core.plugins import ConfigurationError, PluginRegistry
 from frepo_core.settings.loading import load_storage_settings
-from frepo_storage_ftp import FtpSettings, FtpStorage
+from frepo_storage_ftp import FtpSettings
+from frepo_storage_ftp.backend import FtpStorage
 
 
 def test_settings_come_from_the_environment():
@@ -37,4 +38,6 @@ def test_a_setting_of_two_lines_is_refused(name):
 
 
 def test_the_backend_is_found_by_its_entry_point():
-    assert PluginRegistry.from_entry_points().storage("ftp").build is FtpStorage
+    settings = FtpSettings(host="127.0.0.1", username="frepo", password="secret")
+
+    assert isinstance(PluginRegistry.from_entry_points().storage("ftp").build(settings), FtpStorage)

@@ -1,16 +1,19 @@
 """frepo's storage `ftp`: blobs as files on an FTP server, with or without TLS."""
 
-from frepo_core.plugins import StorageSpec, hookimpl
+from frepo_core.plugins import StorageBackend, StorageSpec, hookimpl
 
-from .backend import FtpStorage
 from .settings import FtpSettings
 
-__all__ = ["FtpSettings", "FtpStorage", "frepo_storages"]
+__all__ = ["FtpSettings", "frepo_storages"]
+
+
+def _build(settings: FtpSettings) -> StorageBackend:
+    from .backend import FtpStorage  # FTP and TLS are imported where they are used
+
+    return FtpStorage(settings)
 
 
 @hookimpl
 def frepo_storages() -> list[StorageSpec]:
     """Offer the storage `ftp`."""
-    return [
-        StorageSpec(name="ftp", settings=FtpSettings, build=FtpStorage, summary="an FTP server, with or without TLS")
-    ]
+    return [StorageSpec(name="ftp", settings=FtpSettings, build=_build, summary="an FTP server, with or without TLS")]
