@@ -4,11 +4,7 @@ import functools
 import os
 import re
 import threading
-
-import pylibmagic  # noqa: F401  # brings libmagic, and shows `magic` where it is; so it comes first
-
-# isort: split
-import magic
+from typing import Any
 
 from frepo_core.domain.types import common_name
 
@@ -39,15 +35,21 @@ class _Sniffers:
     """
 
     def __init__(self) -> None:
+        # Imported here, as few commands of the console look at a type. The first brings libmagic, and shows the second
+        # where it is.
+        import pylibmagic  # noqa: F401
+        from magic import Magic
+
+        self._make = Magic
         self._room = threading.BoundedSemaphore(os.cpu_count() or 1)
-        self._idle: list[magic.Magic] = []
+        self._idle: list[Any] = []
 
     def sniff(self, head: bytes) -> str:
         with self._room:
             try:
                 sniffer = self._idle.pop()
             except IndexError:
-                sniffer = magic.Magic(mime=True)
+                sniffer = self._make(mime=True)
             mime = str(sniffer.from_buffer(head))
             self._idle.append(sniffer)
             return mime
