@@ -4,6 +4,7 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor, wait
 from io import BytesIO
 
+import psycopg
 import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError, OperationalError
@@ -32,6 +33,10 @@ class CountingStream(BytesIO):
 
 def locked(*_):
     raise OperationalError("COMMIT", {}, sqlite3.OperationalError("database is locked"))
+
+
+def locked_out(*_):
+    raise OperationalError("UPDATE", {}, psycopg.errors.DeadlockDetected("deadlock detected"))
 
 
 def taken(*_):
@@ -93,7 +98,7 @@ def test_no_connection_is_held_while_the_storage_deletes_slowly(services, wrap, 
     assert held == 0
 
 
-@pytest.mark.parametrize("conflict", [locked, taken])
+@pytest.mark.parametrize("conflict", [locked, locked_out, taken])
 def test_a_conflict_at_commit_is_tried_again_without_the_body(wrap, at_commit, make_collection, push, conflict):
     collection, storage, content = make_collection(), wrap(), CountingStream(b"x" * 1000)
     at_commit(conflict)
@@ -104,7 +109,7 @@ def test_a_conflict_at_commit_is_tried_again_without_the_body(wrap, at_commit, m
 
 
 @pytest.mark.parametrize("statement", ["INSERT INTO blob", "INSERT INTO file", "INSERT INTO version", "UPDATE coll"])
-@pytest.mark.parametrize("conflict", [locked, taken])
+@pytest.mark.parametrize("conflict", [locked, locked_out, taken])
 def test_a_conflict_at_each_statement_is_tried_again(
     wrap, at_statement, make_collection, push, numbers, statement, conflict
 ):

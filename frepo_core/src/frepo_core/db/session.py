@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import transaction
-import zope.sqlalchemy
 from sqlalchemy import Engine, Row, Select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -17,7 +16,12 @@ from sqlalchemy.orm import Session, sessionmaker
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .engine import BUSY_SECONDS
+from .hiding import hidden
 from .watch import CommitWatch
+
+# It imports all drivers there are, to know which of their errors are conflicts. Those of ours, _Conflicts knows.
+with hidden("psycopg2", "psycopg", "cx_Oracle", "pymysql"):
+    import zope.sqlalchemy
 
 Result = TypeVar("Result")
 
@@ -100,7 +104,7 @@ class _Transactions(threading.local, transaction.TransactionManager):  # type: i
 
 
 class _Conflicts(CommitWatch):
-    """Says which failures of a transaction are worth another try, beside those that zope.sqlalchemy knows."""
+    """Says which failures of a transaction are worth another try."""
 
     def __init__(self, manager: transaction.TransactionManager, patience: float) -> None:
         super().__init__(manager)
@@ -112,8 +116,11 @@ class _Conflicts(CommitWatch):
             return False
         if isinstance(error, IntegrityError):
             return True
-        code = getattr(getattr(error, "orig", None), "args", (None,))[:1]
-        return isinstance(error, OperationalError) and code in {(1205,), (1213,), ("database is locked",)}
+        if not isinstance(error, OperationalError) or error.orig is None:
+            return False
+        if str(getattr(error.orig, "sqlstate", "")).startswith("40"):  # PostgreSQL's class of rollbacks
+            return True
+        return error.orig.args[:1] in {(1205,), (1213,), ("database is locked",)}
 
 
 @contextlib.contextmanager
