@@ -4,9 +4,6 @@ import functools
 import hashlib
 import http.client
 import os
-import platform
-import subprocess
-import sys
 import threading
 import time
 
@@ -125,38 +122,3 @@ def test_several_large_uploads_at_once_take_little_memory(start_service):
 
     assert [200] * 4 == results
     assert peak_memory(service) < AT_MOST
-
-
-PIECES = """
-import sys, threading
-from pathlib import Path
-from frepo_core.web.server import keep_heaps_small
-
-if sys.argv[1:]:
-    keep_heaps_small()
-ready = threading.Barrier(9)
-
-def use():
-    for _ in range(3):
-        piece = bytearray(8 << 20)
-        ready.wait()
-        del piece
-        ready.wait()
-    ready.wait()
-
-for _ in range(8):
-    threading.Thread(target=use).start()
-for _ in range(6):
-    ready.wait()
-print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in line))
-ready.wait()
-"""
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed, and is told not to")
-def test_large_pieces_are_given_back_to_the_system():
-    def kept(*arguments):
-        command = [sys.executable, "-c", PIECES, *arguments]
-        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout) // 1024
-
-    assert kept("give back") < kept() - 40

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from frepo_core.plugins import BlobNotFound, ConfigurationError, StorageUnavailable
-from frepo_core.testing import Source, pattern
+from frepo_core.testing import Source, digest, pattern
 from frepo_storage_s3.backend import S3Storage
 from frepo_storage_s3.content import download
 from servers.ceph import NOT_INSTALLED, missing_programs
@@ -80,6 +80,24 @@ def test_a_gateway_that_hangs_is_unavailable_when_its_time_is_over(ceph, s3_sett
             backend.stat("key")
 
     assert time.monotonic() - started < 10
+
+
+def test_after_parts_that_failed_the_next_are_right(ceph, s3_settings):
+    """The memory of parts is used again, also of those that an error which is kept looks at."""
+    sizes = (9 * MIB, 17 * MIB + 1, 40 * MIB)
+    with ceph.gateway() as gateway:
+        backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=2, attempts=1))
+        hang = Source(48 * MIB, at=20 * MIB, do=lambda: gateway.process.send_signal(signal.SIGSTOP))
+        with pytest.raises(StorageUnavailable) as kept:
+            backend.store("key", hang.file, hang.size)
+        gateway.process.send_signal(signal.SIGCONT)
+        for size in sizes:
+            backend.store(f"key{size}", Source(size).file, size)
+
+        found = [digest(backend.open(f"key{size}")) for size in sizes]
+
+    assert found == [digest(Source(size)) for size in sizes]
+    assert kept.value.__traceback__
 
 
 def test_a_gateway_that_dies_during_a_download_ends_it_with_an_error(ceph, s3_settings):

@@ -118,7 +118,8 @@ class S3Storage(StorageBackend):
         return self._settings.prefix + key
 
     def _put(self, name: str, content: BinaryIO, size: int) -> None:
-        data = read_part(content, size)
+        data = bytearray(size)
+        read_part(content, data)
         expect_end(content)
         with undoing(self._client, self._bucket, name):
             self._client.put_object(Bucket=self._bucket, Key=name, Body=data)

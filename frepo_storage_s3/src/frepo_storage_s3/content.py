@@ -9,17 +9,15 @@ from .errors import translated
 CHUNK = 256 << 10
 
 
-def read_part(content: BinaryIO, size: int) -> bytearray:
-    """Read exactly `size` bytes, or refuse a content that has fewer; its own errors pass as they are."""
-    part = bytearray(size)
-    filled = 0
+def read_part(content: BinaryIO, part: bytearray) -> None:
+    """Fill a part, or refuse a content that has fewer bytes; its own errors pass as they are."""
+    filled, size = 0, len(part)
     while filled < size:
         chunk = content.read(min(CHUNK, size - filled))
         if not chunk:
             raise StorageUnavailable(f"The content ends {size - filled} bytes before the size that was announced")
         part[filled : filled + len(chunk)] = chunk
         filled += len(chunk)
-    return part
 
 
 def expect_end(content: BinaryIO) -> None:

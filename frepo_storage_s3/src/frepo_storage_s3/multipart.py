@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
-from threading import BoundedSemaphore
+from functools import partial
+from queue import LifoQueue
 from typing import Any, BinaryIO
 
 from frepo_core.plugins import StorageError
@@ -20,14 +21,19 @@ MOST_PARTS = 10_000
 
 
 class MultipartUpload:
-    """Uploads contents in parts; in memory are the parts that travel and the one that is read, of all uploads together."""
+    """Uploads contents in parts; in memory are the parts that travel and the one that is read, of all uploads together.
+
+    Their memory is kept, and used again: the system takes as long to give new memory as the network to take a part.
+    """
 
     def __init__(self, client: Any, *, bucket: str, part_size: int, parallel: int) -> None:
         self._client = client
         self._bucket = bucket
         self._part_size = part_size
         self._parallel = parallel
-        self._room = BoundedSemaphore(parallel + 1)
+        self._buffers: LifoQueue[bytearray] = LifoQueue()
+        for _ in range(parallel + 1):
+            self._buffers.put(bytearray())
 
     def upload(self, name: str, content: BinaryIO, size: int) -> None:
         """Upload exactly `size` bytes as the object `name`, which is there only when all parts are."""
@@ -57,15 +63,14 @@ class MultipartUpload:
         pool = ThreadPoolExecutor(self._parallel, thread_name_prefix="frepo-s3-part")
         try:
             for number, start in enumerate(range(0, size, part_size), 1):
-                with self._lent_room() as room:
-                    part = read_part(content, min(part_size, size - start))
+                with self._lent_buffer(min(part_size, size - start)) as (part, lent):
+                    read_part(content, part)
                     if len(pending) == self._parallel:
                         done, pending = wait(pending, return_when=FIRST_COMPLETED)
                         _raise_failure(done)
                     futures.append(pool.submit(self._send_part, target, number, part))
-                    del part  # it is the thread's now, and gone when that has sent it
-                    room.pop_all()
-                futures[-1].add_done_callback(lambda _: self._room.release())
+                    lent.pop_all()
+                futures[-1].add_done_callback(partial(self._give_back, part))
                 pending.add(futures[-1])
             return [future.result() for future in futures]
         finally:
@@ -78,12 +83,19 @@ class MultipartUpload:
         return {"PartNumber": number, "ETag": answer["ETag"]}
 
     @contextmanager
-    def _lent_room(self) -> Iterator[ExitStack]:
-        """Wait for the room of a part; it is given back at the end, unless the stack is emptied before."""
-        self._room.acquire()
-        with ExitStack() as room:
-            room.callback(self._room.release)
-            yield room
+    def _lent_buffer(self, size: int) -> Iterator[tuple[bytearray, ExitStack]]:
+        """Wait for the memory of a part; it is given back at the end, unless the stack is emptied before."""
+        buffer = self._buffers.get()
+        with ExitStack() as lent:
+            lent.callback(lambda: self._buffers.put(buffer))
+            if len(buffer) != size:
+                buffer = bytearray()  # the old goes before the new comes
+                buffer = bytearray(size)
+            yield buffer, lent
+
+    def _give_back(self, buffer: bytearray, done: Future[dict[str, Any]]) -> None:
+        """Let the next part have the memory of one that was sent, or will not be."""
+        self._buffers.put(buffer)
 
     @contextmanager
     def _begun(self, name: str) -> Iterator[dict[str, str]]:

@@ -1,7 +1,5 @@
 """Runs waitress for an ini file: its address can be moved, its stop is orderly."""
 
-import contextlib
-import ctypes
 import os
 import sys
 from typing import Any, NoReturn
@@ -16,8 +14,6 @@ SWITCH_SECONDS = 1e-4
 # So the head and the body of a small answer go out together; by default waitress sends each piece by itself.
 SEND_BYTES = 64 << 10
 DRAIN_SECONDS = 1800.0
-# mallopt(3): M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, in bytes.
-HEAPS = {-3: 1 << 20, -1: 4 << 20}
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
@@ -29,7 +25,6 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         os.environ.get("HTTP_LISTEN") or global_config.get("http_listen") or settings.get("listen") or DEFAULT_LISTEN
     )
     stop = Stop()
-    keep_heaps_small()
     # The thread that reads sockets and the workers pass the interpreter's lock on fifty times sooner than by
     # default; otherwise a small answer waits 5 ms at each hand-over.
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -46,18 +41,6 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         )
     server.print_listen("Serving on http://{}:{}")
     run(server, stop, services.settings.long_execution_time if services else DRAIN_SECONDS)
-
-
-def keep_heaps_small() -> None:
-    """Have glibc give large pieces back to the system; elsewhere do nothing.
-
-    By itself it takes the first that is freed for a sign that more come, and keeps up to 64 MiB in the heap of each
-    thread from then on: of ten uploads to S3 at once, 180 MiB stayed.
-    """
-    with contextlib.suppress(AttributeError, OSError, TypeError):
-        mallopt = ctypes.CDLL(None).mallopt
-        for option, value in HEAPS.items():
-            mallopt(option, value)
 
 
 def _give_up(message: str) -> NoReturn:
