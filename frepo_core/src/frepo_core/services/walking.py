@@ -38,11 +38,12 @@ class Files:
         walks = self._walks(session)
         if not walks:
             return [], 0
-        counted = _first(walks, offset + size + AHEAD)
-        total = session.scalar(select(func.count()).select_from(counted.subquery())) or 0
-        if offset >= total:
-            return [], total
-        return list(session.scalars(_first(walks, offset + size).limit(size).offset(offset))), total
+        page: list[int] = list(session.scalars(_first(walks, offset + size).limit(size).offset(offset)))
+        if not page:
+            return [], _count(session, _first(walks, offset))
+        # Counted from where the page ends: what comes before it was walked through once already.
+        older = [walk.where(walk.selected_columns.id < page[-1]) for walk in walks]
+        return page, offset + len(page) + _count(session, _first(older, AHEAD))
 
     def _walks(self, session: Session) -> list[Select[tuple[int]]]:
         """Select ids so that each query walks one index backwards: of a tag, of a part of names, of a type, or of all."""
@@ -78,6 +79,10 @@ def _shares(names: Sequence[str]) -> ColumnElement[bool]:
     if not names:
         return on_file.scalar_subquery().is_(None)
     return on_file.join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(names)).scalar_subquery().is_not(None)
+
+
+def _count(session: Session, query: Select[tuple[int]]) -> int:
+    return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def _first(walks: Sequence[Select[tuple[int]]], count: int) -> Select[tuple[int]]:

@@ -44,7 +44,7 @@ class WireDate(Reply):
     @classmethod
     def of(cls, moment: datetime) -> "WireDate":
         """Write an aware time."""
-        return cls(date=moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"))
+        return cls(date=moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds"))
 
 
 def broken(text: str) -> PydanticCustomError:
