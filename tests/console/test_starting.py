@@ -14,12 +14,12 @@ COMMAND = """if True:
     print(json.dumps([sorted(sys.modules), looked, gc.get_freeze_count()]))
     sys.exit(status)"""
 SERVICE = """if True:
-    import gc, json
+    import gc, json, sys
     import frepo_core
     before = gc.get_stats()[0]["collections"]
     frepo_core.main({}, **{"app.env": "test", "database.auto_upgrade": "true"})
     looked = gc.get_stats()[0]["collections"] - before
-    print(json.dumps([looked, gc.get_freeze_count(), gc.isenabled()]))"""
+    print(json.dumps([looked, gc.get_freeze_count(), gc.isenabled(), "magic" in sys.modules]))"""
 
 
 @pytest.fixture
@@ -56,8 +56,15 @@ def test_a_command_looks_for_garbage_seldom_and_not_at_its_end(started):
 
 
 def test_a_service_looks_for_garbage_when_it_is_built_and_not_in_what_it_is_built_of(started):
-    looked, frozen, is_enabled = started(SERVICE)
+    looked, frozen, is_enabled, _ = started(SERVICE)
 
     assert looked == 0
     assert frozen > 50_000
     assert is_enabled
+
+
+def test_a_service_loads_what_uploads_need_before_the_first_comes(started):
+    """What is broken there keeps it from starting, instead of failing each upload."""
+    *_, has_magic = started(SERVICE)
+
+    assert has_magic

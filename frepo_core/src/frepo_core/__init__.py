@@ -17,11 +17,13 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         from frepo_core.db import migrations
         from frepo_core.errors import FrepoError
         from frepo_core.services import assemble
+        from frepo_core.services.sniffing import sniff
         from frepo_core.web import make_app
 
         try:
             services = assemble(settings)
             migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)
+            sniff(b"")  # a libmagic that cannot be loaded is found now, not by the first upload
             return make_app(services)
         except FrepoError as error:
             raise SystemExit(f"frepo cannot start. {error.message}") from error
