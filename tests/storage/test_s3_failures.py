@@ -1,9 +1,11 @@
 """What the storage `awss3v3` says when its store is wrong, stops, hangs or breaks off, and what its URLs allow."""
 
 import signal
+import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from io import BytesIO
 
 import pytest
@@ -98,6 +100,26 @@ def test_after_parts_that_failed_the_next_are_right(ceph, s3_settings):
 
     assert found == [digest(Source(size)) for size in sizes]
     assert kept.value.__traceback__
+
+
+def test_uploads_that_fail_give_the_memory_of_their_parts_back(s3):
+    """There is memory for five parts: the next upload waited for ever, if each that failed kept some."""
+
+    def fail():
+        raise ValueError("the source")
+
+    def upload():
+        for at in (MIB, 9 * MIB, 17 * MIB) * 2:
+            with suppress(ValueError):
+                s3.store("key", Source(20 * MIB, at=at, do=fail).file, 20 * MIB)
+        s3.store("key", Source(9 * MIB).file, 9 * MIB)
+
+    uploads = threading.Thread(target=upload, daemon=True)
+    uploads.start()
+    uploads.join(60)
+
+    assert not uploads.is_alive()
+    assert s3.stat("key").size == 9 * MIB
 
 
 def test_a_gateway_that_dies_during_a_download_ends_it_with_an_error(ceph, s3_settings):
