@@ -44,7 +44,7 @@ class WireDate(Reply):
     @classmethod
     def of(cls, moment: datetime) -> "WireDate":
         """Write an aware time."""
-        return cls(date=moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds"))
+        return cls(date=moment.astimezone(UTC).isoformat(" ", "microseconds").removesuffix("+00:00"))
 
 
 def broken(text: str) -> PydanticCustomError:
