@@ -43,6 +43,10 @@ class Files:
             return [], _count(session, _first(walks, offset))
         # Counted from where the page ends: what comes before it was walked through once already.
         older = [walk.where(walk.selected_columns.id < page[-1]) for walk in walks]
+        if not (self.tags or self.text):
+            # From the oldest: those that are older than the page come at once, where MariaDB passes over the newer ones
+            # again to get to them. A tag, or a part of a name, may have none among a million old ones.
+            older = [walk.order_by(None).order_by(walk.selected_columns.id) for walk in older]
         return page, offset + len(page) + _count(session, _first(older, AHEAD))
 
     def _walks(self, session: Session) -> list[Select[tuple[int]]]:
