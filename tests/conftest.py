@@ -15,7 +15,7 @@ from webtest import TestApp
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import PluginRegistry
-from frepo_core.services import Services, assemble
+from frepo_core.services.assembly import Services, assemble
 from frepo_core.services.tokens import NewToken
 from frepo_core.web import all_endpoints, make_app
 from required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks

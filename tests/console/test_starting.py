@@ -43,7 +43,7 @@ def test_the_help_imports_nothing_heavy(started):
 def test_a_command_imports_only_what_it_works_with(started):
     modules, _, _ = started(COMMAND, "auth:generate-admin-token")
 
-    for_the_service = {"pyramid", "alembic", "boto3", "ftplib", "magic", "urllib3"}
+    for_the_service = {"pyramid", "alembic", "boto3", "ftplib", "magic", "urllib3", "frepo_core.services.assembly"}
     for_other_databases = {"psycopg", "pymysql", "sqlalchemy.dialects.mysql"}
     assert not {"cmd2", "yaml", *for_the_service, *for_other_databases} & set(modules)
 

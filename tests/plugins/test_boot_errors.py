@@ -10,7 +10,7 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import PluginRegistry
-from frepo_core.services import assemble
+from frepo_core.services.assembly import assemble
 
 STORAGE = """
     from frepo_core.plugins import StorageSettings, StorageSpec, hookimpl

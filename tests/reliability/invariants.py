@@ -15,7 +15,7 @@ from sqlalchemy import select
 from frepo_core.db import utc_now
 from frepo_core.db.models import Base, Blob, Collection, File, Version
 from frepo_core.errors import BlobNotFound
-from frepo_core.services import Services
+from frepo_core.services.assembly import Services
 
 GRACE = timedelta(hours=48)
 ALERTING = "alert_when_backup_limit_reached"

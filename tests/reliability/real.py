@@ -7,7 +7,7 @@ import threading
 from datetime import timedelta
 from typing import Any
 
-from frepo_core.services import Services, assemble
+from frepo_core.services.assembly import Services, assemble
 from frepo_core.services.upkeep import sweep
 from live.wire import Client
 from reliability.invariants import Ledger, assert_invariants

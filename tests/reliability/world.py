@@ -9,7 +9,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageBackend
-from frepo_core.services import Services
+from frepo_core.services.assembly import Services
 from frepo_core.services.collections import CollectionChange
 from frepo_core.services.files import NewFile
 from frepo_core.services.intake import Incoming

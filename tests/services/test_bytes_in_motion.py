@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from frepo_core.db.models import Tag
 from frepo_core.errors import DatabaseUnavailableError
-from frepo_core.services import assemble
+from frepo_core.services.assembly import assemble
 from frepo_core.testing import Stall
 from frepo_core.testing.sources import Source
 

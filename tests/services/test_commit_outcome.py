@@ -87,7 +87,7 @@ CRASH = """
 import io, os, signal, sys
 from sqlalchemy import event
 from frepo_core.db import migrations
-from frepo_core.services import assemble
+from frepo_core.services.assembly import assemble
 from frepo_core.services.deposit import Deposit
 from frepo_core.services.files import NewFile
 from frepo_core.services.intake import Incoming

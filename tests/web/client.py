@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import pytest
 from webtest import TestApp, TestResponse
 
-from frepo_core.services import Services
+from frepo_core.services.assembly import Services
 
 COLLECTIONS = "/repository/collection"
 JSON = {"Content-Type": "application/json"}

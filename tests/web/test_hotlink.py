@@ -6,7 +6,7 @@ from webtest import TestApp
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError
-from frepo_core.services import assemble
+from frepo_core.services.assembly import assemble
 from frepo_core.services.hotlinks import Hotlinks
 from frepo_core.settings import load_settings
 from frepo_core.web import make_app

@@ -16,7 +16,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     with _kept():
         from frepo_core.db import migrations
         from frepo_core.errors import FrepoError
-        from frepo_core.services import assemble
+        from frepo_core.services.assembly import assemble
         from frepo_core.services.sniffing import sniff
         from frepo_core.web import make_app
 

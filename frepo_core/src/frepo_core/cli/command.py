@@ -13,7 +13,7 @@ from .ini import find_ini, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.plugins import StorageBackend
-    from frepo_core.services import Services
+    from frepo_core.services.assembly import Services
 
     from .app import FrepoApp
 
@@ -45,7 +45,7 @@ class FrepoCommand(Command):
 
     def assemble(self) -> "Services":
         """Build the services over whatever schema there is; imported late, so that `frepo --help` answers at once."""
-        from frepo_core.services import assemble
+        from frepo_core.services.assembly import assemble
 
         return assemble(read_ini(find_ini(self.app.options.ini)))
 

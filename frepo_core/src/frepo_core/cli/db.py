@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from .command import FrepoCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services import Services
+    from frepo_core.services.assembly import Services
 
 
 class Upgrade(FrepoCommand):

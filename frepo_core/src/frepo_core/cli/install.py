@@ -10,7 +10,7 @@ from frepo_core.errors import ConfigurationError, FieldsError
 from .command import FrepoCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services import Services
+    from frepo_core.services.assembly import Services
 
 ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
 

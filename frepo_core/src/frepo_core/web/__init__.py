@@ -5,7 +5,7 @@ A plug-in that adds endpoints imports from here what its hook `frepo_endpoints` 
 
 from pyramid.config import Configurator
 
-from frepo_core.services import Services
+from frepo_core.services.assembly import Services
 
 from . import collections, docs, downloads, fetching, hotlinks, listing, technical, tokens, uploads, versions
 from .dispatch import add_endpoints

@@ -10,7 +10,7 @@ from pyramid.request import Request
 from frepo_core.domain.addresses import client_address, is_in, parse_address
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
-from frepo_core.services import Services
+from frepo_core.services.assembly import Services
 from frepo_core.services.facts import CollectionFacts
 
 Model = TypeVar("Model", bound=BaseModel)
