@@ -1,5 +1,6 @@
 """Client addresses: who the client is behind proxies, and whether an address is on a list."""
 
+import functools
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -7,6 +8,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
+@functools.lru_cache(maxsize=1024)
 def parse_address(text: str) -> Address | None:
     """Return the address, an IPv4 one that is wrapped in IPv6 unwrapped; ports and brackets are dropped."""
     bare = text.strip().strip('"')
