@@ -4,7 +4,7 @@ import contextlib
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import transaction
@@ -17,6 +17,7 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .engine import BUSY_SECONDS
 from .hiding import hidden
+from .remembering import Remembered
 from .watch import CommitWatch
 
 # It imports all drivers there are, to know which of their errors are conflicts. Those of ours, _Conflicts knows.
@@ -43,7 +44,9 @@ class Database:
         self._transactions = _Transactions(explicit=True)
         zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
         # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
-        self._writers = threading.Lock() if engine.dialect.name == "sqlite" else None
+        is_sqlite = engine.dialect.name == "sqlite"
+        self._writers = threading.Lock() if is_sqlite else None
+        self._remembered = Remembered(engine) if is_sqlite else None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -56,9 +59,11 @@ class Database:
         """Return the rows of one query over tables. Without a session that costs a third.
 
         `values` are for its `bindparam`s: a query that is made once, and not for each request, costs a third again.
+        On SQLite one that was asked since the last commit is not asked again.
         """
-        with _translated(), self._looking.connect() as connection:
-            return connection.execute(query, values).all()
+        if self._remembered is None:
+            return self._ask(query, values)
+        return self._remembered.find((query, *values.values()), lambda: self._ask(query, values))
 
     def write(self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None) -> Result:
         """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
@@ -79,6 +84,10 @@ class Database:
                         current.join(watch.restart(manager))
                     result = work(session)
             return result
+
+    def _ask(self, query: Select[Any], values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with _translated(), self._looking.connect() as connection:
+            return connection.execute(query, values).all()
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:

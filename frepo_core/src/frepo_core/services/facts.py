@@ -14,6 +14,7 @@ from frepo_core.domain.limits import Limits
 from frepo_core.domain.roles import Role
 
 _FILE, _BLOB = File.__table__, Blob.__table__
+_ROLES: dict[str, Role] = {role.value: role for role in Role}
 # For what happens often, or for many files at once: tables and rows cost a half of what sessions and models do.
 # Only what is handed out: a moment that is read off a row costs as much as three texts.
 WITH_BLOB = select(
@@ -186,11 +187,10 @@ class VersionFacts:
 
 def identity_of(row: Token | Row[Any]) -> Identity:
     """Read an identity off a token's row; a role that this version does not know grants nothing."""
-    known = set(Role)
     return Identity(
         token=row.key,
         fingerprint=row.fingerprint,
-        roles=frozenset(Role(name) for name in row.roles if name in known),  # type: ignore[call-arg]  # by value
+        roles=frozenset(_ROLES[name] for name in row.roles if name in _ROLES),
         tags=tuple(row.tags),
         mimes=tuple(row.mimes),
         max_file_size=row.max_file_size,
