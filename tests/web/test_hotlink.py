@@ -115,7 +115,6 @@ def test_filled_in_values_are_not_expanded_again(with_settings, file):
         ("$http_remote_addr", "127.0.0.1"),
         ("$http_x_remote_addr", "127.0.0.1"),
         ("$server_remote_addr", "127.0.0.1"),
-        ("$unknown", ""),
         ("$", "$"),
         ("100$ $1", "100$ $1"),
     ],
@@ -185,6 +184,9 @@ def test_a_keyed_hash_is_keyed_with_the_applications_secret(ini, with_settings, 
         {"url": "/stream/{accessToken}/{fileId}/:old"},
         {"url": "/stream/{accessToken}/{fileId}?x=1"},
         {"url": "/stream/{accessToken}/{fileId}/}{"},
+        {"secret_method": "$expiration_tim|hush"},
+        {"secret_method": "$filename$http_|hush"},
+        {"secret_method": "$expiration_time|pa$word"},
     ],
 )
 def test_what_cannot_work_keeps_the_service_from_starting(ini, changes):

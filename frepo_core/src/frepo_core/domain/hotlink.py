@@ -6,11 +6,17 @@ import re
 from collections.abc import Callable
 
 _VARIABLE = re.compile(r"\$([a-z][a-z0-9_]*)")
+_KNOWN = re.compile(r"expiration_time|filename|(http|query|server)_.+")
 
 
 def fill_in(template: str, value_of: Callable[[str], str]) -> str:
     """Put values in the place of `$names`; values that are filled in are not expanded again."""
     return _VARIABLE.sub(lambda match: value_of(match[1]), template)
+
+
+def unknown_variables(template: str) -> list[str]:
+    """Return the `$names` in a template that no request can have; misspelt ones would protect nothing."""
+    return [f"${name}" for name in _VARIABLE.findall(template) if not _KNOWN.fullmatch(name)]
 
 
 def access_token(crypto: str, text: str, secret: str) -> str:

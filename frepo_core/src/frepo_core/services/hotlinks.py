@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable
 
-from frepo_core.domain.hotlink import access_token, fill_in, has_expired, is_valid
+from frepo_core.domain.hotlink import access_token, fill_in, has_expired, is_valid, unknown_variables
 from frepo_core.errors import AccessDeniedError, ConfigurationError
 from frepo_core.settings import Settings
 
@@ -13,7 +13,7 @@ _PLAIN_PART = re.compile(r"[A-Za-z0-9._~-]*")
 
 
 class Hotlinks:
-    """Checks access tokens. Raises `ConfigurationError` at start for a hash or a route that cannot work."""
+    """Checks access tokens. Raises `ConfigurationError` at start for what cannot work."""
 
     def __init__(self, settings: Settings) -> None:
         self._template = settings.anti_hotlink_secret_method.get_secret_value()
@@ -35,6 +35,11 @@ class Hotlinks:
             access_token(self._crypto, "", "")
         except ValueError as error:
             raise ConfigurationError(f"anti_hotlink.crypto (ANTI_HOTLINK_CRYPTO): {error}") from None
+        if unknown := unknown_variables(self._template):
+            raise ConfigurationError(
+                f"anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) does not know {', '.join(unknown)}, "
+                "but $expiration_time, $filename, $http_<header>, $query_<name> and $server_<variable>"
+            )
         if not _can_route(self.route):
             raise ConfigurationError(
                 "anti_hotlink.url (ANTI_HOTLINK_URL): a path with {accessToken}, {fileId} and, if wanted, "

@@ -156,7 +156,8 @@ class Settings(BaseModel):
     anti_hotlink_secret_method: SecretStr = _setting(
         "anti_hotlink.secret_method",
         "",
-        "Template of what is hashed, with $variables; empty: no protected URL.",
+        "Template of what is hashed, with `$expiration_time`, `$filename`, `$http_<header>`, `$query_<name>`, "
+        "`$server_<CGI variable>` or `$http_remote_addr` filled in; empty: no protected URL.",
     )
     anti_hotlink_url: str = _setting(
         "anti_hotlink.url",
