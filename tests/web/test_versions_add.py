@@ -4,7 +4,9 @@ import re
 import uuid
 
 import pytest
+from sqlalchemy import update
 
+from frepo_core.db.models import Collection
 from frepo_core.domain.roles import Role
 from web.client import COLLECTIONS, with_settings
 from web.samples import HTML, PNG
@@ -207,6 +209,20 @@ def test_a_version_larger_than_the_whole_collection_is_refused(root, make_collec
     answer = root.push(collection, b"123456")
 
     assert answer.json == refused("Logic validation error", 4007, "file", EXCEEDS_ALL)
+    assert numbers(root, collection) == [1]
+
+
+def test_a_strategy_whose_package_is_gone_is_no_bug(root, services, make_collection, caplog):
+    collection = make_collection()
+    root.push(collection, b"123")
+    with services.database.engine.begin() as connection:
+        connection.execute(update(Collection).values(strategy="keep_first"))
+
+    answer = root.push(collection, b"123456")
+
+    assert (answer.status_int, answer.json["error_code"]) == (503, 7016106)
+    assert answer.headers["Retry-After"] == "30"
+    assert "uses the strategy 'keep_first', but no installed package brings it" in caplog.text
     assert numbers(root, collection) == [1]
 
 

@@ -19,7 +19,9 @@ class FrepoError(Exception):
 
 
 class ConfigurationError(FrepoError):
-    """A setting, a plug-in or the environment does not allow a start; the message says what to change."""
+    """A setting, a plug-in or the environment does not allow a start, or a request; the message says what to change."""
+
+    number = 7016106
 
 
 # Requests that cannot be served as they are

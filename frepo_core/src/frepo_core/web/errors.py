@@ -34,6 +34,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.RemoteRefusedError: 400,
     errors.RemoteFailedError: 400,
     errors.ReadOnlyError: 503,
+    errors.ConfigurationError: 503,
     errors.DatabaseUnavailableError: 503,
     errors.StorageUnavailable: 503,
     errors.StorageFull: 507,
@@ -42,6 +43,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
 }
 # What a storage says of itself names paths, keys and hosts: that is for the log, and for the health check.
 SAID: Mapping[type[errors.FrepoError], str] = {
+    errors.ConfigurationError: "The service is not set up for this, its log says what to change",
     errors.StorageUnavailable: "The storage does not work, try again later",
     errors.BlobNotFound: "The bytes of this file are missing in the storage",
 }
