@@ -1,15 +1,12 @@
 """Says in the words of the console what went wrong."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
-_OPTIONS = {
-    "maxBackupsCount": "--max-backups-count",
-    "maxOneVersionSize": "--max-one-version-size",
-    "maxCollectionSize": "--max-collection-size",
-}
+_CAPITAL = re.compile("[A-Z]")
 
 
 def explain(error: Exception) -> str:
@@ -31,9 +28,9 @@ def _details(error: FrepoError) -> Iterator[str]:
 
 
 def option(field: str) -> str:
-    """Return the option that stands for a field of the API; all but the limits have the field's name."""
+    """Return the option that stands for a field of the API: `--min-retention` for `minRetention`."""
     name = field.removeprefix("form.")
-    return name if name.startswith("-") else _OPTIONS.get(name, f"--{name}")
+    return name if name.startswith("-") else "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name)
 
 
 def _context(context: Mapping[str, Any] | None) -> str:
