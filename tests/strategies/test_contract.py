@@ -38,6 +38,26 @@ class TestAlertWhenBackupLimitReached(StrategyContract):
         return False
 
 
+class KeepFirst(DeleteOldestWhenAddingNew):
+    """The first version stays: a collection of one refuses, all others let the second go."""
+
+    def make_room(self, collection, incoming):
+        evicted = list(collection.versions[1:])
+        if not collection.has_room(incoming, without=evicted):
+            raise CollectionFull("Nothing but the first version is left")
+        return [] if collection.has_room(incoming) else evicted
+
+
+class TestKeepFirst(StrategyContract):
+    @pytest.fixture
+    def strategy(self):
+        return KeepFirst()
+
+    @pytest.fixture
+    def evicts(self, name):
+        return name != "one version at most"
+
+
 def rotate(collection, incoming):
     """Return the versions that are evicted; None is a refusal."""
     try:

@@ -84,7 +84,10 @@ class StrategyContract:
 
     @pytest.fixture
     def evicts(self) -> bool:
-        """Tell whether a full collection lets versions go, rather than refuse the new one."""
+        """Tell whether a full collection lets versions go, rather than refuse the new one.
+
+        Where it depends on which: the fixture may ask for `name`, which is one of `FULL`.
+        """
         return True
 
     @pytest.mark.parametrize("name", FULL)
