@@ -1,14 +1,16 @@
 """What docs/operations.md tells an operator to type does what it says."""
 
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
 from servers import ears
-from servers.service import BIN, ROOT
+from servers.service import BIN, ROOT, Service
 
 TEXT = (ROOT / "docs/operations.md").read_text()
 STORAGE = "/var/lib/frepo/storage"
@@ -73,6 +75,41 @@ def test_a_backup_restores(local_site, state, tmp_path):
     assert re.search(r"missing +\| +\[\]|missing +\| +\|", done.stdout), done.stdout
     assert re.search(r"damaged +\| +\[\]|damaged +\| +\|", done.stdout), done.stdout
     assert content in [blob.read_bytes() for blob in Path(state["FS_LOCAL_DIRECTORY"]).rglob("*") if blob.is_file()]
+
+
+def test_a_backup_of_sqlite_restores(service, tmp_path):
+    before, after, backup = (tmp_path / name for name in ("before", "after", "backup"))
+    for folder in (before, after, backup):
+        folder.mkdir()
+    (before / "var").symlink_to(service.folder)
+    blocks = re.findall(r"```sh\n(.*?)```", section("Back up and restore SQLite"), re.DOTALL)
+    asking = {"X-Auth-Token": service.admin, "Content-Type": "application/octet-stream"}
+    with urlopen(Request(f"{service.url}/repository/file/upload?fileName=a.txt", b"content", asking)) as answer:
+        name = json.load(answer)["filename"]
+
+    made = run([f"cd {before}", blocks[0]], service.environment, BACKUP=str(backup))
+    restored = restored_in(after)
+    more = {"BACKUP": str(backup), "SECRETS": str(service.folder), "FREPO_INI": str(restored.ini)}
+    done = run([f"cd {after}", blocks[1]], restored.environment, **more)
+
+    assert (made.returncode, made.stderr) == (0, "")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"checked +\| +1\b", done.stdout), done.stdout
+    restored.start()
+    with urlopen(Request(f"{restored.url}/repository/file/{name}", headers=asking)) as answer:
+        assert answer.read() == b"content"
+    restored.stop()
+
+
+def restored_in(folder):
+    """A service whose state is in `var`, as development.ini has it."""
+    var = folder / "var"
+    environment = {
+        "DATABASE_URL": f"sqlite:///{var}/frepo.db",
+        "FS_LOCAL_DIRECTORY": str(var / "storage"),
+        "APP_SECRETS_FILE": str(var / "secrets.json"),
+    }
+    return Service(folder, environment)
 
 
 def test_what_cron_runs_is_fine_on_a_sound_service(local_site):

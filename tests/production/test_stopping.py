@@ -73,6 +73,15 @@ def test_idle_connections_do_not_hold_up_a_stop(service):
     assert status == 0
 
 
+def test_a_stop_leaves_sqlite_in_one_file(service):
+    token = service.admin  # a row that is in the log of writes until then
+    assert service.process.poll() is None and token
+
+    service.stop()
+
+    assert [path.name for path in service.folder.glob("frepo.db*")] == ["frepo.db"]
+
+
 @pytest.mark.parametrize("environment, signals", [({"LONG_EXECUTION_TIME": "1"}, 1), ({}, 2)])
 def test_a_stop_does_not_wait_for_ever(start_service, environment, signals):
     service = start_service(**environment)

@@ -41,6 +41,8 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         )
     server.print_listen("Serving on http://{}:{}")
     run(server, stop, services.settings.long_execution_time if services else DRAIN_SECONDS)
+    if services:
+        services.database.engine.dispose()  # SQLite puts its log of writes into the file when the last one leaves
 
 
 def _give_up(message: str) -> NoReturn:
