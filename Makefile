@@ -102,7 +102,7 @@ $(VENV)/bench-installed: setup.cfg $(VENV)/installed
 bench: install  ## measure frepo against others that do the same, in under five minutes
 	PYTHONPATH=tests $(BIN)/python -m benchmarks $(GROUPS)
 
-bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes an hour
+bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
 .PHONY: help install serve test soak lint services bench-services bench bench-full
