@@ -68,6 +68,32 @@ def test_a_token_is_made_as_it_is_asked_for(console):
     assert expires.startswith("2035-01-02 03:04:05")
 
 
+def test_a_token_can_be_held_to_addresses_and_clients(console):
+    options = ["--ip-addresses", "10.1.2.3/8, ::ffff:192.0.2.7", "--user-agent", "curl/*", "--user-agent", "a, (b)"]
+
+    done = console.run("-v", "auth:create-token", "--roles", "upload.all", *options)
+
+    [(addresses, agents)] = console.rows("SELECT ip_addresses, user_agents FROM token")
+    assert (json.loads(addresses), json.loads(agents)) == (["10.0.0.0/8", "192.0.2.7"], ["curl/*", "a, (b)"])
+    assert form(done.stdout)["data"]["allowedIpAddresses"] == ["10.0.0.0/8", "192.0.2.7"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--ip-addresses", "", "--ip-addresses: is empty"),
+        ("--ip-addresses", "localhost", "--ip-addresses: 'localhost' does not appear to be"),
+        ("--user-agent", "", "--user-agent: is empty"),
+        ("--user-agent", "a" * 513, "--user-agent: at most 512 characters"),
+    ],
+)
+def test_a_restriction_that_restricts_nothing_makes_no_token(console, option, value, said):
+    console.answer("db:upgrade")
+
+    assert said in console.refusal("auth:create-token", "--roles", "upload.all", option, value)
+    assert console.rows("SELECT count(*) FROM token") == [(0,)]
+
+
 def test_verbose_answers_with_the_end_in_utc(console):
     done = console.run("auth:create-token", "-v", "--roles", "upload.all", "--id", ID, "--expires", "2035-01-02")
 

@@ -5,17 +5,21 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.domain.addresses import check_network
 from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.naming import check_tag
 from frepo_core.domain.roles import Role
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
-from .command import FrepoCommand, check_id
+from .command import FrepoCommand, check_id, check_length
 from .ini import find_ini, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.services.tokens import NewToken, Tokens
+
+# What an unset variable of a script leaves: without its restriction the token would be good for anybody.
+EMPTY = "is empty; leave it out for no restriction"
 
 
 def words(text: str) -> list[str]:
@@ -62,6 +66,14 @@ class CreateToken(TokenCommand):
         parser.add_argument("--tags", type=words, default=[], help="tags that the token is held to")
         parser.add_argument("--mimes", type=words, default=[], help="types that the token may upload")
         parser.add_argument("--max-file-size", default="0", metavar="SIZE", help="e.g. 500MB; 0: no limit")
+        parser.add_argument("--ip-addresses", type=words, help="addresses and networks that it may be used from")
+        parser.add_argument(
+            "--user-agent",
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help="a User-Agent that may use it, `*` standing for any text; may be given again",
+        )
         parser.add_argument("--expires", help="'never', '+30 minutes', '2030-01-01 12:00:00'; default: the setting")
         parser.add_argument("--id", help="a UUIDv4; default: a random one")
         parser.add_argument(
@@ -78,6 +90,8 @@ class CreateToken(TokenCommand):
             tags=_tags(arguments.tags),
             mimes=arguments.mimes,
             max_file_size=_size(arguments.max_file_size),
+            user_agents=_patterns(arguments.user_agent),
+            ip_addresses=_networks(arguments.ip_addresses),
             expires=arguments.expires,
             id=check_id(arguments.id),
         )
@@ -113,7 +127,13 @@ def _form(new: "NewToken") -> dict[str, Any]:
     """Write what was asked as the API takes it."""
     return {
         "roles": sorted(new.roles),
-        "data": {"tags": new.tags, "allowedMimeTypes": new.mimes, "maxAllowedFileSize": new.max_file_size},
+        "data": {
+            "tags": new.tags,
+            "allowedMimeTypes": new.mimes,
+            "maxAllowedFileSize": new.max_file_size,
+            "allowedUserAgents": new.user_agents,
+            "allowedIpAddresses": new.ip_addresses,
+        },
         "expires": new.expires,
         "id": new.id,
     }
@@ -132,6 +152,21 @@ def _tags(names: list[str]) -> list[str]:
         return [check_tag(name) for name in names]
     except ValueError as error:
         raise FieldsError({"--tags": [str(error)]}) from None
+
+
+def _networks(texts: list[str] | None) -> list[str]:
+    if texts == []:
+        raise FieldsError({"--ip-addresses": [EMPTY]})
+    try:
+        return [check_network(text) for text in texts or ()]
+    except ValueError as error:
+        raise FieldsError({"--ip-addresses": [f"{error}; an address, or a network such as 10.0.0.0/8"]}) from None
+
+
+def _patterns(texts: list[str]) -> list[str]:
+    if "" in texts:
+        raise FieldsError({"--user-agent": [EMPTY]})
+    return [text for text in texts if check_length("--user-agent", text, 512)]
 
 
 def _size(text: str) -> int:
