@@ -165,6 +165,16 @@ def test_a_keyed_hash_is_keyed_with_the_applications_secret(ini, with_settings, 
     assert app.get(f"/stream/{token}/{LATER}/{file}").body == b"content"
 
 
+def test_what_is_said_of_a_wrong_template_shows_nothing_of_it(ini):
+    more = {"anti_hotlink.secret_method": "$expiration_time|pa$5ecre7 $word7hush"}
+
+    with pytest.raises(ConfigurationError) as refusal:
+        Hotlinks(load_settings(ini | more, {}))
+
+    assert "word7hush" not in str(refusal.value)
+    assert "characters 28 to 37" in str(refusal.value)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -14,9 +14,13 @@ def fill_in(template: str, value_of: Callable[[str], str]) -> str:
     return _VARIABLE.sub(lambda match: value_of(match[1]), template)
 
 
-def unknown_variables(template: str) -> list[str]:
-    """Return the `$names` in a template that no request can have; misspelt ones would protect nothing."""
-    return [f"${name}" for name in _VARIABLE.findall(template) if not _KNOWN.fullmatch(name)]
+def unknown_variables(template: str) -> list[tuple[int, int]]:
+    """Return where the `$names` in a template are that no request can have; misspelt ones would protect nothing.
+
+    First and last character, counted from 1: what is there may be a part of the secret, and is not to be said.
+    """
+    found = _VARIABLE.finditer(template)
+    return [(match.start() + 1, match.end()) for match in found if not _KNOWN.fullmatch(match[1])]
 
 
 def access_token(crypto: str, text: str, secret: str) -> str:

@@ -37,8 +37,9 @@ class Hotlinks:
             raise ConfigurationError(f"anti_hotlink.crypto (ANTI_HOTLINK_CRYPTO): {error}") from None
         if unknown := unknown_variables(self._template):
             raise ConfigurationError(
-                f"anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) does not know {', '.join(unknown)}, "
-                "but $expiration_time, $filename, $http_<header>, $query_<name> and $server_<variable>"
+                "anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) has a variable that there is none of: characters "
+                f"{' and '.join(f'{first} to {last}' for first, last in unknown)}. There are $expiration_time, $filename, "
+                "$http_<header>, $query_<name> and $server_<variable>"
             )
         if not _can_route(self.route):
             raise ConfigurationError(
