@@ -85,10 +85,10 @@ class LocalStorage(StorageBackend):
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open the file, or a window on it."""
-        path = self._without_links(key)
+        path = self._below_root(key)
         with _translated(key):
             try:
-                file = io.FileIO(path)
+                file = io.FileIO(path, opener=_open_no_link)
             except OSError:
                 self._require_root()
                 raise
@@ -148,17 +148,20 @@ class LocalStorage(StorageBackend):
     def _locate(self, key: str) -> Path:
         """Return where the key lives; refuses what would lead out of the root or pass a link."""
         self._require_root()
-        return Path(self._without_links(key))
+        path = self._below_root(key)
+        _refuse_link(key, path)
+        return Path(path)
 
-    def _without_links(self, key: str) -> str:
+    def _below_root(self, key: str) -> str:
+        """Return where the key leads to; its folders are no links, the last part may be one."""
         if not is_key(key):
             raise BlobNotFound(f"{key!r} is no key")
+        *folders, name = key.split("/")
         path = str(self._root)
-        for part in key.split("/"):
-            path = f"{path}/{part}"
-            if os.path.islink(path):
-                raise BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
-        return path
+        for folder in folders:
+            path = f"{path}/{folder}"
+            _refuse_link(key, path)
+        return f"{path}/{name}"
 
     def _require_root(self) -> None:
         """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted.
@@ -227,6 +230,15 @@ def _describe(key: str, status: os.stat_result) -> BlobStat:
     return BlobStat(key=key, size=status.st_size, modified=datetime.fromtimestamp(status.st_mtime, UTC))
 
 
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)
+
+
+def _refuse_link(key: str, path: str) -> None:
+    if os.path.islink(path):
+        raise BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
+
+
 @contextlib.contextmanager
 def _translated(what: str) -> Iterator[None]:
     """Say an OSError in the words of the contract."""
@@ -235,6 +247,8 @@ def _translated(what: str) -> Iterator[None]:
     except ABSENT as error:
         raise BlobNotFound(f"No blob {what!r} in the local storage") from error
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise BlobNotFound(f"{what!r} is a symbolic link, which is not followed") from error
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise StorageFull("The local storage has no room left") from error
         raise Unavailable(f"The local storage does not work: {error}") from error

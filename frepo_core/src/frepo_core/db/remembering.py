@@ -55,7 +55,7 @@ class Remembered:
                 if self._connection is None:
                     self._connection = self._engine.raw_connection()
                     self._opened += 1
-                number = self._connection.cursor().execute("PRAGMA data_version").fetchall()[0][0]
+                number = self._connection.execute("PRAGMA data_version").fetchall()[0][0]
                 return self._opened, number
         except (sqlite3.Error, SQLAlchemyError):
             return None

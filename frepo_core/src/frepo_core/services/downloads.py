@@ -100,8 +100,10 @@ class Downloads:
     def read(self, blob: BlobFacts, start: int, length: int) -> bytes:
         """Return a few bytes of a blob; checked, where they are all of it. Raises as `open` does."""
 
+        is_whole = length == blob.size
+
         def read(backend: StorageBackend, key: str) -> bytes:
-            with backend.open(key, start, length) as content:
+            with backend.open(key, start, None if is_whole else length) as content:
                 data = content.read(length)
                 while len(data) < length and (more := content.read(length - len(data))):
                     data += more
@@ -110,7 +112,7 @@ class Downloads:
             return data
 
         data = self._located(blob, read)
-        if length == blob.size:
+        if is_whole:
             check(data, blob)
         return data
 

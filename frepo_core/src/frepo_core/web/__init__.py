@@ -18,7 +18,8 @@ from .wire import Form, Query, Reply
 __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
 
 # Routes are tried in this order: `/repository/file/upload` is an upload, no file is named so; no collection either.
-ROOMS = (technical, docs, tokens, fetching, uploads, collections, listing, versions, downloads)
+# What is asked for most comes first as far as that allows.
+ROOMS = (fetching, uploads, downloads, versions, collections, listing, tokens, technical, docs)
 
 
 def all_endpoints(services: Services) -> list[Endpoint]:

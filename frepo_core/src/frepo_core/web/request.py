@@ -66,7 +66,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     @property
     def password_in_header(self) -> str:
         """The password in X-File-Password; clients write UTF-8, which WSGI hands over as Latin-1 (PEP 3333)."""
-        raw = str(self.headers.get("X-File-Password", ""))
+        raw = str(self.environ.get("HTTP_X_FILE_PASSWORD", ""))
         try:
             return raw.encode("latin-1").decode()
         except UnicodeError:
