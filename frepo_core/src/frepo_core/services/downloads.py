@@ -22,6 +22,7 @@ from frepo_core.settings import Settings
 
 from .aliases import Aliases
 from .checking import CheckedContent, CheckedFile, check
+from .content_cache import ContentCache
 from .facts import BlobFacts, FileFacts
 from .files import Files
 from .links import Links
@@ -65,6 +66,7 @@ class Downloads:
         self._passwords = passwords
         self._links = links
         self._aliases = aliases
+        self._cache = ContentCache(settings.fs_cache_size)
         self._wants_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
     def find(self, name: str, key: Key, *, checked: bool = False) -> FileFacts:
@@ -98,8 +100,9 @@ class Downloads:
         return file
 
     def read(self, blob: BlobFacts, start: int, length: int) -> bytes:
-        """Return a few bytes of a blob; checked, where they are all of it. Raises as `open` does."""
-
+        """Return a few bytes of a blob; checked and kept, where they are all of it. Raises as `open` does."""
+        if (kept := self._cache.find(blob.digest)) is not None:
+            return kept[start : start + length]
         is_whole = length == blob.size
 
         def read(backend: StorageBackend, key: str) -> bytes:
@@ -114,6 +117,7 @@ class Downloads:
         data = self._located(blob, read)
         if is_whole:
             check(data, blob)
+            self._cache.keep(blob.digest, data)
         return data
 
     def open(self, blob: BlobFacts, start: int = 0, length: int | None = None) -> BinaryIO:

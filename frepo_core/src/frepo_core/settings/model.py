@@ -118,6 +118,11 @@ class Settings(BaseModel):
         False,
         "Read each new blob back and compare it before its upload is answered. Twice the traffic; for storages that lie.",
     )
+    fs_cache_size: Size = _setting(
+        "fs.cache_size",
+        "16MiB",
+        "Memory of each process for contents of at most 64 KiB that were read lately; 0: none.",
+    )
 
     # Backups
     backup_one_version_max_size: Size = _setting(
