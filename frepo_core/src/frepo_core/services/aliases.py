@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,28 +12,36 @@ log = logging.getLogger(__name__)
 
 Stamp = tuple[int, int, int]
 
+LOOK_SECONDS = 0.5
+
 
 class Aliases:
     """The map from alias to stored name, read again when its file changes; no file is no alias.
 
+    The file is looked at every `look_seconds`, and not for each download, which that would make a tenth slower.
+
     A broken file at start is a `ConfigurationError`; later it is logged with its line, and the old map is kept.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, look_seconds: float = LOOK_SECONDS) -> None:
         self._path = path
+        self._look_seconds = look_seconds
+        self._next_look = 0.0
         self._lock = threading.Lock()
         self._stamp = _stamp(path)
         self._map: Mapping[str, str] = _read(path) if self._stamp else {}
 
     def resolve(self, name: str) -> str:
         """Return the stored name that the alias stands for; any other name comes back as it is."""
-        stamp = _stamp(self._path)
-        if stamp != self._stamp:
-            self._reread(stamp)
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + self._look_seconds
+            self._look()
         return self._map.get(name, name)
 
-    def _reread(self, stamp: Stamp | None) -> None:
+    def _look(self) -> None:
         with self._lock:
+            stamp = _stamp(self._path)
             if stamp == self._stamp:
                 return
             self._stamp = stamp

@@ -57,7 +57,7 @@ class Settings(BaseModel):
     ids_mapping_file: Path = _setting(
         "ids_mapping.file",
         "config/ids_mapping.yaml",
-        "YAML map of aliases to stored names; it need not exist.",
+        "YAML map of aliases to stored names; it need not exist. A change is noticed within a second.",
     )
     post_install_cmd: Lines = _setting(
         "post_install_cmd",
