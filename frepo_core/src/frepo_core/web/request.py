@@ -24,12 +24,12 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     parsed_body: BaseModel
     parsed_query: BaseModel
 
-    @cached_property
+    @property
     def services(self) -> Services:
         """The use cases."""
         return cast(Services, self.registry.services)
 
-    @cached_property
+    @property
     def params_in_query(self) -> list[tuple[str, str]]:
         """The query's names and values; never the body's, which reading `params` would parse."""
         if not self.query_string:
@@ -51,7 +51,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         """Tell whether a trusted proxy sent this, so that its X-Forwarded-* can be believed."""
         return is_in(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
 
-    @cached_property
+    @property
     def token_id(self) -> str:
         """The token that was sent, or an empty text; the query wins, even when empty."""
         for name, value in self.params_in_query:
