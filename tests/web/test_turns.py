@@ -122,7 +122,8 @@ def test_threads_end_while_something_is_queued(workers):
     turns.add_task(first)
     assert first.begun.wait(LONG)
     turns.add_task(second)
-    first.may_end.set()
+    threading.Timer(0.2, first.may_end.set).start()  # all have been told to end by then: nobody begins the second
     turns.shutdown()
 
     assert not turns.queue
+    assert second.may_end.is_set() and not second.begun.is_set()
