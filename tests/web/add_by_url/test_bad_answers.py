@@ -58,8 +58,17 @@ def _hang_up(connection):
         reply("302 Found", b"short", "Content-Length: 5"),
         reply("200 OK", b"short", "X-Long: " + "x" * 100_000),
         reply("200 OK", b"short", *(f"X-{n}: x" for n in range(200))),
+        reply("200 OK", b"5\r\nshort\r\n0\r\n\r\n", "no colon", CHUNKED),
+        reply("200 OK", b"short", "no colon", "Content-Length: 10"),
+        reply("200 OK", b"short", "X: a\rb", "Content-Length: 10"),
+        reply("200 OK", b"short", "Content-Length : 10"),
+        reply("200 OK", b"short", "Content-Length: ten"),
+        reply("200 OK", b"short", "Content-Length: -10"),
+        reply("200 OK", b"short", "Content-Length: +10"),
+        reply("200 OK", b"short", "Content-Length: 1_0"),
+        reply("103 Early Hints") + reply("200 OK", b"short", "Content-Length: 5"),
     ],
-    ids=range(14),
+    ids=range(23),
 )
 def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
     server = remote({"/x": answer})
@@ -68,6 +77,21 @@ def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
 
     assert (refusal.json["error_code"], kept()) == (FAILED, 0)
     assert "short" not in refusal.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        ["Content-Length: 7, 7"],
+        ["Content-Length: 7 "],
+        ['Content-Disposition: attachment; filename="größe.txt"'],
+        ["X:"],
+    ],
+)
+def test_what_is_odd_and_yet_clear_is_taken(app, add, remote, headers):
+    server = remote({"/x": reply("200 OK", b"content", *headers)})
+
+    assert app.get(f"/repository/file/{add(f'{server.origin}/x').json['filename']}").body == b"content"
 
 
 def test_no_thread_and_no_socket_is_left_behind(add, remote):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from servers.remote import endless, redirect, reply
+from servers.remote import endless, ok, redirect, reply
 from web.add_by_url.words import FAILED, REFUSED
 
 
@@ -38,6 +38,12 @@ def test_a_redirect_to_another_scheme_is_refused(refusal, remote, target):
     server = remote({"/x": redirect(target)})
 
     assert refusal(f"{server.origin}/x") == REFUSED
+
+
+def test_a_redirect_in_utf8_leads_where_it_says(add, remote):
+    server = remote({"/x": redirect("/größe.txt"), "/gr%C3%B6%C3%9Fe.txt": ok(b"found")})
+
+    assert add(f"{server.origin}/x").json["size"] == len(b"found")
 
 
 def test_the_body_of_a_redirect_is_not_read(add, remote):

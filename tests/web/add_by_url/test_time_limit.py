@@ -36,6 +36,7 @@ def test_the_time_for_all_of_it_is_limited(add, remote, kept, answer):
     refusal = add(f"{server.origin}/x", status=400)
 
     assert (refusal.json["error_code"], kept()) == (FAILED, 0)
+    assert "took too long" in refusal.json["status"]
     assert time.monotonic() - begin < SECONDS + 2
 
 

@@ -1,5 +1,6 @@
 """add-by-url over https: certificates are checked, and the time is limited there, too."""
 
+import socket
 import ssl
 import subprocess
 
@@ -41,6 +42,30 @@ def test_tls_with_a_good_certificate_works_and_its_time_is_limited(app, add, mon
 
     assert app.get(f"/repository/file/{good.json['filename']}").body == b"content"
     assert slow.json["error_code"] == FAILED
+
+
+def _break_off(connection):
+    """Send a body whose end is that of the connection, and end that as who cuts it would: TLS says nothing of an end."""
+    connection.sendall(reply("200 OK", b"half of a dump"))
+    with socket.socket(fileno=connection.detach()) as plain:
+        plain.shutdown(socket.SHUT_RDWR)
+
+
+def _end(connection):
+    connection.sendall(reply("200 OK", b"a whole dump"))
+    connection.unwrap()
+
+
+def test_a_body_whose_end_tls_does_not_vouch_for_is_refused(app, add, kept, monkeypatch, remote, self_signed):
+    certificate, context = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server = remote({"/cut": _break_off, "/whole": _end}, context=context)
+
+    cut = add(f"{server.origin}/cut", status=400)
+    assert (cut.json["error_code"], kept()) == (FAILED, 0)
+    whole = add(f"{server.origin}/whole")
+
+    assert app.get(f"/repository/file/{whole.json['filename']}").body == b"a whole dump"
 
 
 def test_a_server_that_never_shakes_hands_is_left(add, remote):

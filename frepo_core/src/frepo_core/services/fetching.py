@@ -39,9 +39,10 @@ class Fetching:
         from .remote import RemoteBody, check, follow, make_pool, translated
 
         with Deadline(self._seconds) as deadline, make_pool(self._timeout, self._allowed, deadline) as pool:
-            with translated(), _DISCRETION:
+            with translated(deadline), _DISCRETION:
                 response = follow(pool, url)
             try:
+                deadline.left()  # headers that were cut look like others
                 check(response)
                 yield RemoteBody(response, deadline)
             finally:

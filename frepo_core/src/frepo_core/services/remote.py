@@ -1,7 +1,9 @@
 """Speaks HTTP with somebody else's server, over connections to addresses that were checked."""
 
 import contextlib
+import re
 import socket
+import ssl
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urljoin
@@ -17,6 +19,7 @@ from urllib3.exceptions import (
     SSLError,
     URLSchemeUnknown,
 )
+from urllib3.util.response import assert_header_parsing
 
 from frepo_core.domain.addresses import Network
 from frepo_core.domain.reach import may_reach
@@ -27,6 +30,7 @@ from .deadline import Deadline
 REDIRECTS = 5
 REFUSED = "The URL may not be fetched, or cannot be reached"
 BROKEN = "Fetching the URL broke on the way"
+_LENGTHS = re.compile(r"\s*[0-9]+\s*(,\s*[0-9]+\s*)*")  # urllib3 refuses those that differ
 
 
 class ForbiddenAddressError(HTTPError):
@@ -42,15 +46,28 @@ class RemoteBody:
 
     def read(self, size: int) -> bytes:
         """Return what has arrived, at most `size` bytes; an empty answer is the end. Never waits for more."""
-        with translated():
+        try:
             chunk = self._response.read1(size)
+        except (HTTPError, OSError, ValueError) as error:
+            self._deadline.left()
+            raise RemoteFailedError(BROKEN) from error
         self._deadline.left()  # a connection that was cut looks like one that has come to its end
         return chunk
 
 
+class StrictContext(ssl.SSLContext):
+    """TLS where an end that the other side did not announce is none (RFC 9112, 9.8): what ends so was cut."""
+
+    def wrap_socket(self, *arguments: Any, **options: Any) -> ssl.SSLSocket:
+        """Wrap a socket, as every context does."""
+        return super().wrap_socket(*arguments, **options | {"suppress_ragged_eofs": False})
+
+
 def make_pool(timeout: float, allowed: Sequence[Network], deadline: Deadline) -> urllib3.PoolManager:
     """Make a pool whose connections go to public addresses only, and to those of `allowed`; the timeout is in seconds."""
-    pool = urllib3.PoolManager(timeout=urllib3.Timeout(connect=timeout, read=timeout))
+    context = StrictContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_default_certs()
+    pool = urllib3.PoolManager(timeout=urllib3.Timeout(connect=timeout, read=timeout), ssl_context=context)
 
     def connect(connection: Any) -> socket.socket:
         return _connect_checked(connection, allowed, deadline)
@@ -63,8 +80,8 @@ def make_pool(timeout: float, allowed: Sequence[Network], deadline: Deadline) ->
 
 
 @contextlib.contextmanager
-def translated() -> Iterator[None]:
-    """Say in frepo's words that the URL cannot be fetched."""
+def translated(deadline: Deadline) -> Iterator[None]:
+    """Say in frepo's words that the URL cannot be fetched, or that the time is over."""
     try:
         yield
     except (
@@ -78,6 +95,7 @@ def translated() -> Iterator[None]:
     ) as error:
         raise RemoteRefusedError(REFUSED) from error
     except (HTTPError, OSError, ValueError) as error:
+        deadline.left()
         raise RemoteFailedError(BROKEN) from error
 
 
@@ -107,13 +125,21 @@ def check(response: urllib3.BaseHTTPResponse) -> None:
     """Raise unless the answer is a whole content, framed in a way that is understood."""
     if response.status >= 400:
         raise RemoteStatusError(f"The other server answered with status {response.status}")
-    if response.status >= 300 or response.status == 206:
+    if not 200 <= response.status < 300 or response.status == 206:
         raise RemoteFailedError(f"The other server answered with status {response.status}")
-    if response.headers.get("Transfer-Encoding", "chunked").strip().lower() not in {"chunked", "identity"}:
+    try:
+        # After a line that is no header Python takes all others for text: how the body is framed would be lost.
+        assert_header_parsing(response._original_response.msg)  # type: ignore[attr-defined]
+    except HTTPError as error:
+        raise RemoteFailedError(BROKEN) from error
+    coding, length = response.headers.get("Transfer-Encoding", "chunked"), response.headers.get("Content-Length", "0")
+    if coding.strip().lower() not in {"chunked", "identity"} or not _LENGTHS.fullmatch(length):
         raise RemoteFailedError(BROKEN)
 
 
 def _join(url: str, target: str) -> str:
+    with contextlib.suppress(UnicodeError):
+        target = target.encode("latin-1").decode()  # Python reads bytes of headers as Latin-1; servers write UTF-8
     try:
         return urljoin(url, target)
     except ValueError:
