@@ -129,6 +129,12 @@ class RemoteFailedError(FrepoError):
 # The service itself cannot do it now
 
 
+class RemotesBusyError(FrepoError):
+    """As many URLs are being fetched as may be at once (add-by-url)."""
+
+    number = 60008
+
+
 class ReadOnlyError(FrepoError):
     """The service is set to read-only."""
 

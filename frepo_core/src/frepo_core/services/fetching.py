@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from frepo_core.errors import RemotesBusyError
 from frepo_core.settings import Settings
 
 from .deadline import Deadline
@@ -25,6 +26,7 @@ class Fetching:
         self._allowed = settings.add_by_url_allowed_networks
         self._timeout = settings.http_timeout
         self._seconds = settings.long_execution_time
+        self._room = threading.BoundedSemaphore(settings.add_by_url_at_once)
         for name in ("connection", "connectionpool", "poolmanager", "util.retry"):
             logging.getLogger(f"urllib3.{name}").addFilter(_DISCRETION)
 
@@ -34,7 +36,18 @@ class Fetching:
 
         Raises `RemoteRefusedError` (may not be, or cannot be, reached), `RemoteStatusError` (it answered
         4xx or 5xx) or `RemoteFailedError` (anything else); no answer of the remote gets into them.
+        `RemotesBusyError`: others are being fetched, as many as may be at once.
         """
+        if not self._room.acquire(blocking=False):
+            raise RemotesBusyError("Too many URLs are being fetched, try again later")
+        try:
+            with self._open(url) as body:
+                yield body
+        finally:
+            self._room.release()
+
+    @contextlib.contextmanager
+    def _open(self, url: str) -> Iterator["RemoteBody"]:
         # With it comes urllib3, which no start has to wait for.
         from .remote import RemoteBody, check, follow, make_pool, translated
 

@@ -174,3 +174,9 @@ class Settings(BaseModel):
     add_by_url_allowed_networks: Networks = _setting(
         "add_by_url.allowed_networks", (), "Networks that add-by-url may reach although they are not public."
     )
+    add_by_url_at_once: int = _setting(
+        "add_by_url.at_once",
+        4,
+        "How many URLs each process fetches at once, each by a thread: at most half of `threads`. More are refused (60008).",
+        ge=1,
+    )

@@ -34,6 +34,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.RemoteRefusedError: 400,
     errors.RemoteFailedError: 400,
     errors.ReadOnlyError: 503,
+    errors.RemotesBusyError: 503,
     errors.ConfigurationError: 503,
     errors.DatabaseUnavailableError: 503,
     errors.StorageUnavailable: 503,
