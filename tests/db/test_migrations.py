@@ -1,5 +1,6 @@
 """The schema comes from migrations alone, and a service on another schema does not start."""
 
+import contextlib
 from datetime import datetime
 
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Session
 from frepo_core import main
 from frepo_core.db import make_engine, migrations, names
 from frepo_core.db.models import NAMES, Base
-from frepo_core.errors import ConfigurationError
+from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 from frepo_core.services.walking import Files
 
 NOW = datetime(2026, 1, 1)
@@ -106,6 +107,29 @@ def test_each_earlier_schema_is_upgraded_with_what_is_in_it(engine, revision):
     assert differences(engine) == []
     with engine.connect() as connection:
         assert ["a-collection"] == connection.scalars(select(Base.metadata.tables["collection"].c.id)).all()
+
+
+def test_a_table_of_somebody_else_is_refused_again_and_again(engine):
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE version (app VARCHAR(20))"))
+        before = set(inspect(connection).get_table_names())
+
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="version.*database of its own"):
+            migrations.upgrade(engine)
+
+    assert set(inspect(engine).get_table_names()) == before
+
+
+def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypatch):
+    """SQLite needs none: its writers lock the file."""
+    refused = pytest.raises(DatabaseUnavailableError, match="Another upgrade")
+    monkeypatch.setattr(migrations, "_LOCK_SECONDS", 1)
+    may_begin = contextlib.nullcontext() if engine.dialect.name == "sqlite" else refused
+    with engine.connect() as connection, migrations._locked(connection), may_begin:
+        migrations.upgrade(engine)
+
+    assert migrations.upgrade(engine)[1] == head()
 
 
 def test_upgrading_twice_changes_nothing(engine):

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from frepo_core.db import make_engine
 from servers import ears, mariadb
@@ -19,10 +19,10 @@ def empty_database(request, make_database):
     if mariadb.MISSING:
         pytest.skip(mariadb.MISSING)
     with mariadb.mariadb() as url:
-        yield url
+        yield make_url(url).set(drivername=request.param).render_as_string(hide_password=False)
 
 
-@pytest.mark.parametrize("empty_database", ["postgresql", "mariadb"], indirect=True)
+@pytest.mark.parametrize("empty_database", ["postgresql", "mysql", "mariadb", "mariadb+pymysql"], indirect=True)
 def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
     environment = {
         **ears.environment(),

@@ -5,6 +5,7 @@ would take half as long again.
 """
 
 import contextlib
+import time
 from collections.abc import Iterator
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -41,14 +42,14 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
 
     Safe to run twice at once, and again after one that was killed.
 
-    Raises `ConfigurationError` for a schema that this version of frepo does not know, and
-    `DatabaseUnavailableError` for a database that is away, or is none.
+    Raises `ConfigurationError` for a schema that this version of frepo does not know and for tables of somebody else,
+    and `DatabaseUnavailableError` for a database that is away, is none, or is being upgraded for minutes.
     """
     from .resuming import resuming  # it is Alembic's, too
 
     with _translated(), engine.connect() as connection, _locked(connection):
         before = _current(connection)
-        with resuming(connection) as resumes:
+        with resuming(connection, begins=before is None) as resumes:
             _migrate(connection, before, resumes=resumes)
             connection.commit()
         return before, _current(connection)
@@ -119,14 +120,20 @@ def _current(connection: Connection) -> str | None:
 @contextlib.contextmanager
 def _locked(connection: Connection) -> Iterator[None]:
     """Let one process migrate at a time. SQLite needs no lock: its writers begin by locking."""
-    take, give = {
-        "postgresql": (f"SELECT pg_advisory_lock({_LOCK})", f"SELECT pg_advisory_unlock({_LOCK})"),
-        "mysql": (f"SELECT GET_LOCK('frepo_migrate', {_LOCK_SECONDS})", "SELECT RELEASE_LOCK('frepo_migrate')"),
-    }.get(connection.dialect.name, ("", ""))
-    if not take:
+    # MariaDB's and MySQL's locks are the whole server's.
+    named = "CONCAT('frepo_migrate ', MD5(DATABASE()))"
+    mysql = f"SELECT GET_LOCK({named}, 0)", f"SELECT RELEASE_LOCK({named})"
+    postgresql = f"SELECT pg_try_advisory_lock({_LOCK})", f"SELECT pg_advisory_unlock({_LOCK})"
+    locks = {"postgresql": postgresql, "mysql": mysql, "mariadb": mysql}
+    if connection.dialect.name not in locks:
         yield
         return
-    connection.execute(text(take))
+    take, give = locks[connection.dialect.name]
+    patience = time.monotonic() + _LOCK_SECONDS
+    while not connection.scalar(text(take)):
+        if time.monotonic() > patience:
+            raise DatabaseUnavailableError("Another upgrade of this database is running, try again later")
+        time.sleep(0.1)
     try:
         yield
     finally:

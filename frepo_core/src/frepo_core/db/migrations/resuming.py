@@ -8,22 +8,32 @@ from alembic.ddl.mysql import MySQLImpl
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from frepo_core.db.models import Base
+from frepo_core.errors import ConfigurationError
+
 MARK = "frepo_upgrading"
 # What MariaDB and MySQL say of a table, a column, an index or a foreign key that is there already, or gone already.
 _DONE_ALREADY = {1050, 1060, 1061, 1091, 1826}
 
 
 @contextlib.contextmanager
-def resuming(connection: Connection) -> Iterator[bool]:
+def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
     """Tell whether an upgrade has to pass over what is done already, as one before it was killed.
 
-    A mark in the database says so: without one, a table that is there is somebody else's, and an error.
-    Databases that can take a migration back need no mark.
+    A mark in the database says so: without one, a table that is there when the first migration `begins` is somebody
+    else's, and a `ConfigurationError`. Databases that can take a migration back need no mark.
     """
-    if connection.dialect.name not in {"mysql", "mariadb"}:
+    needs_mark = connection.dialect.name in {"mysql", "mariadb"}
+    found = set(inspect(connection).get_table_names())
+    resumes = needs_mark and MARK in found
+    if begins and not resumes and (taken := found.intersection(Base.metadata.tables)):
+        raise ConfigurationError(
+            f"The database has tables already that are not frepo's: {', '.join(sorted(taken))}. "
+            "Give frepo a database of its own"
+        )
+    if not needs_mark:
         yield False
         return
-    resumes = inspect(connection).has_table(MARK)
     connection.execute(text(f"CREATE TABLE IF NOT EXISTS {MARK} (since INTEGER)"))
     yield resumes
     connection.execute(text(f"DROP TABLE {MARK}"))
