@@ -40,16 +40,6 @@ def install(connection: Connection) -> None:
         savepoint.commit()
 
 
-def remove(connection: Connection) -> None:
-    """Drop the index, if it is there; the extension stays, as it may be another's."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"DROP INDEX IF EXISTS {INDEX}"))
-    elif connection.dialect.name == "sqlite":
-        for name in (f"{TABLE}_added", f"{TABLE}_removed"):
-            connection.execute(text(f"DROP TRIGGER IF EXISTS {name}"))
-        connection.execute(text(f"DROP TABLE IF EXISTS {TABLE}"))
-
-
 def has_table(connection: Connection) -> bool:
     """Tell whether `file_name` can be asked: SQLite's can. PostgreSQL uses its index unasked."""
     return connection.dialect.name == "sqlite" and inspect(connection).has_table(TABLE)

@@ -127,25 +127,3 @@ def upgrade() -> None:
         sa.UniqueConstraint("collection_id", "number", name=op.f("uq_version_collection_id_number")),
         sa.UniqueConstraint("file_id", name=op.f("uq_version_file_id")),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("version")
-    op.drop_index(op.f("ix_file_tag_tag_id"), "file_tag")
-
-    op.drop_table("file_tag")
-    op.drop_index("ix_file_listing", "file")
-    op.drop_index(op.f("ix_file_blob_id"), "file")
-
-    op.drop_table("file")
-    op.drop_index(op.f("ix_collection_token_token_key"), "collection_token")
-
-    op.drop_table("collection_token")
-    op.drop_index(op.f("ix_token_expires_at"), "token")
-
-    op.drop_table("token")
-    op.drop_table("tag")
-    op.drop_index(op.f("ix_collection_created_at"), "collection")
-
-    op.drop_table("collection")
-    op.drop_table("blob")

@@ -24,10 +24,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("key", name=op.f("pk_upload")),
     )
     op.create_index(op.f("ix_upload_created_at"), "upload", ["created_at"], unique=False)
-
-
-def downgrade() -> None:
-    op.drop_table("upload")
-    with op.batch_alter_table("collection") as batch:
-        for name in ("guard_action", "max_shrink_percent", "min_version_size", "min_retention"):
-            batch.drop_column(name)

@@ -27,16 +27,3 @@ def upgrade() -> None:
     op.drop_index(op.f("ix_collection_created_at"), "collection")
     op.create_index(op.f("ix_blob_damaged_at"), "blob", ["damaged_at"])
     names.install(op.get_bind())
-
-
-def downgrade() -> None:
-    names.remove(op.get_bind())
-    op.drop_index(op.f("ix_blob_damaged_at"), "blob")
-    op.create_index(op.f("ix_collection_created_at"), "collection", ["created_at"])
-    op.drop_index("ix_collection_newest", "collection")
-    op.create_index(op.f("ix_file_tag_tag_id"), "file_tag", ["tag_id"])
-    op.drop_index("ix_file_tag_newest", "file_tag")
-    op.drop_index("ix_file_types", "file")
-    op.drop_index("ix_file_newest", "file")
-    # Not in batches: those make the table anew, and the rows of other tables that point at it would go.
-    op.drop_column("file", "mime")

@@ -13,8 +13,3 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("blob", sa.Column("checksum", exact(32), nullable=True))
-
-
-def downgrade() -> None:
-    # Not in a batch: that makes the table anew, and the rows of other tables that point at it would go.
-    op.drop_column("blob", "checksum")
