@@ -1,6 +1,7 @@
 """Who sends the bytes of a download: the service, nginx by X-Accel-Redirect, or the store behind a redirect."""
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,43 @@ def test_a_range_out_of_the_content_is_answered_by_the_service(app, link):
     answer = app.get(link, headers={"Range": "bytes=1000-"}, extra_environ=NGINX, status=416)
 
     assert answer.headers["Content-Range"] == f"bytes */{len(ATTACHMENT)}"
+
+
+@pytest.mark.parametrize("header", ["bytes=2-5", "bytes=2-", "bytes=-4"])
+def test_a_plain_range_is_nginxs_to_cut(app, link, header):
+    answer = app.get(link, headers={"Range": header}, extra_environ=NGINX)
+
+    assert "X-Accel-Redirect" in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ("bytes=0-99999999999999999999", 206),
+        ("bytes=-99999999999999999999", 206),
+        ("bytes=0-1,", 206),
+        ("bytes =0-1", 206),
+        ("bytes=0-1,3-4", 206),
+        ("bytes=5-2", 200),
+        ("bytes=5-2,0-1", 200),
+        ("bytes=0 - 1", 200),
+        ("bytes=abc", 200),
+        ("lines=1-2", 200),
+    ],
+)
+def test_a_range_that_nginx_might_judge_otherwise_is_sent_by_the_service(app, link, header, status):
+    behind = app.get(link, headers={"Range": header}, extra_environ=NGINX)
+
+    assert (behind.status_int, "X-Accel-Redirect" in behind.headers) == (status, False)
+
+
+@pytest.mark.parametrize("environment", [NGINX, {}], ids=["behind nginx", "alone"])
+def test_a_file_that_was_cut_is_not_sent_as_if_it_were_all(app, link, blob, environment):
+    os.truncate(blob, 5)
+
+    answer = app.get(link, extra_environ=environment, status=500)
+
+    assert answer.json["error_code"] == 7016105
 
 
 def test_head_is_answered_by_the_service(app, link):

@@ -146,7 +146,7 @@ class Downloads:
             file = backend.open(key)
             if file.seek(0, os.SEEK_END) != blob.size:
                 file.close()
-                raise BlobNotFound(f"The file of {key!r} does not have its {blob.size} bytes")
+                raise _wrong_size(blob, key)
             file.seek(start)
             return file
 
@@ -156,8 +156,15 @@ class Downloads:
         return file
 
     def path(self, blob: BlobFacts) -> Path | None:
-        """Return the local file that holds the bytes, where the backend has one. Raises as `open` does."""
-        return self._located(blob, lambda backend, key: backend.path(key))
+        """Return the local file that holds the bytes, where the backend has one. Raises as `open_file` does."""
+
+        def path(backend: StorageBackend, key: str) -> Path | None:
+            found = backend.path(key)
+            if found is not None and found.stat().st_size != blob.size:
+                raise _wrong_size(blob, key)
+            return found
+
+        return self._located(blob, path)
 
     def url(self, blob: BlobFacts, *, filename: str, content_type: str) -> str | None:
         """Return a URL of the store itself, good for ten minutes, where the backend has such."""
@@ -192,6 +199,10 @@ class Downloads:
             return False
         with self._database.reading() as session:
             return RULES["version.list"].allows(identity, listed=_is_listed(session, file.id, identity.token))
+
+
+def _wrong_size(blob: BlobFacts, key: str) -> BlobNotFound:
+    return BlobNotFound(f"The file of {key!r} does not have its {blob.size} bytes")
 
 
 def _is_listed(session: Session, file_id: int, token: str) -> bool:

@@ -105,7 +105,7 @@ class Settings(BaseModel):
     fs_accel_redirect: Location = _setting(
         "fs.accel_redirect",
         "",
-        "Internal location of nginx below which it finds local files, e.g. `/_blobs`: nginx sends downloads then.",
+        "Internal location of nginx, one of `trusted_proxies`, below which it finds local files, e.g. `/_blobs`: it sends downloads then.",
     )
     fs_redirect_downloads: bool = _setting(
         "fs.redirect_downloads",

@@ -1,5 +1,6 @@
 """The types of settings that pydantic does not bring: lists in one line, sizes, expressions."""
 
+import re
 from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
@@ -9,6 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from frepo_core.domain.addresses import parse_network
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.sizes import parse_size
+
+_LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 
 
 def _split(value: Any) -> Any:
@@ -43,9 +46,10 @@ def _expression(value: str) -> str:
 
 
 def _location(value: str) -> str:
-    if value and not value.startswith("/"):
-        raise ValueError("write a path that begins with a slash, such as /_blobs")
-    return value.rstrip("/")
+    location = value.removesuffix("/")
+    if value and not _LOCATION.fullmatch(location):
+        raise ValueError("write a path of letters, digits, dots, dashes and underscores, such as /_blobs")
+    return location
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]

@@ -1,6 +1,7 @@
 """Answers a GET or HEAD of a file: conditions, ranges and the whole (RFC 9110, 13 and 14)."""
 
 import contextlib
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -25,6 +26,9 @@ CONDITIONS = frozenset(
     {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_RANGE"}
 )
 
+# One range as every server understands it; nginx has its own way with odder ones, and pages of its own.
+PLAIN_RANGE = re.compile(r"bytes=(?:[0-9]{1,18}-[0-9]{0,18}|-[0-9]{1,18})")
+
 Read = Callable[[int, int], bytes]
 Open = Callable[[int, int], BinaryIO]
 
@@ -33,7 +37,7 @@ class ContentResponse:
     """Builds the answer for one content of `size` bytes: `read_part(start, length)` reads a few of them, `open_part` opens more.
 
     `etag` and `modified` (UTC) are its validators; `headers` go with whatever the answer is, a 304, too.
-    `location`: where nginx finds the content, so that it sends what the conditions allow, ranges included.
+    `location`: where nginx finds the content, so that it sends what the conditions allow, plain ranges included.
     """
 
     def __init__(
@@ -76,7 +80,7 @@ class ContentResponse:
         ranges = self._ranges() if asks else None
         if ranges == []:
             raise HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{self._size}"})
-        if self._location:
+        if self._location and (not asks or self._is_plain(ranges)):
             return self._delegated(self._location)
         if not ranges:
             return self._part(200, 0, self._size)
@@ -115,6 +119,10 @@ class ContentResponse:
         if header is None or self._request.method != "GET" or not self._is_still_the_same():
             return None
         return parse_ranges(header, self._size)
+
+    def _is_plain(self, ranges: list[tuple[int, int]] | None) -> bool:
+        header = self._request.headers.get("Range")
+        return header is None or (ranges is not None and PLAIN_RANGE.fullmatch(header) is not None)
 
     def _delegated(self, location: str) -> Response:
         self._headers["X-Accel-Redirect"] = location
