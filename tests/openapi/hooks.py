@@ -8,7 +8,7 @@ import schemathesis
 from frepo_core.web import schemas
 from servers.ears import MARK
 
-RULES = {3000, 3001, *range(4000, 4015), *range(60003, 60008)}
+RULES = {3000, 3001, *range(4000, 4015), *range(60003, 60009)}
 KEPT = {"2cf24dba5fhello.txt": "486ea46224world.txt", schemas.A_TOKEN: schemas.A_REVOKED_TOKEN}
 PASSWORDS, LONGEST_PASSWORD = ("password", "X-File-Password"), 250
 TEXTS = (

@@ -33,8 +33,8 @@ def filled(start_service):
     for collection in (schemas.A_COLLECTION, *EMPTY_COLLECTIONS):
         form = {"filename": "dump.sql.gz", "id": collection}
         post(service, "/repository/collection", json.dumps(form).encode())
-    for content in (b"1", b"2", b"3", b"4", b"5", b"6"):
-        post(service, f"/repository/collection/{schemas.A_COLLECTION}/backup", content)
+    for number in range(1, 21):
+        post(service, f"/repository/collection/{schemas.A_COLLECTION}/backup", b"%d" % number)
     for content in (b"hello", b"world"):
         post(service, f"/repository/file/upload?fileName={content.decode()}.txt", content)
     return service

@@ -1,6 +1,7 @@
 """Contract 2.2: what is fetched from a URL is stored, under which name, and as it came."""
 
 import gzip
+import hashlib
 
 import pytest
 
@@ -70,3 +71,30 @@ def test_a_fault_of_the_service_while_it_stores_is_not_blamed_on_the_other_serve
     (tmp_path / "temporary").rmdir()
 
     assert add(f"{server.origin}/x", status=500).json["error_code"] == 500
+
+
+def test_a_name_of_ones_own_is_taken(add, remote):
+    answer = add(f"{remote().origin}/download?id=5", fileName="dump.sql")
+
+    assert answer.json["requested_filename"] == "dump.sql"
+
+
+def test_a_bad_name_is_refused_before_anything_is_fetched(add, remote):
+    server = remote()
+
+    answer = add(f"{server.origin}/x", fileName="a/b", status=400)
+
+    assert (list(answer.json["fields"]), server.requests) == (["form.fileName"], [])
+
+
+@pytest.mark.parametrize("change", [str.lower, str.upper])
+def test_what_has_the_digest_that_was_asked_for_is_stored(add, remote, change):
+    digest = hashlib.sha256(b"content").hexdigest()
+
+    assert add(f"{remote().origin}/x", sha256=change(digest)).json["sha256"] == digest
+
+
+def test_what_has_another_digest_is_not_stored(add, remote, kept):
+    answer = add(f"{remote().origin}/x", sha256="0" * 64, status=400)
+
+    assert (answer.json["error_code"], kept()) == (60007, 0)

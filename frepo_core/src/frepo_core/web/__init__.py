@@ -19,7 +19,7 @@ __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_
 
 # Routes are tried in this order: `/repository/file/upload` is an upload, no file is named so; no collection either.
 # What is asked for most comes first as far as that allows.
-ROOMS = (fetching, uploads, downloads, versions, collections, listing, tokens, technical, docs)
+ROOMS = (fetching, uploads, downloads, technical, docs, tokens, collections, listing, versions)
 
 
 def all_endpoints(services: Services) -> list[Endpoint]:

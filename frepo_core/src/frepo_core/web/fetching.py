@@ -12,8 +12,8 @@ from frepo_core.services.repeats import Repeat
 from .endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from .headers import IDEMPOTENCY_KEY, repeat_of
 from .request import FrepoRequest
-from .uploads import UploadReply, answer, reply
-from .wire import Flag, Form, Password, Tag
+from .uploads import SHA256_OR_NONE, UploadReply, answer, reply
+from .wire import FileName, Flag, Form, Password, Tag
 
 
 class AddByUrl(Form):
@@ -26,17 +26,19 @@ class AddByUrl(Form):
         # What is no such URL is refused when it is fetched, with a number of its own.
         json_schema_extra={"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"},
     )
+    fileName: FileName | None = None
     tags: list[Tag] = Field([], max_length=100)
     public: Flag = False
     password: Password = ""
     fileOverwrite: Flag = False
+    sha256: str = Field("", pattern=SHA256_OR_NONE)
 
 
 def add_by_url(request: FrepoRequest) -> Answer:
-    """Fetch a URL and store it; its name is the last part of the URL's path."""
+    """Fetch a URL and store it; without a name it is the last part of the URL's path."""
     form = request.body_as(AddByUrl)
     new = NewFile(
-        name=name_from_url(form.fileUrl),
+        name=form.fileName or name_from_url(form.fileUrl),
         tags=form.tags,
         public=form.public,
         password=form.password,
@@ -48,7 +50,8 @@ def add_by_url(request: FrepoRequest) -> Answer:
     )
     files.check_rights(new, by=request.sender)
     with request.services.fetching.open(form.fileUrl) as body:
-        added = files.add(new, Incoming(stream=cast(BinaryIO, body)), by=request.sender, repeat=repeat)
+        incoming = Incoming(stream=cast(BinaryIO, body), sha256=(form.sha256,) if form.sha256 else ())
+        added = files.add(new, incoming, by=request.sender, repeat=repeat)
     return answer(request, added, requested=new.name)
 
 

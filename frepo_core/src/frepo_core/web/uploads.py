@@ -17,6 +17,8 @@ from .request import FrepoRequest
 from .validation import gather, validate
 from .wire import FileName, Flag, Password, Query, Reply, Tag
 
+SHA256_OR_NONE = "^([0-9A-Fa-f]{64})?$"
+
 
 class UploadQuery(Query):
     """The parameters of an upload; in a form, its fields win over the query."""
@@ -27,7 +29,7 @@ class UploadQuery(Query):
     password: Password = ""
     encoding: str = Field("", pattern="^(|plain|base64)$")
     fileOverwrite: Flag = False
-    sha256: str = Field("", pattern="^([0-9A-Fa-f]{64})?$")
+    sha256: str = Field("", pattern=SHA256_OR_NONE)
 
 
 class UploadReply(Reply):
