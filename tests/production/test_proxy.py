@@ -2,9 +2,12 @@
 
 import contextlib
 import gzip
+import json
 import os
 import socket
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -130,6 +133,19 @@ def test_nginx_and_not_the_service_sends_it(local_site, file):
 
     assert reply.headers["x-accel-redirect"].startswith("/_blobs/local/")
     assert reply.body == b""
+
+
+@pytest.mark.parametrize("headers", [{}, {"Range": "bytes=5-7"}], ids=["whole", "range"])
+def test_a_file_that_nginx_cannot_find_is_a_fault_that_nobody_keeps(local_site, file, tmp_path, headers):
+    with nginx_server.nginx([local_site.services[0].address], storage=tmp_path) as front:
+        url = file["url"].replace(local_site.url, f"http://{front.address}")
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(urllib.request.Request(url, headers=headers))
+
+    answer = caught.value
+    assert (answer.status, answer.headers["Content-Type"]) == (500, "application/json")
+    assert json.load(answer)["error_code"] == 7016105
+    assert "no-store" in answer.headers.get_all("Cache-Control")
 
 
 def test_a_resumed_download_goes_on_at_nginx(local_site, file):
