@@ -12,7 +12,7 @@ from sqlalchemy.pool import NullPool
 Rows: TypeAlias = Sequence[Row[Any]]
 Version: TypeAlias = tuple[int, int]
 
-MOST = 1_000
+MOST = 4_000
 
 
 class Remembered:
