@@ -66,9 +66,10 @@ def _hang_up(connection):
         reply("200 OK", b"short", "Content-Length: -10"),
         reply("200 OK", b"short", "Content-Length: +10"),
         reply("200 OK", b"short", "Content-Length: 1_0"),
+        reply("200 OK", b"short", f"Content-Length: {'0' * 5000}10"),
         reply("103 Early Hints") + reply("200 OK", b"short", "Content-Length: 5"),
     ],
-    ids=range(23),
+    ids=range(24),
 )
 def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
     server = remote({"/x": answer})
@@ -86,6 +87,8 @@ def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
         ["Content-Length: 7 "],
         ['Content-Disposition: attachment; filename="größe.txt"'],
         ["X:"],
+        ["Content-Type: multipart/mixed", "Content-Length: 7"],
+        ["Content-Type: multipart/mixed; boundary=x", "Content-Transfer-Encoding: base64", "Content-Length: 7"],
     ],
 )
 def test_what_is_odd_and_yet_clear_is_taken(app, add, remote, headers):

@@ -14,7 +14,7 @@ BUSY = 60008
 
 
 @with_settings(add_by_url__at_once="2")
-def test_no_more_are_fetched_at_once_than_is_set(add, services, remote):
+def test_no_more_are_fetched_at_once_than_is_set(add, services, remote, caplog):
     server = remote({"/slow": endless(reply("200 OK"), b"x", pause=0.1)})
     slow = f"{server.origin}/slow"
 
@@ -26,6 +26,7 @@ def test_no_more_are_fetched_at_once_than_is_set(add, services, remote):
 
     assert (refusal.json["error_code"], refusal.headers["Retry-After"]) == (BUSY, "30")
     assert not [head for head in server.requests if "/y" in head]
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 @with_settings(add_by_url__at_once="1")

@@ -68,6 +68,37 @@ def test_a_body_whose_end_tls_does_not_vouch_for_is_refused(app, add, kept, monk
     assert app.get(f"/repository/file/{whole.json['filename']}").body == b"a whole dump"
 
 
+def _hang_up(connection):
+    with socket.socket(fileno=connection.detach()) as plain:
+        plain.shutdown(socket.SHUT_RDWR)
+
+
+def _hang_up_in_the_headers(connection):
+    connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+    _hang_up(connection)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (_hang_up, "broke"),
+        (_hang_up_in_the_headers, "broke"),
+        (say_nothing, "broke"),
+        (endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", pause=0.1), "took too long"),
+    ],
+    ids=["cut before", "cut in the headers", "silent", "drops"],
+)
+def test_what_breaks_in_tls_is_told_as_without_it(add, monkeypatch, remote, self_signed, answer, says):
+    certificate, context = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server = remote({"/x": answer}, context=context)
+
+    refusal = add(f"{server.origin}/x", status=400)
+
+    assert refusal.json["error_code"] == FAILED
+    assert says in refusal.json["status"]
+
+
 def test_a_server_that_never_shakes_hands_is_left(add, remote):
     plain = remote({"/x": say_nothing})
 

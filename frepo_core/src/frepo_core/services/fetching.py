@@ -12,6 +12,8 @@ from frepo_core.settings import Settings
 from .deadline import Deadline
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from .remote import RemoteBody
 
 
@@ -26,6 +28,7 @@ class Fetching:
         self._allowed = settings.add_by_url_allowed_networks
         self._timeout = settings.http_timeout
         self._seconds = settings.long_execution_time
+        self._tls: SSLContext | None = None
         self._room = threading.BoundedSemaphore(settings.add_by_url_at_once)
         for name in ("connection", "connectionpool", "poolmanager", "util.retry"):
             logging.getLogger(f"urllib3.{name}").addFilter(_DISCRETION)
@@ -49,9 +52,10 @@ class Fetching:
     @contextlib.contextmanager
     def _open(self, url: str) -> Iterator["RemoteBody"]:
         # With it comes urllib3, which no start has to wait for.
-        from .remote import RemoteBody, check, follow, make_pool, translated
+        from .remote import RemoteBody, check, follow, make_pool, make_tls, translated
 
-        with Deadline(self._seconds) as deadline, make_pool(self._timeout, self._allowed, deadline) as pool:
+        self._tls = self._tls or make_tls()
+        with Deadline(self._seconds) as deadline, make_pool(self._timeout, self._allowed, deadline, self._tls) as pool:
             with translated(deadline), _DISCRETION:
                 response = follow(pool, url)
             try:

@@ -77,7 +77,9 @@ def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
         return _bug(error, request)
     if status == 403:
         _log_refusal(request, error.message)
-    if status >= 500:
+    if isinstance(error, errors.RemotesBusyError):
+        log.warning("refused: %s", error.message)
+    elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
     message = SAID.get(type(error), error.message)
     response = error_body(request, message, error.number, status, **_details(error, request))
