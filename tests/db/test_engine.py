@@ -92,6 +92,14 @@ def test_a_database_in_memory_is_refused(text):
         make_engine(text)
 
 
+@pytest.mark.parametrize("text", ["mysql://u:hunter2@h", "mysql://u:hunter2@h/", "mariadb+pymysql://u:hunter2@h"])
+def test_a_server_without_a_database_is_refused(text):
+    with pytest.raises(ConfigurationError, match="names no database") as caught:
+        make_engine(text)
+
+    assert "hunter2" not in str(caught.value)
+
+
 def test_nothing_is_connected_when_the_engine_is_made():
     engine = make_engine("postgresql://u:p@192.0.2.1:1/d")
 

@@ -1,6 +1,7 @@
 """The schema comes from migrations alone, and a service on another schema does not start."""
 
 import contextlib
+import uuid
 from datetime import datetime
 
 import pytest
@@ -8,7 +9,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import DateTime, MetaData, column, insert, inspect, select, table, text
+from sqlalchemy import DateTime, MetaData, column, insert, inspect, make_url, select, table, text
 from sqlalchemy.orm import Session
 
 from frepo_core import main
@@ -39,6 +40,24 @@ def engine(database_url):
     engine = make_engine(database_url)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def postgresql_schema(postgresql_server):
+    """An engine whose tables are made in a schema of its own."""
+    name = f"own_{uuid.uuid4().hex[:12]}"
+    with postgresql_server.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(f"ALTER DATABASE {name} SET search_path = own, public"))
+        url = make_url(postgresql_server.emptied()).set(database=name).render_as_string(hide_password=False)
+        first = make_engine(url)
+        with first.begin() as inside:
+            inside.execute(text("CREATE SCHEMA own"))
+        first.dispose()
+        engine = make_engine(url)
+        yield engine
+        engine.dispose()
+        connection.execute(text(f"DROP DATABASE {name}"))
 
 
 def head():
@@ -109,9 +128,10 @@ def test_each_earlier_schema_is_upgraded_with_what_is_in_it(engine, revision):
         assert ["a-collection"] == connection.scalars(select(Base.metadata.tables["collection"].c.id)).all()
 
 
-def test_a_table_of_somebody_else_is_refused_again_and_again(engine):
+@pytest.mark.parametrize("made", ["TABLE version (app VARCHAR(20))", "VIEW version AS SELECT 1 AS app"])
+def test_a_table_of_somebody_else_is_refused_again_and_again(engine, made):
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE version (app VARCHAR(20))"))
+        connection.execute(text(f"CREATE {made}"))
         before = set(inspect(connection).get_table_names())
 
     for _ in range(2):
@@ -119,6 +139,15 @@ def test_a_table_of_somebody_else_is_refused_again_and_again(engine):
             migrations.upgrade(engine)
 
     assert set(inspect(engine).get_table_names()) == before
+
+
+def test_what_others_have_in_another_schema_is_theirs(postgresql_schema):
+    """On PostgreSQL a schema named like the user comes before `public`, where others' tables are seen, too."""
+    with postgresql_schema.begin() as connection:
+        connection.execute(text("CREATE TABLE public.tag (app VARCHAR(20))"))
+
+    assert migrations.upgrade(postgresql_schema)[1] == head()
+    assert differences(postgresql_schema) == []
 
 
 def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypatch):

@@ -58,6 +58,10 @@ def make_engine(text: str, driver: str = "") -> Engine:
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
             raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
     elif url.drivername.startswith(("mysql", "mariadb")):
+        if not url.database:
+            raise ConfigurationError(
+                "database.url (DATABASE_URL) names no database, e.g. mysql://user:password@host/frepo"
+            )
         options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600}
     try:
         engine = create_engine(url, **options)

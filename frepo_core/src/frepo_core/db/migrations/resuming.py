@@ -24,7 +24,10 @@ def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
     else's, and a `ConfigurationError`. Databases that can take a migration back need no mark.
     """
     needs_mark = connection.dialect.name in {"mysql", "mariadb"}
-    found = set(inspect(connection).get_table_names())
+    there = inspect(connection)
+    # PostgreSQL would show tables of other schemas, too, where its search_path has several.
+    own = there.default_schema_name
+    found = {*there.get_table_names(own), *there.get_view_names(own)}
     resumes = needs_mark and MARK in found
     if begins and not resumes and (taken := found.intersection(Base.metadata.tables)):
         raise ConfigurationError(
