@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from frepo_storage_local import LocalStorage
+
 NGINX = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "192.0.2.7"}
 ATTACHMENT = b"\x1f\x8b\x08\x00 the rest of a gzip file"
 
@@ -113,6 +115,19 @@ def test_head_is_answered_by_the_service(app, link):
 
     assert answer.headers["Content-Length"] == str(len(ATTACHMENT))
     assert "X-Accel-Redirect" not in answer.headers
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_missing(app, link, monkeypatch):
+    path = LocalStorage.path
+
+    def vanish(backend, key):
+        found = path(backend, key)
+        found.unlink()
+        return found
+
+    monkeypatch.setattr(LocalStorage, "path", vanish)
+
+    assert app.get(link, extra_environ=NGINX, status=500).json["error_code"] == 7016105
 
 
 @pytest.mark.parametrize("environment", [NGINX, {}], ids=["behind nginx", "alone"])

@@ -167,6 +167,13 @@ def test_a_link_is_not_followed(tmp_path, key):
         storage(tmp_path / "root").open(key)
 
 
+def test_a_pipe_in_the_place_of_a_blob_holds_up_nobody(tmp_path):
+    os.mkfifo(tmp_path / "key")
+
+    with storage(tmp_path).open("key") as blob:
+        assert blob.read(5) == b""
+
+
 @pytest.mark.parametrize("target", ["/etc/passwd", "/etc"])
 def test_a_link_below_the_root_is_an_error_when_links_are_refused(tmp_path, target):
     (tmp_path / "link").symlink_to(target)

@@ -231,7 +231,7 @@ def _describe(key: str, status: os.stat_result) -> BlobStat:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe in its place would wait for a writer
 
 
 def _refuse_link(key: str, path: str) -> None:

@@ -1,5 +1,6 @@
 """Downloads: who may read a file, and its bytes."""
 
+import contextlib
 import logging
 import os
 from collections.abc import Callable
@@ -160,9 +161,12 @@ class Downloads:
 
         def path(backend: StorageBackend, key: str) -> Path | None:
             found = backend.path(key)
-            if found is not None and found.stat().st_size != blob.size:
+            if found is not None:
+                with contextlib.suppress(FileNotFoundError):  # it went in this moment
+                    if found.stat().st_size == blob.size:
+                        return found
                 raise _wrong_size(blob, key)
-            return found
+            return None
 
         return self._located(blob, path)
 
