@@ -14,6 +14,12 @@ each_size = pytest.mark.parametrize("content", [SMALL, LARGE], ids=["small", "la
 
 
 @pytest.fixture
+def ini(ini):
+    """What was read once is asked of the storage again."""
+    return ini | {"fs.cache_size": "0"}
+
+
+@pytest.fixture
 def checksums(services):
     def checksums():
         with services.database.reading() as session:

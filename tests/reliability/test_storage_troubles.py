@@ -28,6 +28,7 @@ def start(tmp_path_factory, nursery, running_store):
     ledger = Ledger()
     environment = {
         "FS_ADAPTER": "awss3v3",
+        "FS_CACHE_SIZE": "0",
         "FS_AWSS3V3_BUCKET": "frepo",
         "FS_AWSS3V3_REGION": "eu-central-1",
         "FS_AWSS3V3_ENDPOINT": running_store.endpoint,

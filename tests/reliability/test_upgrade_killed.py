@@ -11,6 +11,7 @@ from sqlalchemy import insert, inspect, select, text
 
 from frepo_core.db import make_engine, migrations, names, utc_now
 from frepo_core.db.models import Base, Token
+from frepo_core.errors import ConfigurationError
 from reliability.conftest import BIG
 from reliability.upgrading import upgrade_to
 from servers.nursery import Child
@@ -91,5 +92,5 @@ def test_a_table_of_somebody_else_is_no_half_of_an_upgrade(engine):
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE token (somebody INTEGER)"))
 
-    with pytest.raises(Exception, match="already exists|cannot be used"):
+    with pytest.raises(ConfigurationError, match="database of its own"):
         migrations.upgrade(engine)

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 
+LARGEST = 64 << 10
 # What the interpreter takes for an entry besides the content: the digest, two headers of objects, a place in the map.
 ENTRY_BYTES = 512
 
@@ -24,9 +25,9 @@ class ContentCache:
             return content
 
     def keep(self, digest: str, content: bytes) -> None:
-        """Keep a content that has been checked."""
+        """Keep a content that has been checked, unless it is larger than 64 KiB."""
         with self._lock:
-            if digest in self._contents:
+            if digest in self._contents or len(content) > LARGEST:
                 return
             self._contents[digest] = content
             self._left -= len(content) + ENTRY_BYTES
