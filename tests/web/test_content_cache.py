@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from frepo_core.errors import BytesMissingError
 from frepo_core.services.upkeep import verify
 from web.client import with_settings
 
@@ -59,6 +60,15 @@ def test_a_large_content_is_not_kept(read, stranger, lose_storage):
     lose_storage()
 
     assert stranger.download(name).status_int == 500
+
+
+def test_nor_is_one_that_a_caller_in_the_process_reads_whole(services, uploader, lose_storage):
+    blob = services.files.find(uploader.upload(LARGE).json["filename"]).blob
+    assert services.downloads.read(blob, 0, blob.size) == LARGE
+    lose_storage()
+
+    with pytest.raises(BytesMissingError):
+        services.downloads.read(blob, 0, blob.size)
 
 
 @with_settings(fs__cache_size="0")
