@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -86,3 +88,26 @@ def test_a_token_for_one_upload_has_one_success(service, client, together):
     )
 
     assert ([200] + [403] * 7, before + 1) == (sorted(replies), len(blob_files(service)))
+
+
+def test_what_another_process_commits_is_seen_by_the_next_request_among_many(service, client, together):
+    """The database is asked once for all requests that are waiting."""
+    other = sqlite3.connect(service.folder / "frepo.db", isolation_level=None)
+    names = [client.upload(os.urandom(1000), f"{number}.bin", public="true").json["filename"] for number in range(40)]
+    done = threading.Event()
+
+    def ask_all_the_time(name):
+        while not done.is_set():
+            client.download(name)
+
+    late = []
+    with ThreadPoolExecutor(6) as pool:
+        pool.map(ask_all_the_time, [names[-1]] * 6)
+        for name in names[:-1]:
+            before = client.download(name).status
+            other.execute("DELETE FROM file WHERE stored_name = ?", [name])
+            late.append((before, client.download(name).status))
+        done.set()
+    other.close()
+
+    assert set(late) == {(200, 404)}

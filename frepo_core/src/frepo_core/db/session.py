@@ -65,6 +65,15 @@ class Database:
             return self._ask(query, values)
         return self._remembered.find((query, *values.values()), lambda: self._ask(query, values))
 
+    def allow(self, as_of: float | None) -> None:
+        """Let `look` answer this thread with what was true at `as_of` or later, until it is set again; None: now.
+
+        In seconds of `time.monotonic`. It is for who only reads: when their request had come is as good as now.
+        A write sets it back.
+        """
+        if self._remembered is not None:
+            self._remembered.allow(as_of)
+
     def write(self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None) -> Result:
         """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
 
@@ -72,6 +81,7 @@ class Database:
         that keeps SQLite locked is waited for once, and not once for each attempt and each writer in the queue.
         """
         patience = time.monotonic() + BUSY_SECONDS
+        self.allow(None)
         with self._turn(), _translated():
             manager = self._transactions
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):

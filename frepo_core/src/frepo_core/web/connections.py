@@ -9,7 +9,7 @@ from typing import Any
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from frepo_core.services.spooling import Spool
@@ -24,6 +24,8 @@ DRAINED_BYTES = 8 << 20
 SEND_BYTES = 512 << 10
 LARGE_PIECE = 64 << 10
 IN_MEMORY = 512 << 10
+# In WSGI's environment: when the head of the request had come, in seconds of `time.monotonic`.
+CAME_AT = "frepo.came_at"
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -47,6 +49,16 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
+
+
+class DatedTask(WSGITask):  # type: ignore[misc]
+    """Tells the application when the request came, which may have waited for a thread since."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return WSGI's environment."""
+        environ: dict[str, Any] = super().get_environment()
+        environ[CAME_AT] = self.request.came_at
+        return environ
 
 
 class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
@@ -102,6 +114,7 @@ class Channel(AskingChannel):
     """
 
     error_task_class = JsonErrorTask
+    task_class = DatedTask
     sendbuf_len: int
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
@@ -136,8 +149,10 @@ def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor,
         """Lets bodies wait in spools."""
 
         body_rcv: Any
+        came_at: float
 
         def parse_header(self, header_plus: bytes) -> None:
+            self.came_at = time.monotonic()
             super().parse_header(header_plus)
             if self.body_rcv is None and not self.chunked:
                 return
