@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from frepo_core.services.links import Links
 from frepo_core.services.listing import CollectionSearch, FileSearch, ListedFile, Page
 
 from . import schemas
@@ -72,6 +73,9 @@ class FileAttributes(Reply):
     isPasswordProtected: bool
 
 
+_OPEN, _PROTECTED = FileAttributes(isPasswordProtected=False), FileAttributes(isPasswordProtected=True)
+
+
 class FileRow(Reply):
     """A file in the listing; masked where the token may not see it in full."""
 
@@ -117,7 +121,9 @@ def list_files(request: FrepoRequest) -> Answer:
         ),
         by=request.sender,
     )
-    rows = [_row(request, listed) for listed in page.rows]
+    # Where the service is does not depend on the file, and is asked once.
+    root, links = request.link(""), request.services.links
+    rows = [_row(root, links, listed) for listed in page.rows]
     return Answer(body=FileListReply(results=rows, pagination=_pagination(page)))
 
 
@@ -140,11 +146,11 @@ def list_collections(request: FrepoRequest) -> Answer:
     return Answer(body=CollectionListReply(elements=elements, pagination=_pagination(page)))
 
 
-def _row(request: FrepoRequest, listed: ListedFile) -> FileRow:
+def _row(root: str, links: Links, listed: ListedFile) -> FileRow:
     file, masked = listed.file, listed.masked
     return FileRow(
         id=file.id,
-        publicUrl="" if masked else request.link(request.services.links.plain(file.stored_name)),
+        publicUrl="" if masked else root + links.plain(file.stored_name),
         filename="anonymous" if masked else file.stored_name,
         contentHash="" if masked else file.blob.digest,
         dateAdded=WireDate.of(file.created_at),
@@ -152,7 +158,7 @@ def _row(request: FrepoRequest, listed: ListedFile) -> FileRow:
         tags=[] if masked else list(file.tags),
         public=None if masked else file.public,
         size=file.blob.size,
-        attributes=FileAttributes(isPasswordProtected=file.password_hash is not None),
+        attributes=_OPEN if file.password_hash is None else _PROTECTED,
     )
 
 
