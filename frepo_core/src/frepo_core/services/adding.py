@@ -93,8 +93,10 @@ class Adding:
                 return written
 
             written = self._blobs.write_with(content, work)
-        if isinstance(written, Repeated):
-            return written
+        return written if isinstance(written, Repeated) else self._finish(collection, written, by)
+
+    def _finish(self, collection: CollectionFacts, written: _Written, by: Identity) -> AddedVersion:
+        """Collect the bytes of what went, and tell the log."""
         self._blobs.collect(written.perhaps_unused)
         number = written.added.version.number
         log.info("collection %s: version %s added by token %s", collection.id, number, by.fingerprint)
