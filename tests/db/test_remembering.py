@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from frepo_core.db import Database, make_engine
-from frepo_core.db.remembering import MOST, Remembered
+from frepo_core.db.remembering import MOST, OLDEST_SECONDS, Remembered
 
 SECONDS = 1
 
@@ -136,6 +136,15 @@ def test_who_writes_sees_what_is_true_now(database, other):
     database.allow(time.monotonic())
     assert value(database) == 0
     database.write(lambda session: setattr(session.get(Note, 1), "value", 1))
+
+    assert value(database) == 1
+
+
+def test_who_waits_for_a_change_sees_it(database, other):
+    database.allow(time.monotonic())
+    assert value(database) == 0
+    other.execute("UPDATE note SET value = 1")
+    time.sleep(OLDEST_SECONDS)
 
     assert value(database) == 1
 

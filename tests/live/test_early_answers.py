@@ -2,6 +2,8 @@
 
 import json
 import os
+import sqlite3
+import time
 
 import pytest
 
@@ -113,6 +115,21 @@ def test_what_cannot_be_understood_is_not_done_either(client, token, wire):
     wire.send(head("DELETE", path, client.auth, "Content-Length: many", "Expect: 100-continue"))
 
     assert (400, 200) == (wire.reply().status, client.request("GET", path).status)
+
+
+def test_what_was_done_is_not_answered_as_broken(service, client, token, wire):
+    """Its body is broken, but was not needed, and the answer is on its way when that shows."""
+    mine = token()
+    other = sqlite3.connect(service.folder / "frepo.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    wire.send(head("DELETE", f"/auth/token/{mine}", client.auth, "Transfer-Encoding: chunked"))
+    time.sleep(0.5)  # the service waits for the lock
+    wire.send(b"zz\r\nxx\r\n0\r\n\r\n")
+    time.sleep(0.2)
+    other.execute("COMMIT")
+    other.close()
+
+    assert (200, 404) == (wire.reply().status, client.request("GET", f"/auth/token/{mine}").status)
 
 
 def test_a_client_of_http_1_0_is_told_once_that_the_connection_ends(wire):

@@ -14,6 +14,7 @@ Rows: TypeAlias = Sequence[Row[Any]]
 Version: TypeAlias = tuple[int, int]
 
 MOST = 4_000
+OLDEST_SECONDS = 0.1  # for those who wait until something changes
 
 
 class Remembered:
@@ -59,16 +60,16 @@ class Remembered:
     def _version(self) -> Version | None:
         """Return which connection says which number, or None where none says it at once, as while all is locked."""
         asked, version = self._last
-        if self._local.as_of is not None and asked >= self._local.as_of:
+        as_of, now = self._local.as_of, time.monotonic()
+        if as_of is not None and asked >= as_of and now - asked < OLDEST_SECONDS:
             return version
-        asked = time.monotonic()
         try:
             with self._asking:
                 if self._connection is None:
                     self._connection = self._engine.raw_connection()
                     self._opened += 1
                 number = self._connection.execute("PRAGMA data_version").fetchall()[0][0]
-                self._last = asked, (self._opened, number)
+                self._last = now, (self._opened, number)
                 return self._opened, number
         except (sqlite3.Error, SQLAlchemyError):
             return None

@@ -88,6 +88,7 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self.requests_lock = threading.RLock()
+        self._reader = threading.get_ident()
 
     def received(self, data: bytes) -> bool:
         """Take in what was read; the rest of a refused body is not the next request."""
@@ -125,7 +126,7 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         """Go on with the request, in a worker."""
         with self.requests_lock:
             self.is_answered = True
-            request.error = request.error or answer
+            request.error = answer or request.error  # what was answered may be done, however broken the rest is
             if self.request is request:
                 self._answer_early(request) if answer else self._welcome(request)
             if self._is_due:
@@ -171,9 +172,12 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             self.handle_close()
 
     def _flush_some(self, do_close: bool = True) -> bool:
-        """Send what there is; `100 Continue` comes from a worker while waitress takes none to be at it."""
+        """Send what there is; `100 Continue` comes from a worker while waitress takes none to be at it.
+
+        A worker never closes: the next connection would get the number of this one, and what was seen of it.
+        """
         with self.outbuf_lock:
-            return bool(super()._flush_some(do_close))
+            return bool(super()._flush_some(do_close and threading.get_ident() == self._reader))
 
     def handle_close(self) -> None:
         """Close the connection, and let go of a body that will never be whole."""

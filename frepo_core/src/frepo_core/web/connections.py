@@ -24,7 +24,7 @@ DRAINED_BYTES = 8 << 20
 SEND_BYTES = 512 << 10
 LARGE_PIECE = 64 << 10
 IN_MEMORY = 512 << 10
-# In WSGI's environment: when the head of the request had come, in seconds of `time.monotonic`.
+# In WSGI's environment: when the request had come, and those before it were done, in seconds of `time.monotonic`.
 CAME_AT = "frepo.came_at"
 
 
@@ -57,7 +57,7 @@ class DatedTask(WSGITask):  # type: ignore[misc]
     def get_environment(self) -> dict[str, Any]:
         """Return WSGI's environment."""
         environ: dict[str, Any] = super().get_environment()
-        environ[CAME_AT] = self.request.came_at
+        environ[CAME_AT] = self.channel.queued_at
         return environ
 
 
@@ -149,10 +149,8 @@ def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor,
         """Lets bodies wait in spools."""
 
         body_rcv: Any
-        came_at: float
 
         def parse_header(self, header_plus: bytes) -> None:
-            self.came_at = time.monotonic()
             super().parse_header(header_plus)
             if self.body_rcv is None and not self.chunked:
                 return

@@ -23,6 +23,7 @@ class Turns(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no ty
 
     def add_task(self, task: Any) -> None:
         """Queue a task, and wake a thread, unless one will look at the queue by itself, in time."""
+        task.queued_at = time.monotonic()
         with self.lock:
             self.queue.append(task)
             if not self._has_watcher or self._may_begin():

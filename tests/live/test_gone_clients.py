@@ -1,0 +1,83 @@
+"""A client that goes away closes its own connection, and no other's."""
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from waitress import wasyncore
+
+from frepo_core.web.connections import make_server
+from live.wire import head
+
+SECONDS = 5
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
+
+
+@pytest.fixture
+def told():
+    """Set when the application may answer."""
+    return threading.Event()
+
+
+@pytest.fixture
+def asked():
+    """Set when the application was called."""
+    return threading.Event()
+
+
+@pytest.fixture
+def server(asked, told):
+    """A server whose loop is turned by hand."""
+
+    def application(environ, start):
+        asked.set()
+        told.wait(SECONDS)
+        if environ["REQUEST_METHOD"] == "POST":
+            environ["wsgi.input"].read()
+        start("200 OK", [("Content-Length", "2")])
+        return [b"ok"]
+
+    with ThreadPoolExecutor(1) as workers:
+        server = make_server(application, None, workers, listen="127.0.0.1:0", asyncore_use_poll=True)
+        yield server
+        server.task_dispatcher.shutdown()
+        wasyncore.close_all(map=server._map)
+
+
+def turn(server):
+    wasyncore.loop(timeout=0.2, use_poll=True, map=server._map, count=1)
+
+
+def test_who_is_told_to_go_on_and_is_gone_takes_no_other_along(server, asked, told):
+    """The number of a closed connection is the next one's; what was seen of the old one would be done to the new one."""
+    gone = socket.create_connection(server.socket.getsockname())
+    turn(server)
+    gone.sendall(head("POST", "/", "Content-Length: 2000000", "Expect: 100-continue"))
+    turn(server)
+    assert asked.wait(SECONDS)
+    [channel] = server.active_channels.values()
+    gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    gone.close()
+    accept = server.handle_accept
+
+    def accept_late():
+        """Let the application answer after it was seen who has something to say."""
+        told.set()
+        end = time.monotonic() + 0.5
+        while channel.connected and time.monotonic() < end:
+            time.sleep(0.01)
+        accept()
+
+    server.handle_accept = accept_late
+    with contextlib.closing(socket.create_connection(server.socket.getsockname(), SECONDS)) as other:
+        turn(server)
+        server.handle_accept = accept
+        other.sendall(head("GET", "/"))
+        for _ in range(5):
+            turn(server)
+
+        assert other.recv(100).startswith(b"HTTP/1.1 200")
