@@ -1,6 +1,6 @@
 """Disks that are full: 507, nothing changes, others go on, and it is over when there is room, without a restart."""
 
-import subprocess
+import contextlib
 
 import pytest
 
@@ -8,6 +8,7 @@ from frepo_core.errors import StorageFull
 from frepo_core.testing.sources import Source
 from reliability.conftest import services_over
 from reliability.invariants import assert_unchanged
+from servers.disks import small_disk
 
 SIZES = {"storage": "2m", "temporary": "1m", "database": "2m"}
 LARGE = Source(3 << 20).read()
@@ -16,18 +17,10 @@ LARGE = Source(3 << 20).read()
 @pytest.fixture
 def disks(tmp_path):
     """Small disks for the storage, the temporary files and the database."""
-    mounted = []
-    try:
+    with contextlib.ExitStack() as stack:
         for name, size in SIZES.items():
-            (tmp_path / name).mkdir(exist_ok=True)
-            command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(tmp_path / name)]
-            if subprocess.run(command, capture_output=True, check=False).returncode:
-                pytest.skip("this machine lets nobody mount a tmpfs")
-            mounted.append(tmp_path / name)
+            stack.enter_context(small_disk(tmp_path / name, size))
         yield tmp_path
-    finally:
-        for folder in mounted:
-            subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture

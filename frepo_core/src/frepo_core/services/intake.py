@@ -1,7 +1,6 @@
 """Takes content in: one pass that hashes, counts and stops at the limit, before anything is stored."""
 
 import contextlib
-import errno
 import hashlib
 import io
 import os
@@ -13,10 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast, runtime_checkable
 
-from frepo_core.errors import DigestMismatchError, EmptyContentError, FrepoError, MalformedRequestError, StorageFull
+from frepo_core.errors import (
+    ConfigurationError,
+    DigestMismatchError,
+    EmptyContentError,
+    FrepoError,
+    MalformedRequestError,
+    StorageFull,
+)
 
 from .sniffing import HEAD_BYTES, sniff
-from .spooling import IN_MEMORY, Spool, plain_file
+from .spooling import IN_MEMORY, NO_ROOM, Spool, plain_file
 from .sums import Sums
 
 CHUNK = 1 << 20
@@ -75,7 +81,7 @@ class Intake:
         self.directory = str(temp_directory) if temp_directory else None
         self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
         if temp_directory is not None:
-            temp_directory.mkdir(parents=True, exist_ok=True)
+            _make(temp_directory)
 
     @contextlib.contextmanager
     def read(self, incoming: Incoming, limits: tuple[Limit, ...] = ()) -> Iterator[Content]:
@@ -107,6 +113,13 @@ class Intake:
     def temporary_file(self) -> BinaryIO:
         """Open a file without a name, small ones in memory; it is gone when it is closed, or the process ends."""
         return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=self.directory))
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"temp_directory (TEMP_DIRECTORY) cannot be made: {error}") from error
 
 
 def _measure(source: SelfHashing, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Sums, int, bytes]:
@@ -184,6 +197,6 @@ def no_room_translated() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        if error.errno in NO_ROOM:
             raise StorageFull("The disk for temporary files has no room left") from error
         raise

@@ -1,18 +1,22 @@
 """Where content waits while it arrives: a file without a name, hashed meanwhile, that a storage can link into place."""
 
 import contextlib
+import errno
 import io
 import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Protocol
+from typing import NoReturn, Protocol
+
+from frepo_core.errors import StorageFull, StorageUnavailable
 
 from .following import Follower
 from .sums import Sums
 
 IN_MEMORY = 512 << 10
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 Take = Callable[[Sums, bytes], object]
 
@@ -109,7 +113,7 @@ class Spool:
             self._memory = io.BytesIO()
         self._file.append(data)
 
-    def getfile(self) -> io.BytesIO | SpooledFile:
+    def getfile(self) -> "io.BytesIO | SpooledFile | LostBody":
         """Return the whole body, at its start."""
         body = self._file or self._memory
         body.seek(0)
@@ -123,6 +127,45 @@ class Spool:
 
     def __len__(self) -> int:
         return self._file.length if self._file is not None else self._memory.getbuffer().nbytes
+
+
+class ArrivingSpool(Spool):
+    """What a body is taken into by who moves the bytes of all clients, and can answer none.
+
+    What the disk does not take is dropped, and told to who reads the body.
+    """
+
+    _trouble: OSError | None = None
+
+    def append(self, data: bytes) -> None:
+        """Take more of the body, unless some of it is lost."""
+        if self._trouble is None:
+            try:
+                super().append(data)
+            except OSError as error:
+                self._trouble = error
+
+    def getfile(self) -> "io.BytesIO | SpooledFile | LostBody":
+        """Return the whole body, at its start, or what says why it is not there."""
+        return super().getfile() if self._trouble is None else LostBody(self._trouble)
+
+
+class LostBody:
+    """Stands for a body that the disk for temporary files did not take. Reading it raises why."""
+
+    def __init__(self, trouble: OSError) -> None:
+        self._trouble = trouble
+
+    def read(self, size: int = -1) -> NoReturn:
+        """Raise `StorageFull` or `StorageUnavailable`."""
+        if self._trouble.errno in NO_ROOM:
+            raise StorageFull("The disk for temporary files has no room left") from self._trouble
+        raise StorageUnavailable(f"The disk for temporary files: {self._trouble.strerror}") from self._trouble
+
+    readline = readinto = read
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def plain_file(directory: str | None, workers: ThreadPoolExecutor, begun: bytes) -> SpoolFile:

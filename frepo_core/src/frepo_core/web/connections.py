@@ -12,7 +12,7 @@ from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask, WSGITask
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
-from frepo_core.services.spooling import Spool
+from frepo_core.services.spooling import ArrivingSpool
 
 from .asking import AskingChannel, EarlyAnswer
 from .bodies import opener_of
@@ -39,7 +39,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
             return
         status = f"{error.reason}: {error.body}"
         numbers = {"error_code": error.code, "http_code": error.code, "exit_code": error.code}
-        body = json.dumps({"status": status, **numbers}).encode()
+        body = json.dumps({"status": status, **numbers}, separators=(",", ":")).encode()
         self._write(f"{error.code} {error.reason}", [("Content-Type", "application/json")], body)
 
     def _write(self, status: str, headers: list[tuple[str, str]], body: bytes) -> None:
@@ -155,7 +155,7 @@ def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor,
             if self.body_rcv is None and not self.chunked:
                 return
             opener = opener_of(self.headers.get("CONTENT_TYPE", ""), self.query)
-            spool = Spool(self.adj.inbuf_overflow, partial(opener, directory, workers))
+            spool = ArrivingSpool(self.adj.inbuf_overflow, partial(opener, directory, workers))
             if self.chunked:
                 self.body_rcv = BoundedChunks(spool)
             else:

@@ -1,0 +1,46 @@
+"""A disk for temporary files that is full is said to whoever sends a body, however it comes."""
+
+import base64
+
+import pytest
+
+from live.wire import Client, field, form
+from servers.disks import small_disk
+
+CONTENT = bytes(3 << 20)
+
+
+@pytest.fixture
+def client(start_service, tmp_path):
+    with small_disk(tmp_path / "small", "1m") as folder:
+        yield Client(start_service(TEMP_DIRECTORY=str(folder)))
+
+
+SENT = {
+    "raw": lambda client: client.upload(CONTENT),
+    "chunked": lambda client: client.upload(iter([CONTENT])),
+    "form": lambda client: client.multipart(form(field("file", CONTENT, "a.bin"))),
+    "base64": lambda client: client.upload(base64.b64encode(CONTENT), encoding="base64"),
+    "version": lambda client: client.push(client.collection(), CONTENT),
+}
+
+
+@pytest.mark.parametrize("how", SENT)
+def test_a_body_that_finds_no_room_is_answered(client, how):
+    answer = SENT[how](client)
+
+    assert (507, 7016104) == (answer.status, answer.json["error_code"])
+
+
+def test_what_needs_no_room_goes_on(client):
+    client.upload(CONTENT)
+
+    assert client.upload(b"small").status == 200
+
+
+def test_a_folder_that_is_gone_is_the_services_trouble(start_service, tmp_path):
+    folder = tmp_path / "temporary"
+    client = Client(start_service(TEMP_DIRECTORY=str(folder)))
+    folder.rmdir()
+
+    assert (503, 7016103) == ((answer := client.upload(CONTENT)).status, answer.json["error_code"])
