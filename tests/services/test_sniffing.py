@@ -26,6 +26,27 @@ def test_rows_of_sql_are_no_table():
     assert sniff(statements[:HEAD_BYTES]) == sniff(statements[:4000]) == sniff(rows[:HEAD_BYTES]) == "text/plain"
 
 
+@pytest.mark.parametrize(
+    "start",
+    [b"-- MySQL dump 10.13\n", b"--\n-- PostgreSQL database dump\n--\n", b"/*M!999999\\- enable the sandbox mode */\n"],
+)
+@pytest.mark.parametrize(
+    "row",
+    [
+        b"'<!DOCTYPE html><html><body>Hi</body></html>'",
+        b"'#include <stdio.h>\nint main(void) {'",
+        b"'import os\ndef f():'",
+    ],
+)
+def test_a_dump_of_sql_is_plain_text_whatever_is_in_its_rows(start, row):
+    """Tonight's rows do not decide whether tonight's dump is taken."""
+    assert sniff(start + b"INSERT INTO page VALUES (" + row + b");\n") == "text/plain"
+
+
+def test_a_page_is_one():
+    assert sniff(b"<!DOCTYPE html><html><!-- -- --><body>Hi</body></html>") == "text/html"
+
+
 @pytest.mark.parametrize("line", [b"1,name,\n", b'1,"name (short)",x\r\n', b"1,;,(x)\n"])
 def test_a_table_is_one(line):
     assert sniff((line * 1000)[:HEAD_BYTES]) == "text/csv"

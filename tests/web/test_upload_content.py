@@ -21,6 +21,12 @@ def cut_short():
     return {"wsgi.input": BytesIO(b"hell"), "CONTENT_LENGTH": "5"}
 
 
+def test_a_part_of_a_file_is_no_file(uploader):
+    answer = uploader.upload(b"lo", headers={"Content-Range": "bytes 3-4/5"})
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
 @pytest.mark.parametrize("encoding", ["", "plain"])
 def test_plain_content_is_taken_as_it_is(uploader, encoding):
     answer = uploader.upload(b"aGVsbG8=", encoding=encoding)

@@ -89,6 +89,14 @@ def test_a_version_may_come_in_a_form(root, collection):
     assert answer.json["version"]["sha256"] == HELLO
 
 
+def test_a_part_of_a_dump_is_no_version(root, collection):
+    """As `curl -C` sends what was not sent the night before."""
+    root.push(collection, b"hello")
+    answer = root.push(collection, b"lo", headers={"Content-Range": "bytes 3-4/5"})
+
+    assert (answer.status_int, numbers(root, collection)) == (400, [1])
+
+
 @pytest.mark.parametrize("content_type", ["", "application/x-www-form-urlencoded", "application/json"])
 def test_any_other_content_type_is_raw_content(root, collection, content_type):
     answer = root.push(collection, b"hello", headers={"Content-Type": content_type})

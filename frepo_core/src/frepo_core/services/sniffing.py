@@ -15,6 +15,7 @@ _CUT_JSON = re.compile(
     (?: "(?:[^"\\\x00-\x1f]|\\.)*+ \\? | - | [a-z]{1,4} )?""",
     re.VERBOSE,
 )
+_STARTS_OF_SQL = (b"--", b"/*M!")  # comments; the latter is MariaDB's own
 _ENDS_OF_SQL = (b";", b"),")
 
 
@@ -23,6 +24,8 @@ def sniff(head: bytes) -> str:
     mime = common_name(_sniffers().sniff(head))
     if mime == "text/plain" and len(head) >= HEAD_BYTES and _CUT_JSON.fullmatch(head):
         return "application/json"  # libmagic knows JSON only when it sees its end
+    if mime.startswith("text/") and head.lstrip().startswith(_STARTS_OF_SQL):
+        return "text/plain"  # a dump of SQL, whatever programs and pages are in its rows
     if mime == "text/csv" and all(line.endswith(_ENDS_OF_SQL) for line in head.splitlines()[:-1]):
         return "text/plain"  # libmagic takes lines for a table that have as many commas
     return mime

@@ -8,7 +8,7 @@ from functools import partial
 from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
-from frepo_core.errors import FieldsError
+from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.plugins import Window
 from frepo_core.services.decoding import EncodedFile
 from frepo_core.services.intake import CHUNK, Incoming, no_room_translated
@@ -33,6 +33,8 @@ class Upload:
 @contextlib.contextmanager
 def read_upload(request: FrepoRequest) -> Iterator[Upload]:
     """Give the content of the request. Everything that is not multipart/form-data is raw content."""
+    if "Content-Range" in request.headers:  # RFC 9110, 14.5
+        raise MalformedRequestError("A part of a content (Content-Range) cannot be added to another, send all of it")
     sha256, md5 = _digests(request)
     content_type = request.headers.get("Content-Type", "")
     if not is_multipart(content_type):
