@@ -91,6 +91,14 @@ def test_a_missing_ini_file_is_named(console):
     assert "There is no ini file 'development.ini'" in console.refusal("db:upgrade", FREPO_INI="")
 
 
+def test_what_stands_around_a_lone_percent_is_not_shown(console, ini_file):
+    ini_file.write_text("[app:main]\ndatabase.url = postgresql://frepo:abc%5ecre7@db/frepo\n")
+    said = console.refusal("--ini", str(ini_file), "db:upgrade")
+
+    assert "%%" in said
+    assert "5ecre7" not in said
+
+
 def test_the_ini_file_of_the_option_is_read_before_that_of_the_environment(console, ini_file):
     ini_file.write_text("[app:main]\nno.such_setting = 1\n")
 

@@ -58,7 +58,7 @@ def test_a_command_looks_for_garbage_seldom_and_not_at_its_end(started):
 def test_a_service_looks_for_garbage_when_it_is_built_and_not_in_what_it_is_built_of(started):
     looked, frozen, is_enabled, _ = started(SERVICE)
 
-    assert looked == 0
+    assert looked <= 1  # which Python 3.12 had begun before
     assert frozen > 50_000
     assert is_enabled
 

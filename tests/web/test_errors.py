@@ -22,6 +22,11 @@ def test_the_shape_of_a_validation_error(root):
     }
 
 
+def test_errors_are_written_as_answers_are(root):
+    """Clients in shell look for the text."""
+    assert root.post(GENERATE, {"roles": []}).body.startswith(b'{"status":"Validation error","error_code":400,')
+
+
 def test_unknown_fields_are_refused_by_name(root):
     answer = root.post(GENERATE, {"roles": ["upload.all"], "x": 1})
 

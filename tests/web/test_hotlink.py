@@ -280,6 +280,15 @@ def test_restricted_regular_urls_leave_the_protected_one_open(with_settings, fil
     assert app.get(f"/stream/{md5('secret')}/{LATER}/{file}").body == b"content"
 
 
+@pytest.mark.parametrize("how", ["token", "protected"])
+def test_what_is_restricted_no_cache_keeps_for_others(with_settings, file, make_token, how):
+    app = with_settings(restrict_regular_urls="true", secret_method="secret")
+    paths = {"token": f"/repository/file/{file}", "protected": f"/stream/{md5('secret')}/{LATER}/{file}"}
+    answer = app.get(paths[how], headers={"token": make_token(Role.VIEW_LISTING)} if how == "token" else {})
+
+    assert answer.headers["Cache-Control"] == "private, no-store"
+
+
 def test_the_restriction_alone_does_nothing(with_settings, file):
     app = with_settings(restrict_regular_urls="true", protection_enabled="false")
 

@@ -96,6 +96,8 @@ def test_a_search_takes_every_character_for_itself_in_any_case(upload, names, se
     ("query", "found"),
     [
         ("tags[]=one", ["12", "1"]),
+        ("tags[0]=one", ["12", "1"]),
+        ("tags[0]=one&tags[1]=two", ["2", "12", "1"]),
         ("tags[]=one&tags[]=two", ["2", "12", "1"]),
         ("tags=two", ["2", "12"]),
         ("tags[]=ONE", ["12", "1"]),

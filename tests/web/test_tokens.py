@@ -214,11 +214,15 @@ def test_an_odd_restriction_is_refused(root, field, value):
     assert set(answer.json["fields"]) == {f"form.data.{field}"}
 
 
-@pytest.mark.parametrize("data", [None, [], "x", 1])
+@pytest.mark.parametrize("data", [None, ["a"], "x", 1])
 def test_restrictions_are_an_object(root, data):
     answer = generate(root, data=data)
 
     assert set(answer.json["fields"]) == {"form.data"}
+
+
+def test_php_writes_an_empty_object_as_a_list(root):
+    assert generate(root, data=[]).json["tokenId"]
 
 
 def test_an_id_can_be_chosen(root):

@@ -1,5 +1,6 @@
 """Finds and reads the ini file: `--ini`, else `$FREPO_INI`, else `development.ini` in the current folder."""
 
+import configparser
 import os
 from pathlib import Path
 
@@ -33,7 +34,9 @@ def read_ini(path: Path) -> dict[str, str]:
         loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
         settings = dict(loader.get_settings("app:main"))
     except Exception as error:
-        reason = " ".join(str(error).split())
+        # What stands around a lone % may be a password.
+        is_percent = isinstance(error, configparser.InterpolationError)
+        reason = "a % has to be written as %%" if is_percent else " ".join(str(error).split())
         raise ConfigurationError(f"The ini file {str(path)!r} cannot be read: {reason}") from error
     if not settings:
         raise ConfigurationError(f"The ini file {str(path)!r} has no settings: there is no section [app:main] in it")

@@ -70,6 +70,10 @@ class Downloads:
         self._cache = ContentCache(settings.fs_cache_size)
         self._wants_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
+    def is_open(self, file: FileFacts) -> bool:
+        """Tell whether everybody may have a file, so that caches may keep it for others."""
+        return not (file.is_version or file.password_hash is not None or self._wants_token)
+
     def find(self, name: str, key: Key, *, checked: bool = False) -> FileFacts:
         """Return the file, by its stored name or an alias, that the key opens.
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from .types import Expression, Lines, Location, Networks, Size, Words
+from .types import Domain, Expression, Lines, Location, Networks, Seconds, Size, Words
 
 
 def _setting(name: str, default: Any, description: str, **limits: Any) -> Any:
@@ -32,7 +32,7 @@ class Settings(BaseModel):
         None,
         "Outside `prod`: the file (0600) where secrets that are not set are made and kept.",
     )
-    app_domain: str = _setting(
+    app_domain: Domain = _setting(
         "app.domain", "", "Host name for links; empty: the one that the request was sent to. May hold a port."
     )
     read_only: bool = _setting("read_only", False, "Answer every write with 503.")
@@ -42,14 +42,13 @@ class Settings(BaseModel):
     temp_directory: Path | None = _setting(
         "temp_directory", None, "Where bodies wait while they are read; empty: the system's own folder."
     )
-    http_timeout: float = _setting(
-        "http.timeout", 30.0, "Seconds to connect to, and between reads from, a URL that is fetched.", gt=0
+    http_timeout: Seconds = _setting(
+        "http.timeout", 30.0, "Seconds to connect to, and between reads from, a URL that is fetched."
     )
-    long_execution_time: float = _setting(
+    long_execution_time: Seconds = _setting(
         "long_execution_time",
         1800.0,
         "Seconds that fetching a URL, or draining at a stop, may take in all.",
-        gt=0,
     )
     health_check_code: SecretStr = _setting(
         "health_check.code", "", "The code that /health wants; empty: /health always answers 403."

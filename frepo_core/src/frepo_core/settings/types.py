@@ -13,6 +13,8 @@ from frepo_core.domain.sizes import parse_size
 
 _LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 
+_DOMAIN = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?", re.ASCII)
+
 
 def _split(value: Any) -> Any:
     """Split a text at commas and white space; an ini may spread it over lines."""
@@ -52,9 +54,18 @@ def _location(value: str) -> str:
     return location
 
 
+def _domain(value: str) -> str:
+    if value and not _DOMAIN.fullmatch(value):
+        raise ValueError("write a host name, and a port where it has one, such as files.example.org:8443")
+    return value
+
+
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
 Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
 Expression = Annotated[str, BeforeValidator(_expression)]
+Domain = Annotated[str, AfterValidator(_domain)]
+# Seconds; what is longer than a year is no limit, and more than some clocks take.
+Seconds = Annotated[float, Field(gt=0, le=365 * 86400)]
 Location = Annotated[str, AfterValidator(_location)]

@@ -61,7 +61,6 @@ def send(request: FrepoRequest, file: FileFacts) -> Response:
     """Build the answer that carries a file's bytes, or says who has them: nginx or the store."""
     if url := store_url(request, file):
         return Response(status=302, location=url, cache_control=CLOSED_CACHE)
-    is_closed = file.is_version or file.password_hash is not None
     disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
     return ContentResponse(
         request,
@@ -70,7 +69,7 @@ def send(request: FrepoRequest, file: FileFacts) -> Response:
         etag=file.blob.digest,
         modified=file.created_at,
         headers={
-            "Cache-Control": CLOSED_CACHE if is_closed else OPEN_CACHE,
+            "Cache-Control": OPEN_CACHE if request.services.downloads.is_open(file) else CLOSED_CACHE,
             "Content-Disposition": f'{disposition}; filename="{file.requested_name}"',
             "Content-Security-Policy": "sandbox",
             "Repr-Digest": repr_digest(file.blob.digest),

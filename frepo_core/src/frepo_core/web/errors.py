@@ -68,7 +68,7 @@ def error_body(request: FrepoRequest, message: str, number: int, status: int, **
     """Build the answer: the common keys, then those that this endpoint's clients look for."""
     envelope = request.endpoint.envelope if request.endpoint else {}
     body = {"status": message, "error_code": number, "http_code": status, "exit_code": status, **envelope, **more}
-    return Response(json.dumps(body).encode(), status=status, content_type="application/json")
+    return Response(json.dumps(body, separators=(",", ":")).encode(), status=status, content_type="application/json")
 
 
 def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:

@@ -36,6 +36,11 @@ Expires = Annotated[str | None, Field(max_length=64), WithJsonSchema(schemas.EXP
 Expiry = Annotated[str, Field(pattern=schemas.EXPIRY)]
 
 
+def _nothing(value: Any) -> Any:
+    """Take an empty list for an empty object, as PHP writes both as `[]`."""
+    return {} if value == [] else value
+
+
 class TokenData(Form):
     """What restricts a token; empty lists and 0 do not."""
 
@@ -50,7 +55,7 @@ class GenerateToken(Form):
     """A token to be made."""
 
     roles: list[Annotated[Role, BeforeValidator(_role)]] = Field(min_length=1, max_length=100)
-    data: TokenData = TokenData()
+    data: Annotated[TokenData, BeforeValidator(_nothing)] = TokenData()
     expires: Expires = None
     id: ChosenId = None
 

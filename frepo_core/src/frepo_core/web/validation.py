@@ -20,6 +20,7 @@ TITLE = "Validation error"
 
 NUL = "A text holds U+0000, which not every database keeps"
 
+_INDEX = re.compile(r"\[\d*\]$", re.ASCII)
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
@@ -29,11 +30,11 @@ def parse_query(model: type[Model], params: Iterable[tuple[str, str]]) -> Model:
 
 
 def gather(model: type[BaseModel], params: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Collect the parameters that the model names; `tags[]=a&tags[]=b` and `tags=a` make lists."""
+    """Collect the parameters that the model names; `tags[]=a&tags[]=b`, `tags[0]=a&tags[1]=b` and `tags=a` make lists."""
     lists = _lists(model)
     values: dict[str, Any] = {}
     for raw, value in params:
-        name = raw.removesuffix("[]")
+        name = _INDEX.sub("", raw)
         if name not in lists:
             continue
         if lists[name]:
