@@ -146,6 +146,38 @@ def test_a_suspicious_version_is_kept_without_rotating_where_that_is_asked_for(c
     assert [1, 2] == numbers(target)
 
 
+def test_broken_dumps_night_after_night_remove_no_good_one(collection, push, numbers):
+    """None of them is what the next one is compared with."""
+    target = collection(maxBackupsCount=4, maxShrinkPercent=50, onSuspicious="keep")
+    push(target, b"x" * 100)
+    push(target, b"y" * 100)
+    push(target, b"bad 1")
+    push(target, b"bad 2")
+    refused = push(target, b"bad 3", status=400)
+
+    assert 4014 == refused["error_code"]
+    assert [1, 2, 3, 4] == numbers(target)
+
+
+def test_a_good_dump_after_broken_ones_comes_in(collection, push, numbers):
+    target = collection(maxShrinkPercent=50, onSuspicious="keep")
+    push(target, b"x" * 100)
+    push(target, b"bad")
+    push(target, b"y" * 90)
+
+    assert [2, 3] == numbers(target)
+
+
+def test_a_dump_that_is_smaller_for_good_is_what_later_ones_are_compared_with(app, admin, collection, push, numbers):
+    target = collection(maxBackupsCount=3, maxShrinkPercent=50)
+    push(target, b"x" * 100)
+    for percent, content in ((0, b"y" * 10), (50, b"z" * 9)):
+        app.put_json(f"/repository/collection?_token={admin}", {"collection": target, "maxShrinkPercent": percent})
+        push(target, content)
+
+    assert [1, 2, 3] == numbers(target)
+
+
 def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, collection):
     target = collection(minRetention="7d", maxShrinkPercent=20)
 

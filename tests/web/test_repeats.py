@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Upload
+from frepo_core.db.models import Blob, Upload
 from frepo_core.domain.roles import Role
 
 
@@ -103,6 +103,44 @@ def test_a_repeated_version_gets_its_answer_even_when_it_was_rotated_out(push):
     again = push(b"dump")
 
     assert first.json == again.json
+
+
+def test_a_version_that_was_deleted_is_added_again(app, admin, collection, push):
+    push(b"dump")
+    app.delete(f"/repository/collection/{collection}/backup/v1?_token={admin}")
+
+    assert push(b"dump").json["version"]["version"] == 2
+
+
+def test_a_file_that_was_deleted_is_stored_again(app, admin, upload):
+    name = upload(b"content").json["filename"]
+    app.delete(f"/repository/file/{name}?_token={admin}")
+    again = upload(b"content").json["filename"]
+
+    assert app.get(f"/repository/file/{again}?_token={admin}").body == b"content"
+
+
+def test_a_collection_made_again_under_its_id_has_keys_of_its_own(app, admin):
+    chosen = "0f0e7c9a-4d0b-4a52-8a44-6b1f5a3f7c11"
+    path = f"/repository/collection/{chosen}"
+    for _ in range(2):
+        app.post_json(
+            f"/repository/collection?_token={admin}", {"filename": "db.sql", "id": chosen, "maxBackupsCount": 1}
+        )
+        for content in (b"dump", b"next"):
+            headers = {"Idempotency-Key": content.decode(), "Content-Type": "application/octet-stream"}
+            last = app.post(f"{path}/backup?_token={admin}", content, headers=headers).json
+            assert last["collection"]["last_version"] == last["version"]["version"] == (1 if content == b"dump" else 2)
+        app.delete(f"{path}/backup/v2?_token={admin}")
+        app.delete(f"{path}?_token={admin}")
+
+
+def test_what_is_damaged_is_stored_again(app, admin, upload, services):
+    name = upload(b"content").json["filename"]
+    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
+    upload(b"content")
+
+    assert app.get(f"/repository/file/{name}?_token={admin}").body == b"content"
 
 
 def test_a_refused_upload_leaves_its_key_free(push, upload):

@@ -155,7 +155,11 @@ class CollectionToken(Base):
 
 
 class Version(Base):
-    """One version of a collection's file; numbers are never used twice."""
+    """One version of a collection's file; numbers are never used twice.
+
+    `is_suspicious`: a guard spoke against it, and it was kept all the same. No later one is compared with it. Null for
+    those that came in before this was noted.
+    """
 
     __tablename__ = "version"
     __table_args__ = (UniqueConstraint("collection_id", "number"),)
@@ -165,12 +169,16 @@ class Version(Base):
     number: Mapped[int]
     file_id: Mapped[int] = mapped_column(ForeignKey("file.id"), unique=True)
     created_at: Mapped[datetime]
+    is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
 
     file: Mapped[File] = relationship()
 
 
 class Upload(Base):
-    """An upload that carried an Idempotency-Key, and its answer, kept for a day."""
+    """An upload that carried an Idempotency-Key, and its answer, kept for a day.
+
+    `file_id` is what it answered with, which may have been rotated out since.
+    """
 
     __tablename__ = "upload"
 
@@ -178,6 +186,7 @@ class Upload(Base):
     digest: Mapped[str] = mapped_column(exact(64))
     answer: Mapped[dict[str, Any]]
     created_at: Mapped[datetime] = mapped_column(index=True)
+    file_id: Mapped[int | None] = mapped_column(index=True)
 
 
 Index("ix_file_listing", File.kind, File.public, File.id)

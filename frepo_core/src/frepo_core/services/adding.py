@@ -23,7 +23,7 @@ from .failpoints import reach
 from .files import add_row, token_limit
 from .intake import Incoming, Intake, Limit
 from .repeats import Repeat, Repeated, find_answer, remember
-from .room import larger_than_all_may_be, larger_than_one_may_be, make_room
+from .room import larger_than_all_may_be, larger_than_one_may_be, make_room, suspicion_of
 from .tokens import use_up
 from .versions import lock, remove, with_files
 
@@ -89,7 +89,7 @@ class Adding:
                     return repeated
                 use_up(session, by)
                 written = self._write(session, row, blob, after)
-                remember(session, repeat, content.digest, by, written.added)
+                remember(session, repeat, content.digest, by, written.added, written.added.version.file)
                 return written
 
             written = self._blobs.write_with(content, work)
@@ -116,9 +116,9 @@ class Adding:
         _check_is_last(facts, after)
         if self._refuses_duplicates and _has_content(session, row.id, blob):
             raise RuleError(4008, "file", "backup_version_uploaded_twice")
-        evicted = make_room(
-            session, self._plugins, facts, IncomingVersion(size=blob.size, created_at=now), is_measured=True
-        )
+        suspicion = suspicion_of(session, facts, blob.size)
+        incoming = IncomingVersion(size=blob.size, created_at=now)
+        evicted = make_room(session, self._plugins, facts, incoming, suspicion=suspicion)
         ids = [version.id for version in evicted]
         gone = session.scalars(with_files().where(Version.collection_id == row.id, Version.id.in_(ids))).all()
         if len(gone) != len(evicted):
@@ -130,7 +130,14 @@ class Adding:
         row.stored_size += blob.size
         name = version_name(row.filename, row.last_number)
         file = add_row(session, blob, name=name, kind="version", public=False, password_hash=row.password_hash)
-        version = Version(id=new_uuid4(), collection_id=row.id, number=row.last_number, file=file, created_at=now)
+        version = Version(
+            id=new_uuid4(),
+            collection_id=row.id,
+            number=row.last_number,
+            file=file,
+            created_at=now,
+            is_suspicious=suspicion is not None,
+        )
         session.add(version)
         session.flush()
         added = AddedVersion(version=VersionFacts.of(version), collection=CollectionFacts.of(row))

@@ -20,7 +20,7 @@ from .blobs import Blobs
 from .facts import WITH_BLOB, FileFacts
 from .intake import Content, Incoming, Intake, Limit
 from .passwords import Passwords
-from .repeats import Repeat, Repeated, find_answer, remember
+from .repeats import Repeat, Repeated, find_answer, forget, remember
 from .tokens import use_up
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class Files:
                     return repeated
                 use_up(session, by)
                 added = _record(session, blob, new, tags, password_hash, known)
-                remember(session, repeat, content.digest, by, added)
+                remember(session, repeat, content.digest, by, added, added.file)
                 return added
 
             added = self._blobs.write_with(content, work)
@@ -153,6 +153,7 @@ class Files:
         def work(session: Session) -> None:
             row = session.scalar(select(File).where(File.id == file.id).with_for_update())
             if row is not None:
+                forget(session, row.id)
                 session.delete(row)
 
         self._database.write(work)

@@ -10,9 +10,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Upload
+from frepo_core.db.models import Blob, File, Upload
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import KeyReusedError
+
+from .facts import FileFacts
 
 Added = TypeVar("Added")
 
@@ -40,7 +42,10 @@ class Repeated:
 
 
 def find_answer(session: Session, repeat: "Repeat[Any] | None", digest: str, by: Identity) -> Repeated | None:
-    """Return the answer that this key got within a day. Raises `KeyReusedError` where the content was another."""
+    """Return the answer that this key got within a day. Raises `KeyReusedError` where the content was another.
+
+    What was deleted since, or whose bytes are damaged, is no answer: the content is taken anew.
+    """
     if repeat is None:
         return None
     row = session.get(Upload, _name(repeat, by))
@@ -48,10 +53,20 @@ def find_answer(session: Session, repeat: "Repeat[Any] | None", digest: str, by:
         return None
     if row.digest != digest:
         raise KeyReusedError("This Idempotency-Key was used for other content; choose a new key")
+    damaged = select(File.id).join(Blob, Blob.id == File.blob_id).where(Blob.damaged_at.is_not(None))
+    if session.scalar(damaged.where(File.id == row.file_id)):
+        return None
     return Repeated(answer=row.answer)
 
 
-def remember(session: Session, repeat: Repeat[Added] | None, digest: str, by: Identity, added: Added) -> None:
+def forget(session: Session, file_id: int) -> None:
+    """Forget answers that tell of a file which somebody deletes. What is rotated out was kept as long as promised."""
+    session.execute(delete(Upload).where(Upload.file_id == file_id))
+
+
+def remember(
+    session: Session, repeat: Repeat[Added] | None, digest: str, by: Identity, added: Added, file: FileFacts
+) -> None:
     """Note the answer in the upload's own transaction; two uploads at once with one key are a conflict."""
     if repeat is None:
         return
@@ -59,7 +74,8 @@ def remember(session: Session, repeat: Repeat[Added] | None, digest: str, by: Id
     session.execute(delete(Upload).where(Upload.key.in_(session.scalars(too_old).all())))
     name = _name(repeat, by)
     session.execute(delete(Upload).where(Upload.key == name))
-    session.add(Upload(key=name, digest=digest, answer=dict(repeat.write_down(added)), created_at=utc_now()))
+    answer = dict(repeat.write_down(added))
+    session.add(Upload(key=name, digest=digest, answer=answer, created_at=utc_now(), file_id=file.id))
     session.flush()
 
 

@@ -23,12 +23,12 @@ def make_room(
     collection: CollectionFacts,
     incoming: IncomingVersion,
     *,
-    is_measured: bool = False,
+    suspicion: RuleError | None = None,
 ) -> Sequence[VersionInfo]:
     """Return the versions that leave for the incoming one. Raises `RuleError` where it cannot come in.
 
-    A limit and a guard hold whatever the strategy answers: what breaks one is a refusal. `is_measured` tells
-    that the size is the content's own, so that it may be judged as too small.
+    A limit and a guard hold whatever the strategy answers: what breaks one is a refusal. `suspicion` is what
+    `suspicion_of` said of the content: nothing leaves for a suspicious one.
     """
     check_fits_at_all(collection, incoming.size)
     state = CollectionState(
@@ -37,7 +37,6 @@ def make_room(
         stored_size=collection.stored_size,
         versions=PresentVersions(session, collection),
     )
-    suspicion = _suspicion(session, collection, incoming) if is_measured else None
     if suspicion and collection.guards.action == "refuse":
         raise suspicion
     try:
@@ -53,13 +52,14 @@ def make_room(
     return evicted
 
 
-def _suspicion(session: Session, collection: CollectionFacts, incoming: IncomingVersion) -> RuleError | None:
+def suspicion_of(session: Session, collection: CollectionFacts, size: int) -> RuleError | None:
+    """Return what speaks against a content of so many bytes, beside the newest version that nothing spoke against."""
     guards = collection.guards
     if not (guards.min_version_size or guards.max_shrink_percent):
         return None
     query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
-    newest = query.where(Version.collection_id == collection.id).order_by(Version.number.desc()).limit(1)
-    return guards.suspicion(incoming.size, session.scalar(newest))
+    sound = query.where(Version.collection_id == collection.id, Version.is_suspicious.is_not(True))
+    return guards.suspicion(size, session.scalar(sound.order_by(Version.number.desc()).limit(1)))
 
 
 def check_fits_at_all(collection: CollectionFacts, size: int) -> None:

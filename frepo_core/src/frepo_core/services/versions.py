@@ -18,6 +18,7 @@ from .blobs import Blobs
 from .collections import gone
 from .facts import CollectionFacts, VersionFacts
 from .passwords import Passwords
+from .repeats import forget
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,10 @@ class Versions:
             row = _find_for_deletion(session, collection_id, name)
             if CollectionFacts.of(collection).guards.protects(row.created_at, now=utc_now()):
                 raise retained()
-            return [] if simulate else remove(session, collection, [row])
+            if simulate:
+                return []
+            forget(session, row.file_id)
+            return remove(session, collection, [row])
 
         self._blobs.collect(self._database.write(work))
         if not simulate:

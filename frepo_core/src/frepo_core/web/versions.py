@@ -105,9 +105,9 @@ class DeletedVersionReply(Reply):
 def add(request: FrepoRequest) -> Answer:
     """Add a version; the body is the content."""
     after = last_version_of(request)
-    repeat: Repeat[AddedVersion] | None = repeat_of(
-        request, request.collection.id, lambda added: _reply(added).model_dump(mode="json")
-    )
+    # With its time: a collection may be deleted, and its id chosen again.
+    scope = f"{request.collection.id} {request.collection.created_at.isoformat()}"
+    repeat: Repeat[AddedVersion] | None = repeat_of(request, scope, lambda added: _reply(added).model_dump(mode="json"))
     with read_upload(request) as content:
         added = request.services.adding.add(
             request.collection, content.incoming, by=request.sender, after=after, repeat=repeat
