@@ -40,7 +40,6 @@ def modified(client, name):
         ("bytes=500-99999999999", 500, SIZE),
         ("Bytes = 5-6", 5, 7),
         ("bytes=, 5-6 ,", 5, 7),
-        ("bytes=5-6,99999999-", 5, 7),
     ],
 )
 def test_one_range_is_answered(client, name, asked, start, end):
@@ -50,7 +49,7 @@ def test_one_range_is_answered(client, name, asked, start, end):
     assert (CONTENT[start:end], str(end - start)) == (reply.body, reply.headers["Content-Length"])
 
 
-@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", "bytes=99999999-", "bytes=-0", f"bytes={SIZE}-,{SIZE + 1}-"])
+@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", "bytes=99999999-", "bytes=-0"])
 def test_what_no_range_can_satisfy_is_416(client, name, asked):
     reply = client.download(name, {"Range": asked})
 
@@ -68,18 +67,12 @@ def test_a_range_that_means_nothing_is_ignored(client, name, asked):
     assert (200, CONTENT) == (reply.status, reply.body)
 
 
-def test_several_ranges_come_as_parts(client, name):
-    reply = client.download(name, {"Range": "bytes=0-4,-5,100-109"})
-    boundary = reply.headers.get_param("boundary").encode()
-    start, *parts, end = reply.body.split(b"--" + boundary)
-    heads, contents = zip(*(part.split(b"\r\n\r\n", 1) for part in parts), strict=True)
+@pytest.mark.parametrize("asked", ["bytes=0-4,-5,100-109", "bytes=0-4, 99999999-", "bytes=99999999-,-0"])
+def test_for_several_ranges_the_whole_file_is_sent(client, name, asked):
+    reply = client.download(name, {"Range": asked})
 
-    assert (206, str(len(reply.body))) == (reply.status, reply.headers["Content-Length"])
-    assert (b"", b"--\r\n") == (start, end)
-    assert (CONTENT[:5] + b"\r\n", CONTENT[-5:] + b"\r\n", CONTENT[100:110] + b"\r\n") == contents
-    assert [b"0-4", b"%d-%d" % (SIZE - 5, SIZE - 1), b"100-109"] == [
-        re.search(rb"Content-Range: bytes (\S+)/%d" % SIZE, head)[1] for head in heads
-    ]
+    assert (200, str(SIZE), None) == (reply.status, reply.headers["Content-Length"], reply.headers["Content-Range"])
+    assert CONTENT == reply.body
 
 
 @pytest.mark.parametrize(
@@ -172,7 +165,7 @@ def test_downloads_lose_no_descriptor(service, client, name):
     assert eventually(True, lambda: len(open_files(service)) <= before)
 
 
-@pytest.mark.parametrize("ranges", ["bytes=0-", "bytes=0-9000000,9000001-19999999"])
+@pytest.mark.parametrize("ranges", ["bytes=0-", "bytes=0-9000000"])
 def test_a_client_that_goes_away_in_the_middle_loses_no_descriptor(service, client, ranges):
     name = client.upload(os.urandom(20_000_000)).json["filename"]
     before = len(open_files(service))
@@ -184,16 +177,18 @@ def test_a_client_that_goes_away_in_the_middle_loses_no_descriptor(service, clie
     assert eventually(True, lambda: len(open_files(service)) <= before)
 
 
-def test_slow_readers_hold_up_nobody_else(service, client):
-    name = client.upload(os.urandom(20_000_000)).json["filename"]
-    slow = [Wire(service).send(head("GET", f"/repository/file/{name}")) for _ in range(12)]
-    started = time.monotonic()
-    reply = client.upload(b"in between")
-    took = time.monotonic() - started
+@pytest.mark.parametrize("fields", [(), ("Range: bytes=1-",), ("Range: bytes=0-24999999,25000000-49999999",)], ids=str)
+def test_slow_readers_hold_up_nobody_else(service, client, fields):
+    name = client.upload(os.urandom(50_000_000)).json["filename"]
+    slow = [Wire(service).send(head("GET", f"/repository/file/{name}", *fields)) for _ in range(12)]
+    time.sleep(1)  # all of them have begun by then
+    with Wire(service) as wire:
+        wire.socket.settimeout(5)
+        answer = wire.send(head("GET", "/")).reply("GET")
     for wire in slow:
         wire.close()
 
-    assert (True, True) == (reply.status in {200, 202}, took < 5)
+    assert 200 == answer.status
 
 
 def test_a_file_that_is_deleted_while_it_is_downloaded_comes_whole(service, client):
@@ -207,21 +202,6 @@ def test_a_file_that_is_deleted_while_it_is_downloaded_comes_whole(service, clie
     body = (start + rest).partition(b"\r\n\r\n")[2]
 
     assert (200, hashlib.sha256(content).digest()) == (deleted, hashlib.sha256(body).digest())
-
-
-def test_a_file_that_is_deleted_between_two_ranges_breaks_off_and_is_never_filled_up(service, client):
-    content = os.urandom(40_000_000)
-    name = client.upload(content).json["filename"]
-    with Wire(service) as wire:
-        wire.send(head("GET", f"/repository/file/{name}", "Range: bytes=0-30000000,30000001-39999999"))
-        start = wire.socket.recv(1000)
-        client.request("DELETE", f"/repository/file/{name}")
-        answer = start + wire.send(b"").rest()
-    top, _, body = answer.partition(b"\r\n\r\n")
-    announced = int(re.search(rb"Content-Length: (\d+)", top)[1])
-    first = body.partition(b"\r\n\r\n")[2][:30_000_001]
-
-    assert (True, content[:30_000_001][: len(first)]) == (len(body) < announced, first)
 
 
 def test_a_deleted_file_is_gone(client):

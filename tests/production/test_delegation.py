@@ -87,7 +87,7 @@ def test_a_plain_range_is_nginxs_to_cut(app, link, header):
         ("bytes=-99999999999999999999", 206),
         ("bytes=0-1,", 206),
         ("bytes =0-1", 206),
-        ("bytes=0-1,3-4", 206),
+        ("bytes=0-1,3-4", 200),
         ("bytes=5-2", 200),
         ("bytes=5-2,0-1", 200),
         ("bytes=0 - 1", 200),

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from email.utils import format_datetime
@@ -12,7 +11,7 @@ from pyramid.httpexceptions import HTTPPreconditionFailed, HTTPRequestRangeNotSa
 from pyramid.response import Response
 from webob.datetime_utils import parse_date
 
-from frepo_core.domain.ranges import parse_ranges
+from frepo_core.domain.ranges import parse_range
 from frepo_core.errors import BytesMissingError
 
 from .request import FrepoRequest
@@ -55,7 +54,6 @@ class ContentResponse:
     ) -> None:
         self._request = request
         self._size = size
-        self._content_type = content_type
         self._etag = etag
         self._modified = modified.replace(microsecond=0)
         self._read = read_part
@@ -77,18 +75,16 @@ class ContentResponse:
         if asks and self._is_fresh():
             del self._headers["Content-Type"]
             return self._response(304, ())
-        ranges = self._ranges() if asks else None
-        if ranges == []:
+        wanted = self._range() if asks else None
+        if wanted and wanted[0] == wanted[1]:
             raise HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{self._size}"})
-        if self._location and (not asks or self._is_plain(ranges)):
+        if self._location and (not asks or self._is_plain(wanted)):
             return self._delegated(self._location)
-        if not ranges:
+        if not wanted:
             return self._part(200, 0, self._size)
-        if len(ranges) == 1:
-            start, end = ranges[0]
-            self._headers["Content-Range"] = f"bytes {start}-{end - 1}/{self._size}"
-            return self._part(206, start, end)
-        return self._multipart(ranges)
+        start, end = wanted
+        self._headers["Content-Range"] = f"bytes {start}-{end - 1}/{self._size}"
+        return self._part(206, start, end)
 
     def _fails(self) -> bool:
         """Tell whether If-Match or, without it, If-Unmodified-Since forbids the answer."""
@@ -114,15 +110,15 @@ class ContentResponse:
         """Tell whether If-Range allows a part: it names the very ETag or the very date (RFC 9110, 13.1.5)."""
         return self._request.headers.get("If-Range") in {None, self._headers["ETag"], self._headers["Last-Modified"]}
 
-    def _ranges(self) -> list[tuple[int, int]] | None:
+    def _range(self) -> tuple[int, int] | None:
         header = self._request.headers.get("Range")
         if header is None or self._request.method != "GET" or not self._is_still_the_same():
             return None
-        return parse_ranges(header, self._size)
+        return parse_range(header, self._size)
 
-    def _is_plain(self, ranges: list[tuple[int, int]] | None) -> bool:
+    def _is_plain(self, wanted: tuple[int, int] | None) -> bool:
         header = self._request.headers.get("Range")
-        return header is None or (ranges is not None and PLAIN_RANGE.fullmatch(header) is not None)
+        return header is None or (wanted is not None and PLAIN_RANGE.fullmatch(header) is not None)
 
     def _delegated(self, location: str) -> Response:
         self._headers["X-Accel-Redirect"] = location
@@ -140,26 +136,6 @@ class ContentResponse:
         file = self._open(start, length)
         wrap = self._request.environ.get("wsgi.file_wrapper")
         return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
-
-    def _multipart(self, ranges: list[tuple[int, int]]) -> Response:
-        """Send multipart/byteranges (RFC 9110, 14.6)."""
-        boundary = secrets.token_hex(16)
-        heads = [
-            f"--{boundary}\r\nContent-Type: {self._content_type}\r\n"
-            f"Content-Range: bytes {start}-{end - 1}/{self._size}\r\n\r\n".encode()
-            for start, end in ranges
-        ]
-        tail = f"--{boundary}--\r\n".encode()
-        length = sum(map(len, heads)) + sum(end - start + 2 for start, end in ranges) + len(tail)
-        self._headers["Content-Type"] = f"multipart/byteranges; boundary={boundary}"
-        return self._response(206, self._parts(ranges, heads, tail), length=length)
-
-    def _parts(self, ranges: list[tuple[int, int]], heads: list[bytes], tail: bytes) -> Iterator[bytes]:
-        for (start, end), head in zip(ranges, heads, strict=True):
-            yield head
-            yield from _blocks(self._open(start, end - start), end - start)
-            yield b"\r\n"
-        yield tail
 
     def _response(self, status: int, content: Iterable[bytes], length: int | None = None) -> Response:
         """Put it together, with all headers at once: WebOb looks through all of them for each that is set."""
