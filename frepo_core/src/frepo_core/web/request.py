@@ -95,15 +95,21 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return self.parsed_query
 
     def check_host(self) -> None:
-        """Refuse a Host that is none, before it gets into links (RFC 9112, 3.2)."""
+        """Refuse a Host, or a forwarded host or scheme, that must not get into links (RFC 9112, 3.2)."""
         if not _HOST.fullmatch(self.host):
             raise MalformedRequestError("The header Host is no host name or address, with a port or without")
+        if not _HOST.fullmatch(self._forwarded("Host") or self.host):
+            raise MalformedRequestError("The header X-Forwarded-Host is no host name or address")
+        if self._forwarded("Proto").lower() not in {"", "http", "https"}:
+            raise MalformedRequestError("The header X-Forwarded-Proto is neither http nor https")
+
+    def _forwarded(self, name: str) -> str:
+        """Return the first value of X-Forwarded-<name>, or an empty text if no trusted proxy sent one."""
+        header = self.headers.get(f"X-Forwarded-{name}", "") if self.is_from_proxy else ""
+        return str(header).partition(",")[0].strip()
 
     def link(self, path: str) -> str:
         """Return a full URL of a path on this service; it never carries a token or a password."""
-        settings = self.services.settings
-        scheme, host = self.scheme, self.host
-        if self.is_from_proxy:
-            scheme = self.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() or scheme
-            host = self.headers.get("X-Forwarded-Host", "").split(",")[0].strip() or host
-        return f"{scheme}://{settings.app_domain or host}{path}"
+        scheme = self._forwarded("Proto").lower() or self.scheme
+        host = self.services.settings.app_domain or self._forwarded("Host") or self.host
+        return f"{scheme}://{host}{path}"
