@@ -22,11 +22,17 @@ cd "$WORK"
 
 say() { printf '%4s s  %s\n' "$SECONDS" "$*"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
+# What the service answers to a refused request says why, and what to do.
+refused() { [ -s "$1" ] && fail "the service answered: $(cat "$1")" || fail "the service did not answer"; }
 sha() { sha256sum | cut -d ' ' -f 1; }
 
 # Tokens go to curl by a file: the arguments of a process can be read by everyone on the machine.
 (umask 077; echo "header = \"X-Auth-Token: $ADMIN\"" >admin; : >nightly)
-api() { curl -fsS --config "$1" -H 'Content-Type: application/json' "${@:3}" "$URL$2"; }
+api() {
+    rm -f reply
+    curl --fail-with-body -sS --config "$1" -H 'Content-Type: application/json' -o reply "${@:3}" "$URL$2" || refused reply
+    cat reply
+}
 field() { "$PYTHON" -c 'import functools, json, sys; print(functools.reduce(lambda o, k: o[k], sys.argv[1].split("."), json.load(sys.stdin)))' "$1"; }
 
 # fill NIGHT: rows of text that compresses about as well as real rows do, more of them each night
@@ -59,11 +65,13 @@ print(digest.hexdigest())' "$1"; }
 
 say "Making a token that may only upload to, and list, the collections that list it"
 ROLES='["collections.upload_to_allowed_collections","collections.list_versions_for_allowed_collections"]'
-TOKEN=$(api admin /auth/token/generate -d "{\"roles\":$ROLES,\"expires\":\"+1 day\"}" | field tokenId)
+MADE=$(api admin /auth/token/generate -d "{\"roles\":$ROLES,\"expires\":\"+1 day\"}")
+TOKEN=$(field tokenId <<<"$MADE")
 echo "header = \"X-Auth-Token: $TOKEN\"" >nightly
 
 say "Making a collection of three versions, and putting the token on its list"
-COLLECTION=$(api admin /repository/collection -d '{"filename":"shop.sql.gz","maxBackupsCount":3,"description":"nightly dump of the shop"}' | field collection.id)
+MADE=$(api admin /repository/collection -d '{"filename":"shop.sql.gz","maxBackupsCount":3,"description":"nightly dump of the shop"}')
+COLLECTION=$(field collection.id <<<"$MADE")
 api admin "/repository/collection/$COLLECTION/token" -d "{\"token\":\"$TOKEN\"}" >/dev/null
 BACKUP=/repository/collection/$COLLECTION/backup
 
@@ -72,7 +80,7 @@ for night in 1 2 3 4; do
     rows shop.db >"rows-$night"
     # -T - sends what comes, of unknown length, as it comes; -X POST as -T alone would be a PUT.
     dump | tee >(wc -c >"size-$night") | gzip -1 | tee >(sha >"sha-$night") \
-        | curl -fsS --config nightly -X POST -T - "$URL$BACKUP" >"answer-$night"
+        | curl --fail-with-body -sS --config nightly -X POST -T - "$URL$BACKUP" >"answer-$night" || refused "answer-$night"
     until [ -s "size-$night" ] && [ -s "sha-$night" ]; do sleep 0.1; done  # bash does not wait for >(...)
     say "Night $night: $(cat "size-$night") bytes of SQL are version $(field version.version <"answer-$night"), $(field version.size <"answer-$night") bytes compressed"
     [ "$(field version.sha256 <"answer-$night")" = "$(cat "sha-$night")" ] || fail "the service stored something else"
@@ -87,7 +95,9 @@ say "v1 has rotated out (404); there are versions $LISTED"
 # fetch VERSION HALF: break a download off after HALF bytes, then resume it where it ended
 fetch() {
     local link status
-    link=$(api nightly "$BACKUP/$1?redirect=false" | field url)
+    link=$(api nightly "$BACKUP/$1?redirect=false")
+    link=$(field url <<<"$link")
+    # Here `-f`, not `--fail-with-body`: an error must not be written into the file that is downloaded.
     curl -fsS "$link" 2>/dev/null | head -c "$2" >"$1.sql.gz" || true
     [ "$(wc -c <"$1.sql.gz")" = "$2" ] || fail "the first part of $1 has not arrived"
     status=$(curl -fsS -C - -o "$1.sql.gz" -w '%{http_code}' "$link")

@@ -1,9 +1,11 @@
 import contextlib
+import json
 import re
 import shutil
 import sqlite3
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,49 @@ def test_the_map_has_every_room():
     rooms = {f"{path.name}/" for path in source.iterdir() if (path / "__init__.py").exists()}
 
     assert rooms == set(re.findall(r"`([a-z]+/)`", README.partition("| Room |")[2])) - {"var/"}
+
+
+def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
+    [line] = re.findall(r"^sqlite3 .*\| (curl .* -T - .*)$", README, re.MULTILINE)
+
+    done = subprocess.run(
+        ["bash", "-c", line],
+        env=service.environment | {"URL": service.url, "TOKEN": str(uuid.uuid4()), "COLLECTION": str(uuid.uuid4())},
+        cwd=tmp_path,
+        input=b"a dump",
+        capture_output=True,
+        check=False,
+    )
+
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (22, 403)
+
+
+SHOWN = [
+    ROOT / "README.md",
+    *(path for folder in ("docs", "examples", "deploy") for path in (ROOT / folder).rglob("*")),
+]
+
+
+@pytest.mark.parametrize("path", [path for path in SHOWN if path.is_file()], ids=lambda path: path.name)
+def test_no_command_hides_the_body_of_an_error(path):
+    """Except where the body is written to the file that is downloaded: an error must not become part of it."""
+    lines = path.read_bytes().decode(errors="replace").splitlines()
+
+    hiding = [line for line in lines if re.search(r"\bcurl\b.*? (-\w*f\w*|--fail)\b(?!-with-body)", line)]
+
+    assert [] == [line for line in hiding if ".sql.gz" not in line]
+
+
+def test_the_example_shows_why_it_was_refused(service, tmp_path):
+    script = ROOT / "examples/nightly-dump.sh"
+
+    done = subprocess.run(
+        ["bash", str(script), str(uuid.uuid4())],
+        env=service.environment | {"FREPO_URL": service.url, "PYTHON": sys.executable},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, '"error_code":403' in done.stderr, "Traceback" in done.stderr) == (1, True, False)
