@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frepo_core.domain.signatures import (
+    CLOCK_SKEW_SECONDS,
+    LINK_SECONDS,
     fingerprint,
     link_is_valid,
     parse_content_md5,
@@ -57,13 +59,24 @@ def test_a_signed_link_holds_until_its_time(secret, name, expires, unlocked):
     assert (True, False, False) == (holds(expires - 0.001), holds(expires), holds(expires + 1))
 
 
+@given(PHRASES, NAMES, TIMES, st.booleans())
+def test_a_signed_link_that_expires_later_than_the_longest_life_does_not_hold(secret, name, expires, unlocked):
+    signature = sign_link(secret, name, expires, unlocked=unlocked)
+
+    def holds(left):
+        return link_is_valid(secret, name, expires, signature, now=expires - left, unlocked=unlocked)
+
+    longest = LINK_SECONDS + CLOCK_SKEW_SECONDS
+    assert (True, False) == (holds(longest), holds(longest + 1))
+
+
 @given(PHRASES, NAMES, TIMES, st.booleans(), st.data())
 def test_a_signature_is_good_for_nothing_else(secret, name, expires, unlocked, data):
     given_for = (secret, name, expires, unlocked)
     used_for = data.draw(st.tuples(PHRASES, NAMES, TIMES, st.booleans()).filter(lambda other: other != given_for))
     signature = sign_link(secret, name, expires, unlocked=unlocked)
 
-    holds = link_is_valid(*used_for[:3], signature, now=0, unlocked=used_for[3])
+    holds = link_is_valid(*used_for[:3], signature, now=used_for[2] - 1, unlocked=used_for[3])
 
     assert not holds or used_for[0].rstrip("\0") == secret.rstrip("\0")
 

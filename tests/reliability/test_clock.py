@@ -69,6 +69,19 @@ def created(client, collection):
     return [version["details"]["creation_date"]["date"] for version in client.versions(collection).values()]
 
 
+def test_a_link_that_was_made_while_the_clock_was_ahead_is_invalid(client, set_to):
+    collection = client.collection(2)
+    client.push(collection, b"one")
+    set_to(30 * DAY)
+    reply = client.request("GET", f"/repository/collection/{collection}/backup/latest")
+    link = reply.headers["Location"].removeprefix(client.service.url)
+    ahead = client.request("GET", link, token=False).status
+
+    set_to(0)
+
+    assert (ahead, client.request("GET", link, token=False).status) == (200, 403)
+
+
 def test_a_clock_that_goes_back_a_day_changes_no_order(client, set_to):
     collection = client.collection(2)
     numbers = []

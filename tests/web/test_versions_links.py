@@ -10,7 +10,7 @@ from frepo_core.domain.signatures import sign_link
 from web.client import COLLECTIONS, Client, follow, stored_name
 from web.words import CLOSED
 
-LATER = 4_000_000_000
+OVER, MONTH = 1_000_000_000, 30 * 86400
 
 
 @pytest.fixture
@@ -92,37 +92,38 @@ def test_a_list_of_another_collection_opens_nothing(root, holder, url, make_coll
 @pytest.mark.parametrize(
     "query",
     [
-        {"expires": LATER, "signature": "0" * 64},
-        {"expires": LATER, "signature": ""},
-        {"expires": "", "signature": "{}"},
-        {"expires": "x", "signature": "{}"},
-        {"expires": LATER + 1, "signature": "{}"},
-        {"expires": "\u0664\u0660", "signature": "{}"},
-        {"expires": LATER, "signature": "\N{SNOWMAN}"},
-        {"signature": "{}"},
-        {"expires": LATER},
+        {"expires": "{soon}", "signature": "0" * 64},
+        {"expires": "{soon}", "signature": ""},
+        {"expires": "", "signature": "{signature}"},
+        {"expires": "x", "signature": "{signature}"},
+        {"expires": "{later}", "signature": "{signature}"},
+        {"expires": "\u0664\u0660", "signature": "{signature}"},
+        {"expires": "{soon}", "signature": "\N{SNOWMAN}"},
+        {"signature": "{signature}"},
+        {"expires": "{soon}"},
     ],
 )
 def test_a_forged_signature_opens_nothing(stranger, ini, url, query):
-    name = stored_name(url)
-    signature = sign_link(ini["app.secret"], name, LATER, unlocked=False)
-    answer = stranger.download(name, {key: str(value).format(signature) for key, value in query.items()})
+    name, soon = stored_name(url), int(time.time()) + 300
+    words = {"soon": soon, "later": soon + 1, "signature": sign_link(ini["app.secret"], name, soon, unlocked=False)}
+    answer = stranger.download(name, {key: value.format(**words) for key, value in query.items()})
 
     assert answer.status_int == 403
 
 
 def test_a_signature_that_is_made_with_the_secret_opens(stranger, ini, url):
-    name = stored_name(url)
-    signature = sign_link(ini["app.secret"], name, LATER, unlocked=False)
-    answer = stranger.download(name, {"expires": LATER, "signature": signature})
+    name, soon = stored_name(url), int(time.time()) + 300
+    signature = sign_link(ini["app.secret"], name, soon, unlocked=False)
+    answer = stranger.download(name, {"expires": soon, "signature": signature})
 
     assert answer.status_int == 200
 
 
-def test_an_expired_signature_opens_nothing(stranger, ini, url):
+@pytest.mark.parametrize("expires", [OVER, int(time.time()) + MONTH])
+def test_a_signature_that_is_over_or_lasts_too_long_opens_nothing(stranger, ini, url, expires):
     name = stored_name(url)
-    signature = sign_link(ini["app.secret"], name, 1_000_000_000, unlocked=True)
-    answer = stranger.download(name, {"expires": 1_000_000_000, "signature": signature})
+    signature = sign_link(ini["app.secret"], name, expires, unlocked=True)
+    answer = stranger.download(name, {"expires": expires, "signature": signature})
 
     assert answer.status_int == 403
 

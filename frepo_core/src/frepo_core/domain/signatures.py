@@ -7,6 +7,8 @@ import hmac
 import re
 
 LINK_SECONDS = 600
+# How far the clocks of two machines may differ that make and check each other's links.
+CLOCK_SKEW_SECONDS = 60
 
 _DIGEST = re.compile(r"([a-z0-9*_.-]+)=:([a-z0-9+/=]*):", re.IGNORECASE | re.ASCII)
 
@@ -28,9 +30,13 @@ def sign_link(secret: str, stored_name: str, expires: int, *, unlocked: bool) ->
 
 
 def link_is_valid(secret: str, stored_name: str, expires: int, signature: str, *, now: float, unlocked: bool) -> bool:
-    """Check a link's signature in constant time, and that it has not run out."""
+    """Check a link's signature in constant time, and that `expires` is in the future.
+
+    A link that expires later than the longest life allows was signed by a clock that ran ahead, and is invalid.
+    """
     expected = sign_link(secret, stored_name, expires, unlocked=unlocked)
-    return now < expires and hmac.compare_digest(expected.encode(), signature.encode())
+    in_time = now < expires <= now + LINK_SECONDS + CLOCK_SKEW_SECONDS
+    return in_time and hmac.compare_digest(expected.encode(), signature.encode())
 
 
 def repr_digest(digest: str) -> str:
