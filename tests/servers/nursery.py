@@ -163,6 +163,9 @@ def _become(order) -> NoReturn:
         sys.stdout.flush()
     except SystemExit as end:
         status = end.code
+        if isinstance(status, str):  # a message, as Python itself treats it
+            print(status, file=sys.stderr, flush=True)
+            status = 1
     except BaseException:  # noqa: BLE001  # a fork goes no further, whatever it was
         traceback.print_exc()
     finally:

@@ -202,6 +202,7 @@ def test_secrets_are_what_has_the_name_of_one():
         "enc.token_phrase",
         "security.admin_token",
         "database.url",
+        "anti_hotlink.key",
         "anti_hotlink.secret_method",
     }
 

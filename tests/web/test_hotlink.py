@@ -1,5 +1,7 @@
 import hashlib
 import hmac
+import re
+from pathlib import Path
 
 import pytest
 from webtest import TestApp
@@ -158,11 +160,72 @@ def test_other_hashes_can_be_chosen(with_settings, file, crypto):
     assert answer.body == b"content"
 
 
-def test_a_keyed_hash_is_keyed_with_the_applications_secret(ini, with_settings, file):
-    app = with_settings(crypto="hmac-sha256", secret_method="$filename")
-    token = hmac.new(ini["app.secret"].encode(), file.encode(), "sha256").hexdigest()
+def test_a_keyed_hash_uses_a_key_of_its_own(ini, with_settings, file):
+    app = with_settings(crypto="hmac-sha256", secret_method="$filename", key="key-5ecre7")
 
-    assert app.get(f"/stream/{token}/{LATER}/{file}").body == b"content"
+    def get(key, status):
+        token = hmac.new(key.encode(), file.encode(), "sha256").hexdigest()
+        return app.get(f"/stream/{token}/{LATER}/{file}", status=status)
+
+    assert get("key-5ecre7", 200).body == b"content"
+    assert get(ini["app.secret"], 403).json["status"] == "No access"
+
+
+@pytest.mark.parametrize(
+    ("key", "complaint"),
+    [
+        ("", "app.secret is no longer used"),
+        ("app-5ecre7", "must differ from app.secret"),
+        ("phrase-5ecre7", "must differ from app.secret"),
+    ],
+)
+@pytest.mark.parametrize("crypto", ["hmac-sha256", "HMAC-SHA512"])
+def test_a_keyed_hash_does_not_start_without_a_key_of_its_own(ini, crypto, key, complaint):
+    more = {"anti_hotlink.crypto": crypto, "anti_hotlink.key": key}
+
+    with pytest.raises(ConfigurationError, match=complaint) as refusal:
+        Hotlinks(load_settings(ini | more, {}))
+
+    assert "ANTI_HOTLINK_KEY" in str(refusal.value)
+    assert "5ecre7" not in str(refusal.value)
+
+
+def test_a_set_up_that_used_the_applications_secret_is_told_what_to_do(start_service):
+    with pytest.raises(RuntimeError, match="app.secret is no longer used as the key"):
+        start_service(
+            ANTI_HOTLINK_PROTECTION_ENABLED="true",
+            ANTI_HOTLINK_CRYPTO="hmac-sha256",
+            ANTI_HOTLINK_SECRET_METHOD="$filename",
+        )
+
+
+def examples():
+    """Return the settings, and the program that makes a path, of each example in the documentation."""
+    text = (Path(__file__).parents[2] / "docs/settings.md").read_text().partition("\n## Anti-hotlink\n")[2]
+    blocks = re.findall(r"```(\w*)\n(.*?)```", text.partition("\n## ")[0], re.DOTALL)
+    settings = [block for kind, block in blocks if not kind]
+    return list(zip(settings, [block for kind, block in blocks if kind == "python"], strict=True))
+
+
+@pytest.mark.parametrize(("lines", "program"), examples())
+def test_the_examples_of_the_documentation_work(ini, file, with_settings, lines, program):
+    values = dict(line.split("=", 1) for line in lines.splitlines())
+    names = ("crypto", "key", "secret_method")
+    app = with_settings(**{name: values.get(f"ANTI_HOTLINK_{name.upper()}", "") for name in names})
+    documented, made = {}, {}
+
+    exec(program, documented)
+    exec(program.replace("5f0c1d2e3acat.png", file), made)
+
+    assert app.get(made["path"]).body == b"content"
+    assert f"# {documented['path']}\n" in program
+
+
+def test_the_documentation_has_an_example_of_both():
+    assert [("hmac-sha256" in settings, "md5(" in program) for settings, program in examples()] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 def test_what_is_said_of_a_wrong_template_shows_nothing_of_it(ini):

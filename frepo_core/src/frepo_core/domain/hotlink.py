@@ -23,17 +23,21 @@ def unknown_variables(template: str) -> list[tuple[int, int]]:
     return [(match.start() + 1, match.end()) for match in found if not _KNOWN.fullmatch(match[1])]
 
 
-def access_token(crypto: str, text: str, secret: str) -> str:
-    """Return the lower-case hex of the hash `crypto` over the text; `hmac-<hash>` is keyed with the secret.
+def is_keyed(crypto: str) -> bool:
+    """Return whether the hash needs a key: `hmac-sha256` and the like."""
+    return crypto.lower().startswith("hmac-")
+
+
+def access_token(crypto: str, text: str, key: str) -> str:
+    """Return the lower-case hex of the hash `crypto` over the text; `hmac-<hash>` uses the key.
 
     Raises `ValueError` for a hash that this Python does not have.
     """
-    keyed = crypto.lower().startswith("hmac-")
     name = crypto.lower().removeprefix("hmac-")
     if name not in hashlib.algorithms_available or name.startswith("shake"):
         raise ValueError(f"{crypto!r} is no hash of this Python")
-    if keyed:
-        return hmac.new(secret.encode(), text.encode(), name).hexdigest()
+    if is_keyed(crypto):
+        return hmac.new(key.encode(), text.encode(), name).hexdigest()
     return hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
 
 

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable
 
-from frepo_core.domain.hotlink import access_token, fill_in, has_expired, is_valid, unknown_variables
+from frepo_core.domain.hotlink import access_token, fill_in, has_expired, is_keyed, is_valid, unknown_variables
 from frepo_core.errors import AccessDeniedError, ConfigurationError
 from frepo_core.settings import Settings
 
@@ -18,17 +18,34 @@ class Hotlinks:
     def __init__(self, settings: Settings) -> None:
         self._template = settings.anti_hotlink_secret_method.get_secret_value()
         self._crypto = settings.anti_hotlink_crypto
-        self._secret = settings.app_secret.get_secret_value()
+        self._key = settings.anti_hotlink_key.get_secret_value()
         self.route = settings.anti_hotlink_url
         self.enabled = settings.anti_hotlink_protection_enabled and bool(self._template)
         if self.enabled:
             self._check_settings()
+            self._check_key(settings)
 
     def check(self, token: str, expiration: str | None, value_of: Callable[[str], str]) -> None:
         """Raise `AccessDeniedError` where the token does not fit the request's values, or its time is over."""
-        expected = access_token(self._crypto, fill_in(self._template, value_of), self._secret)
+        expected = access_token(self._crypto, fill_in(self._template, value_of), self._key)
         if not is_valid(token, expected) or has_expired(expiration, now=time.time()):
             raise AccessDeniedError("No access")
+
+    def _check_key(self, settings: Settings) -> None:
+        """Refuse an HMAC without a key of its own: a web site that holds app.secret can sign links to all backups."""
+        if not is_keyed(self._crypto):
+            return
+        if not self._key:
+            raise ConfigurationError(
+                f"anti_hotlink.crypto = {self._crypto} needs a key: set anti_hotlink.key (ANTI_HOTLINK_KEY), e.g. from "
+                "`openssl rand -hex 32`, and give it to the web site that makes the URLs. app.secret is no longer used "
+                "as the key, as it also signs the links to backups: change app.secret if the web site knows it"
+            )
+        if self._key in {settings.app_secret.get_secret_value(), settings.enc_token_phrase.get_secret_value()}:
+            raise ConfigurationError(
+                "anti_hotlink.key (ANTI_HOTLINK_KEY) must differ from app.secret and enc.token_phrase, which a web site "
+                "must not know. Make another one, e.g. with `openssl rand -hex 32`"
+            )
 
     def _check_settings(self) -> None:
         try:

@@ -155,7 +155,12 @@ class Settings(BaseModel):
     anti_hotlink_crypto: str = _setting(
         "anti_hotlink.crypto",
         "md5",
-        "Hash of the access token: a hashlib name, or `hmac-sha256` keyed by app.secret.",
+        "Hash of the access token: `hmac-sha256`, which is recommended, or a hashlib name.",
+    )
+    anti_hotlink_key: SecretStr = _setting(
+        "anti_hotlink.key",
+        "",
+        "Key of `hmac-sha256`, which only frepo and the web site know. Required with it; it must differ from app.secret.",
     )
     anti_hotlink_secret_method: SecretStr = _setting(
         "anti_hotlink.secret_method",
