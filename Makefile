@@ -33,7 +33,7 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@echo "Making the environment in $(VENV), which takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
-# Here, and not in an environment that pip would make for each of our six distributions. Pyramid wants it, too; from
+# Here, and not in an environment that pip would make for each of our distributions. Pyramid wants it, too; from
 # 80.9 on it warns of that at every start.
 # The pip that comes with Python may be years old, and takes twice as long then to choose among versions.
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=77,<80.9'

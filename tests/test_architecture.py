@@ -10,10 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "frepo_core/src/frepo_core"
-PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path.name != "frepo_core"]
+SERVER = ROOT / "frepo_server/src/frepo_server"
+PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path not in {CORE, SERVER}]
 FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
+PACKAGES = [SERVER, *PLUGINS]
 MAX_LINES = 400
 
 # What a room may import beside itself, from whole rooms or from single modules of them.
@@ -90,7 +92,9 @@ def test_within_a_room_imports_are_relative():
 
 def test_relative_imports_stay_within_the_room():
     def leaving(path):
-        package = CORE / room(path) if path.is_relative_to(CORE) else next(p for p in PLUGINS if path.is_relative_to(p))
+        package = (
+            CORE / room(path) if path.is_relative_to(CORE) else next(p for p in PACKAGES if path.is_relative_to(p))
+        )
         depth = len(path.relative_to(package).parts) if path.is_relative_to(package) else 0
         return [name for level, name in imports(path) if level > depth]
 
@@ -137,6 +141,21 @@ def test_the_cores_metadata_names_no_plugin_distribution():
     text = (ROOT / "frepo_core/pyproject.toml").read_text()
 
     assert [] == [path.name for path in PLUGINS if path.name in text or path.name.replace("_", "-") in text]
+
+
+def test_only_the_server_imports_waitress():
+    def imported(path):
+        return [name for _, name in imports(path) if name.partition(".")[0] == "waitress"]
+
+    assert {} == found_in([path for path in FILES if not path.is_relative_to(SERVER)], imported)
+
+
+def test_the_server_and_the_core_do_not_import_each_other():
+    def own_imports(path):
+        return {name.partition(".")[0] for level, name in imports(path) if level == 0 and name.startswith("frepo_")}
+
+    assert {} == found_in([path for path in FILES if path.is_relative_to(SERVER)], own_imports)
+    assert {} == found_in(CORE_FILES, lambda path: own_imports(path) - {"frepo_core"})
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from frepo_core.db import Database, make_engine
-from frepo_core.db.remembering import MOST, OLDEST_SECONDS, Remembered
+from frepo_core.db.remembering import MOST, Remembered
 
 SECONDS = 1
 
@@ -114,61 +114,12 @@ def test_an_answer_that_a_commit_overtook_is_not_given_again(engine, other):
     assert remembered.find("key", lambda: ["new"]) == ["new"]
 
 
-def test_who_had_asked_before_the_database_was_is_told_the_same(database, other):
-    came = time.monotonic()
-    assert value(database) == 0
-    other.execute("UPDATE note SET value = 1")
-    database.allow(came)
-
-    assert value(database) == 0
-
-
-@pytest.mark.parametrize("as_of", [time.monotonic, lambda: None], ids=["who asks later", "who does not say when"])
-def test_what_was_committed_before_a_question_came_is_seen(database, other, as_of):
-    assert value(database) == 0
-    other.execute("UPDATE note SET value = 1")
-    database.allow(as_of())
-
-    assert value(database) == 1
-
-
-def test_who_writes_sees_what_is_true_now(database, other):
-    database.allow(time.monotonic())
-    assert value(database) == 0
-    database.write(lambda session: setattr(session.get(Note, 1), "value", 1))
-
-    assert value(database) == 1
-
-
-def test_who_waits_for_a_change_sees_it(database, other):
-    database.allow(time.monotonic())
-    assert value(database) == 0
-    other.execute("UPDATE note SET value = 1")
-    time.sleep(OLDEST_SECONDS)
-
-    assert value(database) == 1
-
-
-def test_what_one_thread_is_allowed_no_other_is(database, other):
-    database.allow(time.monotonic())
-    value(database)
-    other.execute("UPDATE note SET value = 1")
-    found = []
-    thread = threading.Thread(target=lambda: found.append(value(database)))
-    thread.start()
-    thread.join()
-
-    assert found == [1]
-
-
-@pytest.mark.parametrize("says_when", [False, True])
-def test_no_reader_sees_less_than_was_committed_when_it_began(database, other, says_when):
+def test_no_reader_sees_less_than_was_committed_when_it_began(database, other):
     committed, late, end = [0], [], time.monotonic() + SECONDS
 
     def read():
         while time.monotonic() < end:
             least = committed[0]
-            database.allow(time.monotonic() if says_when else None)
             if (found := value(database)) < least:
                 late.append((found, least))
 

@@ -5,12 +5,11 @@ import socket
 import struct
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from waitress import wasyncore
 
-from frepo_core.web.connections import make_server
+from frepo_server.channel import make_server
 from live.wire import head
 
 SECONDS = 5
@@ -41,11 +40,10 @@ def server(asked, told):
         start("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
-    with ThreadPoolExecutor(1) as workers:
-        server = make_server(application, None, workers, listen="127.0.0.1:0", asyncore_use_poll=True)
-        yield server
-        server.task_dispatcher.shutdown()
-        wasyncore.close_all(map=server._map)
+    server = make_server(application, None, listen="127.0.0.1:0", asyncore_use_poll=True)
+    yield server
+    server.task_dispatcher.shutdown()
+    wasyncore.close_all(map=server._map)
 
 
 def turn(server):

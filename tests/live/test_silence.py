@@ -2,14 +2,13 @@
 
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from waitress import wasyncore
 
-from frepo_core.web.asking import AskingChannel
-from frepo_core.web.connections import make_server
-from frepo_core.web.silence import Patience
+from frepo_server.channel import make_server
+from frepo_server.early_response import AskingChannel
+from frepo_server.idle_timeout import IdleTimeout
 
 ANSWER = b"x" * 100_000
 
@@ -33,15 +32,14 @@ def server(asked, may_answer):
         start_response("200 OK", [("Content-Length", str(len(ANSWER)))])
         return [ANSWER]
 
-    with ThreadPoolExecutor(1) as workers:
-        server = make_server(application, None, workers, listen="127.0.0.1:0", channel_timeout=60, cleanup_interval=0)
-        yield server
-        server.task_dispatcher.shutdown()
-        wasyncore.close_all(server._map)
+    server = make_server(application, None, listen="127.0.0.1:0", channel_timeout=60, cleanup_interval=0)
+    yield server
+    server.task_dispatcher.shutdown()
+    wasyncore.close_all(server._map)
 
 
 def test_who_waited_long_for_an_answer_is_not_given_up_while_its_first_bytes_are_sent(server, asked, may_answer):
-    patience = Patience(server, server._map)
+    idle = IdleTimeout(server, server._map)
     with socket.create_connection((server.effective_host, server.effective_port), 10) as client:
         client.sendall(b"GET / HTTP/1.0\r\n\r\n")
         while not asked.is_set():
@@ -51,7 +49,7 @@ def test_who_waited_long_for_an_answer_is_not_given_up_while_its_first_bytes_are
         send = channel.send
 
         def send_while_somebody_looks(*arguments, **more):
-            patience.look()
+            idle.check()
             return send(*arguments, **more)
 
         channel.send = send_while_somebody_looks

@@ -178,8 +178,8 @@ def main() -> None:
     import alembic.command  # noqa: F401
     import waitress.server  # noqa: F401
 
-    import frepo_core.cli.app
-    import frepo_core.web.server  # noqa: F401
+    import frepo_core.cli.app  # noqa: F401
+    import frepo_server.channel  # noqa: F401
     import frepo_storage_s3.backend  # noqa: F401
     from frepo_core.plugins import PluginRegistry
 

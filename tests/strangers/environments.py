@@ -12,7 +12,10 @@ from servers import ears
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [ROOT / "examples/frepo-storage-sftp", ROOT / "examples/frepo-strategy-keep-daily"]
-OWN = [ROOT / name for name in ("frepo_core", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")]
+OWN = [
+    ROOT / name
+    for name in ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")
+]
 OWN += [ROOT / "frepo_strategies", ROOT]
 LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
 # What users do: pip fetches the dependencies. Otherwise those of this environment are linked, which takes no time.

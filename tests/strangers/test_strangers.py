@@ -1,6 +1,7 @@
 """Two plug-ins by strangers, installed from wheels into a clean environment beside frepo's own, serve."""
 
 import json
+import subprocess
 import urllib.request
 from pathlib import Path
 
@@ -54,6 +55,18 @@ def test_nothing_of_frepo_comes_from_its_source_folders(installed):
     assert len(places) == 5
     assert [] == [place for place in places if not place.is_relative_to(installed.folder)]
     assert [] == [place for place in places if place.is_relative_to(ROOT)]
+
+
+def test_without_a_server_the_old_line_says_what_to_install(core_alone):
+    done = subprocess.run(
+        [core_alone.bin / "python", "-c", "import frepo_core; frepo_core.serve(None, {})"],
+        env=core_alone.variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (1, True, False) == (done.returncode, "pip install frepo-server" in done.stderr, "Traceback" in done.stderr)
 
 
 def test_the_console_lists_what_strangers_bring(installed):

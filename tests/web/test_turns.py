@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from frepo_core.web.turns import Turns
+from frepo_server.task_dispatcher import TaskDispatcher
 
 LONG, NEVER = 30, 3600
 
@@ -30,7 +30,7 @@ def workers():
     started = []
 
     def workers(short, threads=4):
-        turns = Turns(short)
+        turns = TaskDispatcher(short)
         started.append(turns)
         turns.set_thread_count(threads)
         return turns

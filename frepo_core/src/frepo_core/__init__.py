@@ -2,8 +2,14 @@
 
 import contextlib
 import gc
+import logging
+import os
+import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 # Imports are within the functions, as the console imports this package, too, and has to answer at once.
 
@@ -30,10 +36,21 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
-    """Serve until a signal ends it (`paste.server_runner`); the settings are waitress' own."""
-    from frepo_core.web.server import serve
-
-    serve(app, global_config, **settings)
+    """Serve with the installed server (`paste.server_runner`), for ini files that still name this package."""
+    for runner in entry_points(group="paste.server_runner", name="waitress"):
+        if runner.dist and runner.dist.name != "frepo-core":
+            log.warning(
+                "Write `use = egg:%s#waitress` in the ini; egg:frepo-core#waitress is its old name", runner.dist.name
+            )
+            runner.load()(app, global_config, **settings)
+            return
+    print(
+        "frepo cannot start. `use = egg:frepo-core#waitress` needs the package frepo-server: pip install frepo-server, "
+        "and write `use = egg:frepo-server#waitress` in the ini. Or write `use = egg:waitress#main`.",
+        file=sys.stderr,
+        flush=True,
+    )
+    os._exit(1)  # pserve takes `SystemExit` for an orderly end, and ends with 0
 
 
 @contextlib.contextmanager

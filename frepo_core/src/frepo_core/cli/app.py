@@ -1,7 +1,6 @@
 """The console application `frepo`: options before the command, exit status 0 or 1, errors as messages."""
 
 import argparse
-import gc
 import os
 import sys
 import traceback
@@ -16,9 +15,6 @@ from .commands import ExactCommands
 from .explain import explain
 from .logs import configure_logging
 from .overview import overview
-
-# New objects after which Python looks for garbage; a command that goes through a million blobs makes more.
-SELDOM = 100_000
 
 
 class FrepoApp(App):
@@ -108,13 +104,8 @@ def _give_stdout_up() -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the console; the entry point of the script `frepo`."""
-    # What a command imports stays until it ends. By default Python would look for garbage in it 200 times.
-    gc.set_threshold(SELDOM)
     try:
         return FrepoApp().run(sys.argv[1:] if argv is None else argv)
     except FrepoError as error:
         print(explain(error), file=sys.stderr)
         return 1
-    finally:
-        # Python looks again where it ends, which takes longer than most commands. The system takes it all back.
-        gc.freeze()

@@ -1,7 +1,6 @@
 """Commands for tokens."""
 
 import argparse
-import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
 from .command import FrepoCommand, check_id, check_length
-from .ini import find_ini, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.services.tokens import NewToken, Tokens
@@ -31,16 +29,8 @@ class TokenCommand(FrepoCommand):
     """A command that is about tokens alone."""
 
     def tokens(self) -> "Tokens":
-        """Build their use cases; to build all services takes a sixth longer."""
-        from frepo_core.db import migrations
-        from frepo_core.services.opening import open_database
-        from frepo_core.services.tokens import Tokens
-        from frepo_core.settings import load_settings
-
-        settings = load_settings(read_ini(find_ini(self.app.options.ini)), os.environ)
-        database = open_database(settings)
-        migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
-        return Tokens(database, settings)
+        """Return their use cases."""
+        return self.services().tokens
 
 
 class GenerateAdminToken(TokenCommand):

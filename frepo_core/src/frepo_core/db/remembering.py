@@ -2,7 +2,6 @@
 
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
@@ -14,7 +13,6 @@ Rows: TypeAlias = Sequence[Row[Any]]
 Version: TypeAlias = tuple[int, int]
 
 MOST = 4_000
-OLDEST_SECONDS = 0.1  # for those who wait until something changes
 
 
 class Remembered:
@@ -22,7 +20,6 @@ class Remembered:
 
     `PRAGMA data_version` takes a fiftieth of a query's time. It is another number after each commit of another
     connection, be it another process's: so it is asked on a connection that does nothing else.
-    Its answer holds for whoever had come before it was asked, too.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -32,14 +29,8 @@ class Remembered:
         self._asking = threading.Lock()
         self._connection: Any = None
         self._opened = 0
-        self._local = _Local()
-        self._last: tuple[float, Version | None] = (0.0, None)
         self._kept: tuple[Version, dict[Hashable, Rows]] = ((0, 0), {})
         event.listen(engine, "engine_disposed", self._close)
-
-    def allow(self, as_of: float | None) -> None:
-        """Say as of when this thread's questions may be answered, in seconds of `time.monotonic`; None: as of now."""
-        self._local.as_of = as_of
 
     def find(self, key: Hashable, ask: Callable[[], Rows]) -> Rows:
         """Return what `ask` gave for this key, where that is still true, else what it gives now."""
@@ -59,17 +50,12 @@ class Remembered:
 
     def _version(self) -> Version | None:
         """Return which connection says which number, or None where none says it at once, as while all is locked."""
-        asked, version = self._last
-        as_of, now = self._local.as_of, time.monotonic()
-        if as_of is not None and asked >= as_of and now - asked < OLDEST_SECONDS:
-            return version
         try:
             with self._asking:
                 if self._connection is None:
                     self._connection = self._engine.raw_connection()
                     self._opened += 1
                 number = self._connection.execute("PRAGMA data_version").fetchall()[0][0]
-                self._last = now, (self._opened, number)
                 return self._opened, number
         except (sqlite3.Error, SQLAlchemyError):
             return None
@@ -80,10 +66,3 @@ class Remembered:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
-            self._last = (0.0, None)
-
-
-class _Local(threading.local):
-    """What each thread may be told."""
-
-    as_of: float | None = None

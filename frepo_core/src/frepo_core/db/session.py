@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import transaction
+import zope.sqlalchemy
 from sqlalchemy import Engine, Row, Select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -16,13 +17,8 @@ from sqlalchemy.orm import Session, sessionmaker
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .engine import BUSY_SECONDS
-from .hiding import hidden
 from .remembering import Remembered
 from .watch import CommitWatch
-
-# It imports all drivers there are, to know which of their errors are conflicts. Those of ours, _Conflicts knows.
-with hidden("psycopg2", "psycopg", "cx_Oracle", "pymysql"):
-    import zope.sqlalchemy
 
 Result = TypeVar("Result")
 
@@ -65,15 +61,6 @@ class Database:
             return self._ask(query, values)
         return self._remembered.find((query, *values.values()), lambda: self._ask(query, values))
 
-    def allow(self, as_of: float | None) -> None:
-        """Let `look` answer this thread with what was true at `as_of` or later, until it is set again; None: now.
-
-        In seconds of `time.monotonic`. It is for who only reads: when their request had come is as good as now.
-        A write sets it back.
-        """
-        if self._remembered is not None:
-            self._remembered.allow(as_of)
-
     def write(self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None) -> Result:
         """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
 
@@ -81,7 +68,6 @@ class Database:
         that keeps SQLite locked is waited for once, and not once for each attempt and each writer in the queue.
         """
         patience = time.monotonic() + BUSY_SECONDS
-        self.allow(None)
         with self._turn(), _translated():
             manager = self._transactions
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):

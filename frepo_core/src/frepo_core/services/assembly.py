@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
-from frepo_core.db import Database
+from frepo_core.db import Database, make_engine
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings, load_settings
 
@@ -22,7 +22,6 @@ from .hotlinks import Hotlinks
 from .intake import Intake
 from .links import Links
 from .listing import Listing
-from .opening import open_database
 from .passwords import Passwords
 from .storages import Storages
 from .tokens import Tokens
@@ -65,7 +64,8 @@ def assemble(
     """
     settings = load_settings(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
-    database = open_database(settings, engine)
+    engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
+    database = Database(engine)
     storages = Storages(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     intake, passwords, links = Intake(settings.temp_directory), Passwords(), Links(settings)
     blobs = Blobs(database, storages)

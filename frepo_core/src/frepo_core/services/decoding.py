@@ -3,19 +3,14 @@
 import base64
 import binascii
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, cast
 
 import pybase64
 
 from frepo_core.errors import FieldsError
 
-from .following import Follower
 from .intake import CHUNK, Incoming, Intake, no_room_translated
-from .spooling import SpoolFile
-from .sums import Sums
 
 _BLANKS = b" \t\r\n"
 _URL_HEAD = 1024
@@ -28,8 +23,7 @@ def decoded(incoming: Incoming, intake: Intake) -> Iterator[Incoming]:
     White space is skipped. Raises `FieldsError` for what is not base64.
     """
     with contextlib.ExitStack() as stack:
-        ready = incoming.stream.decoded() if isinstance(incoming.stream, EncodedFile) else None
-        stream = ready or _decode(incoming.stream, intake, stack)
+        stream = _decode(incoming.stream, intake, stack)
         yield Incoming(stream=cast(BinaryIO, stream), sha256=incoming.sha256, md5=incoming.md5)
 
 
@@ -68,73 +62,6 @@ class Base64Text:
         if self._is_padded and text:
             raise binascii.Error("more content after its padding")
         return text
-
-
-class EncodedFile(SpoolFile):
-    """A body that seems to be base64, and is decoded into a file of its own while it arrives.
-
-    That is work ahead, never a verdict: where it cannot be decoded so, whoever wants it reads the text again.
-    """
-
-    def __init__(self, directory: str | None, workers: ThreadPoolExecutor, begun: bytes) -> None:
-        self._workers = workers
-        self._decoding = _Decoding(partial(SpoolFile, directory, workers))
-        super().__init__(directory, workers, self._decoding.take)
-        self.append(begun)
-
-    def decoded(self) -> SpoolFile | None:
-        """Return the decoded content at its start, None where there is none, or the text was read in part."""
-        if self.tell():
-            return None
-        self.catch_up()
-        return self._decoding.finish()
-
-    def sums(self) -> Sums:
-        """Return the sums of the text."""
-        sums = Sums()
-        Follower(self.fileno(), self._workers, sums.update).finish(self.length)
-        return sums
-
-    def close(self) -> None:
-        """Close both files."""
-        super().close()
-        self._decoding.drop()
-
-
-class _Decoding:
-    """What was decoded so far. It knows nothing of the text's file: a cycle would keep one that never ended."""
-
-    def __init__(self, new_file: Callable[[], SpoolFile]) -> None:
-        self._text = Base64Text()
-        self._new_file = new_file
-        self._content: SpoolFile | None = None
-        self._is_over = False
-
-    def take(self, _: object, block: bytes) -> None:
-        self._pour(self._text.open, block)
-
-    def finish(self) -> SpoolFile | None:
-        self._pour(self._text.end)
-        self._is_over = True
-        if self._content is not None:
-            self._content.seek(0)
-        return self._content
-
-    def drop(self) -> None:
-        self._is_over = True
-        if self._content is not None:
-            self._content.close()
-            self._content = None
-
-    def _pour(self, give: Callable[..., Iterable[bytes]], *block: bytes) -> None:
-        if self._is_over:
-            return
-        try:
-            for piece in give(*block):
-                self._content = self._content or self._new_file()
-                self._content.append_hashed(piece)
-        except (binascii.Error, OSError):  # it will be met again where it can be answered
-            self.drop()
 
 
 def _decode(stream: BinaryIO, intake: Intake, stack: contextlib.ExitStack) -> object:

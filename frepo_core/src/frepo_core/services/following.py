@@ -33,10 +33,6 @@ class Follower:
             if self._turn is None and not self._stopped and written - self._taken >= BATCH:
                 self._turn = self._workers.submit(self._take_turn)
 
-    def skip(self, taken: int) -> None:
-        """Say that all before this was taken by somebody else; nobody may follow then."""
-        self._taken = taken
-
     def finish(self, written: int) -> None:
         """Take the rest, here."""
         self.stop()

@@ -13,6 +13,7 @@ from .endpoint import Answer, Endpoint
 from .extensions import plugin_endpoints
 from .request import FrepoRequest
 from .security import TokenPolicy
+from .server_hooks import ServerHooks
 from .wire import Form, Query, Reply
 
 __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
@@ -38,4 +39,6 @@ def make_app(services: Services) -> object:
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.errors")
     add_endpoints(config, all_endpoints(services))
-    return config.make_wsgi_app()
+    application = config.make_wsgi_app()
+    application.server_hooks = ServerHooks(services)
+    return application

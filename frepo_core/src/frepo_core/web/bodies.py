@@ -1,24 +1,18 @@
 """Finds the content in a request, raw or multipart, as a stream that is not copied where that can be helped."""
 
 import contextlib
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.plugins import Window
-from frepo_core.services.decoding import EncodedFile
 from frepo_core.services.intake import CHUNK, Incoming, no_room_translated
-from frepo_core.services.spooling import IN_MEMORY, SpooledFile, plain_file
+from frepo_core.services.spooling import IN_MEMORY
 
-from .form_file import FormFile, form_file
-from .multipart_body import MultipartForm, boundary_of, is_multipart, read_multipart
+from .multipart_body import MultipartForm, is_multipart, read_multipart
 from .request import FrepoRequest
-
-ENCODED = re.compile("(^|&)encoding=base64", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,19 +37,9 @@ def read_upload(request: FrepoRequest) -> Iterator[Upload]:
         return
     with contextlib.ExitStack() as stack:
         body = _seekable_body(request, stack)
-        form, stream = _unpacked(body) or _read_form(request, body, content_type, stack)
+        form, stream = _read_form(request, body, content_type, stack)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
-
-
-def opener_of(content_type: str, query: str) -> Callable[..., SpooledFile]:
-    """Return what opens a file for a body as it seems to be.
-
-    Not for deciding what the body is: it only begins with work that is for nothing where this is wrong.
-    """
-    if is_multipart(content_type):
-        return partial(form_file, boundary_of(content_type))
-    return EncodedFile if ENCODED.search(query) else plain_file
 
 
 def _body(request: FrepoRequest) -> BinaryIO:
@@ -75,10 +59,6 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
         spool.write(chunk)
     spool.seek(0)
     return spool
-
-
-def _unpacked(body: BinaryIO) -> tuple[MultipartForm, BinaryIO] | None:
-    return cast("tuple[MultipartForm, BinaryIO] | None", body.unpacked()) if isinstance(body, FormFile) else None
 
 
 def _read_form(

@@ -9,7 +9,6 @@ from pyramid.response import Response
 
 from frepo_core.errors import ReadOnlyError
 
-from .connections import CAME_AT
 from .endpoint import Answer, Endpoint
 from .request import FrepoRequest
 from .resources import Context, collection_context, make_context
@@ -46,9 +45,6 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
         if request.endpoint is None:
             raise HTTPMethodNotAllowed(headers={"Allow": allowed})
         request.check_host()
-        # Who only looks sees all that was committed when they asked; a commit since then need not be seen.
-        only_looks = request.endpoint.method == "GET" and not request.endpoint.writes
-        request.services.database.allow(request.environ.get(CAME_AT) if only_looks else None)
         return make_context(request)
 
     return factory

@@ -1,9 +1,6 @@
 """Finds the file in a multipart/form-data body (RFC 7578) without copying it: where it starts and how long it is."""
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import BinaryIO
 
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
@@ -45,7 +42,7 @@ def read_multipart(body: BinaryIO, content_type: str) -> MultipartForm:
 
     Raises `MalformedRequestError` for a broken body, and where there is no file in it.
     """
-    boundary = boundary_of(content_type)
+    boundary = _boundary_of(content_type)
     if not boundary:
         raise MalformedRequestError("The Content-Type multipart/form-data names no boundary")
     try:
@@ -56,62 +53,9 @@ def read_multipart(body: BinaryIO, content_type: str) -> MultipartForm:
         raise MalformedRequestError("A field of the multipart body is not UTF-8") from None
 
 
-def boundary_of(content_type: str) -> str:
+def _boundary_of(content_type: str) -> str:
     """Return what separates the parts of a form, empty where the Content-Type does not say."""
     return str(parse_options_header(content_type)[1].get("boundary", ""))
-
-
-def find_file(begun: bytes, boundary: str) -> int | None:
-    """Return where the content of the first file starts in the beginning of a form; None where none does."""
-    parts: list[_Part] = []
-    parser, body, end = _parser(boundary), BytesIO(begun), 0
-    for event in parser.parse(begun[:CHUNK]):
-        if isinstance(event, MultipartSegment):
-            _begin(parts, event, _find_content(body, end, b"--" + parser.boundary, len(begun)))
-            if _is_file(parts[-1]):
-                return parts[-1].start
-        elif event:
-            _take(parts[-1], event)
-        else:
-            end = parts[-1].start + parts[-1].length
-    return None
-
-
-class FormReading:
-    """A form that is read while it arrives, as far as its first file is the one and nothing comes behind its end."""
-
-    def __init__(self, boundary: str, head: bytes) -> None:
-        self._parser = _parser(boundary)
-        self._parts: list[_Part] = []
-        self._is_usual = True
-        for _ in self.take(head):
-            self._is_usual = False
-
-    def take(self, block: bytes) -> Iterator[bytes]:
-        """Take the next piece of the form; give what of the file is in it. Nothing is given of what is not as hoped."""
-        for start in range(0, len(block) if self._is_usual else 0, CHUNK):
-            try:
-                yield from self._pieces(block[start : start + CHUNK])
-            except (ValueError, MalformedRequestError):
-                self._is_usual = False
-
-    def finish(self) -> MultipartForm | None:
-        """Return what is in the form, once all of it was taken; None where it has to be read again."""
-        with contextlib.suppress(ValueError, MalformedRequestError):
-            self._parser.close()
-            return _describe(self._parts) if self._is_usual else None
-        return None
-
-    def _pieces(self, data: bytes) -> Iterator[bytes]:
-        for event in self._parser.parse(data):
-            if isinstance(event, MultipartSegment):
-                before = _chosen(self._parts)
-                _begin(self._parts, event, start=0)
-                self._is_usual = self._is_usual and (before is None or before is _chosen(self._parts))
-            elif event:
-                _take(self._parts[-1], event)
-                if self._parts[-1] is _chosen(self._parts):
-                    yield event
 
 
 def _describe(parts: list[_Part]) -> MultipartForm:

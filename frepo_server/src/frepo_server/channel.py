@@ -1,31 +1,26 @@
-"""waitress' connections as frepo wants them: its own refusals are JSON, and bodies wait in spools."""
+"""waitress' connections, changed: errors are JSON, large pieces are not copied, and bodies go to the application's buffers."""
 
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
-from waitress.task import ErrorTask, WSGITask
+from waitress.task import ErrorTask
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
-from frepo_core.services.spooling import ArrivingSpool
-
-from .asking import AskingChannel, EarlyAnswer
-from .bodies import opener_of
-from .chunks import BoundedChunks
-from .turns import Turns
+from .application import ServerHooks
+from .body_spool import BodySpool
+from .chunked_receiver import BoundedChunkedReceiver
+from .early_response import AskingChannel, EarlyAnswer
+from .task_dispatcher import TaskDispatcher
 
 END_OF_HEADERS = b"\r\n\r\n"
 DRAINED_BYTES = 8 << 20
 SEND_BYTES = 512 << 10
 LARGE_PIECE = 64 << 10
 IN_MEMORY = 512 << 10
-# In WSGI's environment: when the request had come, and those before it were done, in seconds of `time.monotonic`.
-CAME_AT = "frepo.came_at"
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -49,16 +44,6 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
-
-
-class DatedTask(WSGITask):  # type: ignore[misc]
-    """Tells the application when the request came, which may have waited for a thread since."""
-
-    def get_environment(self) -> dict[str, Any]:
-        """Return WSGI's environment."""
-        environ: dict[str, Any] = super().get_environment()
-        environ[CAME_AT] = self.channel.queued_at
-        return environ
 
 
 class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
@@ -114,7 +99,6 @@ class Channel(AskingChannel):
     """
 
     error_task_class = JsonErrorTask
-    task_class = DatedTask
     sendbuf_len: int
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
@@ -139,25 +123,22 @@ class Channel(AskingChannel):
         self._last_activity = time.monotonic()
 
 
-def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor, **settings: Any) -> Any:
-    """Return waitress' server for the application, with one listener for each address.
-
-    Bodies wait in the directory, and the workers hash them meanwhile.
-    """
+def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
+    """Return waitress' server for the application, with one listener for each address."""
 
     class Parser(DrainingParser):
-        """Lets bodies wait in spools."""
+        """Collects bodies in the application's buffers."""
 
         body_rcv: Any
 
         def parse_header(self, header_plus: bytes) -> None:
             super().parse_header(header_plus)
-            if self.body_rcv is None and not self.chunked:
+            if self.body_rcv is None:
                 return
-            opener = opener_of(self.headers.get("CONTENT_TYPE", ""), self.query)
-            spool = ArrivingSpool(self.adj.inbuf_overflow, partial(opener, directory, workers))
+            buffer = hooks.new_buffer(self.adj.inbuf_overflow) if hooks else self.body_rcv.getbuf()
+            spool = BodySpool(buffer, hooks)
             if self.chunked:
-                self.body_rcv = BoundedChunks(spool)
+                self.body_rcv = BoundedChunkedReceiver(spool)
             else:
                 self.body_rcv.buf = spool
 
@@ -167,9 +148,9 @@ def make_server(app: object, directory: str | None, workers: ThreadPoolExecutor,
         parser_class = Parser
 
     listeners: dict[int, Any] = {}
-    turns = Turns()
-    server = create_server(app, map=listeners, _dispatcher=turns, **settings)
-    turns.set_thread_count(server.adj.threads)
+    dispatcher = TaskDispatcher()
+    server = create_server(app, map=listeners, _dispatcher=dispatcher, **settings)
+    dispatcher.set_thread_count(server.adj.threads)
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = SpoolingChannel

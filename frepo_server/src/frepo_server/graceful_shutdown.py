@@ -9,8 +9,8 @@ from typing import Any
 from waitress import wasyncore
 from waitress.server import BaseWSGIServer
 
-from .asking import AskingChannel
-from .silence import Patience
+from .early_response import AskingChannel
+from .idle_timeout import IdleTimeout
 
 log = logging.getLogger(__name__)
 
@@ -34,17 +34,17 @@ class Stop:
 def run(server: Any, stop: Stop, seconds: float) -> None:
     """Serve until `stop` is wanted, then for at most so many seconds those whose request has begun."""
     sockets = getattr(server, "map", None) or server._map  # several listeners, or one
-    patience = Patience(server, sockets)
+    idle = IdleTimeout(server, sockets)
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_wanted:
             _turn(server, sockets)
-            patience.look()
-        _drain(server, sockets, patience, time.monotonic() + seconds)
+            idle.check()
+        _drain(server, sockets, idle, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
     wasyncore.close_all(sockets)
 
 
-def _drain(server: Any, sockets: dict[int, Any], patience: Patience, deadline: float) -> None:
+def _drain(server: Any, sockets: dict[int, Any], idle: IdleTimeout, deadline: float) -> None:
     listeners = [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
     for listener in listeners:
         _accept_the_last(listener, sockets)
@@ -54,7 +54,7 @@ def _drain(server: Any, sockets: dict[int, Any], patience: Patience, deadline: f
             log.warning("%d connections are cut off, as long_execution_time is over", busy)
             return
         _turn(server, sockets)
-        patience.look()
+        idle.check()
 
 
 def _accept_the_last(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:

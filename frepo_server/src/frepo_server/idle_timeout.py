@@ -6,10 +6,10 @@ from typing import Any
 
 from waitress.server import BaseWSGIServer
 
-from .asking import AskingChannel
+from .early_response import AskingChannel
 
 
-class Patience:
+class IdleTimeout:
     """Looks at the connections now and then, in place of waitress.
 
     waitress goes by the host's clock, which may be set back, and waits for ever for those who stop reading.
@@ -23,7 +23,7 @@ class Patience:
             if isinstance(listener, BaseWSGIServer):
                 listener.next_channel_cleanup = math.inf  # its own look
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Close whoever neither sent nor took anything for `channel_timeout`, unless the answer is being made."""
         now = time.monotonic()
         if now < self._next:

@@ -10,7 +10,7 @@ MAX_LINE = 4 << 10
 MAX_TRAILER = 64 << 10
 
 
-class BoundedChunks(ChunkedReceiver):  # type: ignore[misc]  # waitress has no types
+class BoundedChunkedReceiver(ChunkedReceiver):  # type: ignore[misc]  # waitress has no types
     """Chunks (RFC 9112, 7.1) as waitress reads them, given to it a piece at a time.
 
     By itself waitress copies all that has arrived once for each chunk in it, and keeps the line before a chunk and

@@ -8,7 +8,7 @@ from waitress.task import ThreadedTaskDispatcher
 SHORT_SECONDS = 2e-3
 
 
-class Turns(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
+class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
     """Begins a task when no other has begun within `short` seconds and not ended: nobody waits longer than that.
 
     Threads that compute at the same time take the interpreter's lock from each other at every call into the system,
@@ -23,7 +23,6 @@ class Turns(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no ty
 
     def add_task(self, task: Any) -> None:
         """Queue a task, and wake a thread, unless one will look at the queue by itself, in time."""
-        task.queued_at = time.monotonic()
         with self.lock:
             self.queue.append(task)
             if not self._has_watcher or self._may_begin():

@@ -1,0 +1,54 @@
+"""Takes request bodies in. A full disk must not end the thread that reads every connection."""
+
+from typing import Any, NoReturn
+
+from .application import Buffer, ServerHooks
+
+
+class BodySpool:
+    """A buffer whose write errors are raised by whoever reads the body, in place of whoever writes it.
+
+    The thread that receives bodies cannot answer a request. After an error it drops the rest of the body.
+    """
+
+    def __init__(self, buffer: Buffer, hooks: ServerHooks | None) -> None:
+        self._buffer = buffer
+        self._hooks = hooks
+        self._error: OSError | None = None
+
+    def append(self, data: bytes) -> None:
+        """Add the next bytes, unless earlier ones are lost."""
+        if self._error is None:
+            try:
+                self._buffer.append(data)
+            except OSError as error:
+                self._error = error
+
+    def getfile(self) -> Any:
+        """Return the body as a file, or a `LostBody`."""
+        if self._error is None:
+            return self._buffer.getfile()
+        return LostBody(self._hooks.body_lost(self._error) if self._hooks else self._error)
+
+    def close(self) -> None:
+        """Delete the body."""
+        self._buffer.close()
+
+    def __len__(self) -> int:
+        return self._buffer.__len__()
+
+
+class LostBody:
+    """Stands for a body that the disk did not take. Reading it raises the error."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def read(self, size: int = -1) -> NoReturn:
+        """Raise the error."""
+        raise self._error
+
+    readline = readinto = read
+
+    def close(self) -> None:
+        """Do nothing: no file is open."""
