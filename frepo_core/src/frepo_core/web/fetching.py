@@ -12,7 +12,7 @@ from frepo_core.services.repeats import Repeat
 from .endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from .headers import IDEMPOTENCY_KEY, repeat_of
 from .request import FrepoRequest
-from .uploads import SHA256_OR_NONE, UploadReply, answer, reply
+from .uploads import SCOPES, SHA256_OR_NONE, UploadReply, answer, file_id_of, reply
 from .wire import FileName, Flag, Form, Password, Tag
 
 
@@ -46,7 +46,7 @@ def add_by_url(request: FrepoRequest) -> Answer:
     )
     files = request.services.files
     repeat: Repeat[AddedFile] | None = repeat_of(
-        request, "file", lambda added: reply(request, added, new.name).model_dump()
+        request, SCOPES, lambda added: reply(request, added, new.name).model_dump(), file_id_of
     )
     files.check_rights(new, by=request.sender)
     with request.services.fetching.open(form.fileUrl) as body:

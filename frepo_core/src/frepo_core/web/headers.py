@@ -1,12 +1,16 @@
 """The headers of uploads that guard against doing something twice, or after somebody else."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from frepo_core.errors import FieldsError
-from frepo_core.services.repeats import Repeat
+from pydantic import BaseModel, ConfigDict
 
+from frepo_core.domain.signatures import repr_digest
+from frepo_core.errors import FieldsError
+from frepo_core.services.repeats import Repeat, Repeated
+
+from .endpoint import Answer
 from .request import FrepoRequest
 
 Added = TypeVar("Added")
@@ -19,15 +23,30 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 def repeat_of(
-    request: FrepoRequest, scope: str, write_down: Callable[[Added], Mapping[str, Any]]
+    request: FrepoRequest,
+    scopes: Sequence[str],
+    write_down: Callable[[Added], Mapping[str, Any]],
+    file_id: Callable[[Mapping[str, Any]], int],
 ) -> Repeat[Added] | None:
-    """Return what the header Idempotency-Key asks for, None without it. Raises `FieldsError`."""
+    """Return what the header Idempotency-Key asks for, None without it; see `Repeat`. Raises `FieldsError`."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is None:
         return None
     if not _KEY.fullmatch(key):
         raise FieldsError({IDEMPOTENCY_KEY: ["1 to 255 visible ASCII characters without blanks are expected"]})
-    return Repeat(key=key, scope=scope, write_down=write_down)
+    return Repeat(key=key, scopes=scopes, write_down=write_down, file_id=file_id)
+
+
+class RepeatedReply(BaseModel):
+    """An answer as it was written down, maybe by an earlier version of frepo: with the fields of then."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+def repeated(earlier: Repeated) -> Answer:
+    """Answer what an upload with the same key was answered."""
+    headers = {"Repr-Digest": repr_digest(earlier.digest)}
+    return Answer(status=earlier.answer["http_code"], body=RepeatedReply(**earlier.answer), headers=headers)
 
 
 def last_version_of(request: FrepoRequest) -> int | None:

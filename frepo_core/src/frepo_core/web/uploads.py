@@ -1,5 +1,8 @@
 """The endpoints that take plain files in."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import Field
 
 from frepo_core.domain.signatures import repr_digest
@@ -12,11 +15,13 @@ from frepo_core.services.repeats import Repeat, Repeated
 from . import schemas
 from .bodies import Upload, read_upload
 from .endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
-from .headers import IDEMPOTENCY_KEY, repeat_of
+from .headers import IDEMPOTENCY_KEY, repeat_of, repeated
 from .request import FrepoRequest
 from .validation import gather, validate
 from .wire import FileName, Flag, Password, Query, Reply, Tag
 
+# What Idempotency-Keys of plain files are kept under.
+SCOPES = ("file",)
 SHA256_OR_NONE = "^([0-9A-Fa-f]{64})?$"
 
 
@@ -81,7 +86,7 @@ def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
     )
     files = request.services.files
     repeat: Repeat[AddedFile] | None = repeat_of(
-        request, "file", lambda added: reply(request, added, query.fileName or "").model_dump()
+        request, SCOPES, lambda added: reply(request, added, query.fileName or "").model_dump(), file_id_of
     )
     if query.encoding == "base64":
         files.check_rights(new, by=request.sender)
@@ -95,10 +100,14 @@ def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
 def answer(request: FrepoRequest, added: AddedFile | Repeated, requested: str) -> Answer:
     """Answer 200 for a new file, 202 for one whose content was known, and what was answered before to a repetition."""
     if isinstance(added, Repeated):
-        body = UploadReply.model_validate(added.answer)
-    else:
-        body = reply(request, added, requested)
+        return repeated(added)
+    body = reply(request, added, requested)
     return Answer(status=body.http_code, body=body, headers={"Repr-Digest": repr_digest(body.sha256)})
+
+
+def file_id_of(answer: Mapping[str, Any]) -> int:
+    """Return the id of the file that an answer names."""
+    return int(answer["id"])
 
 
 def reply(request: FrepoRequest, added: AddedFile, requested: str) -> UploadReply:

@@ -14,7 +14,7 @@ from . import schemas
 from .bodies import read_upload
 from .collections import CollectionObject
 from .endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
-from .headers import IDEMPOTENCY_KEY, IF_MATCH, last_version_of, repeat_of
+from .headers import IDEMPOTENCY_KEY, IF_MATCH, last_version_of, repeat_of, repeated
 from .request import FrepoRequest
 from .wire import Flag, Password, Query, Reply, Simulate, WireDate
 
@@ -105,15 +105,21 @@ class DeletedVersionReply(Reply):
 def add(request: FrepoRequest) -> Answer:
     """Add a version; the body is the content."""
     after = last_version_of(request)
-    # With its time: a collection may be deleted, and its id chosen again.
-    scope = f"{request.collection.id} {request.collection.created_at.isoformat()}"
-    repeat: Repeat[AddedVersion] | None = repeat_of(request, scope, lambda added: _reply(added).model_dump(mode="json"))
+    # With its time: a collection may be deleted, and its id chosen again. The first release candidate had the id alone.
+    identifier = request.collection.id
+    repeat: Repeat[AddedVersion] | None = repeat_of(
+        request,
+        (f"{identifier} {request.collection.created_at.isoformat()}", identifier),
+        lambda added: _reply(added).model_dump(mode="json"),
+        lambda answer: answer["version"]["file"]["id"],
+    )
     with read_upload(request) as content:
         added = request.services.adding.add(
             request.collection, content.incoming, by=request.sender, after=after, repeat=repeat
         )
-    body = AddedVersionReply.model_validate(added.answer) if isinstance(added, Repeated) else _reply(added)
-    return Answer(body=body, headers={"Repr-Digest": repr_digest(body.version.sha256)})
+    if isinstance(added, Repeated):
+        return repeated(added)
+    return Answer(body=_reply(added), headers={"Repr-Digest": repr_digest(added.version.file.blob.digest)})
 
 
 def _reply(added: AddedVersion) -> AddedVersionReply:

@@ -1,0 +1,130 @@
+"""Idempotency-Keys across an upgrade: answers that an earlier version of frepo kept are found, and are true."""
+
+import hashlib
+
+import pytest
+from sqlalchemy import delete
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Upload
+
+COLLECTION, FILE = "0f0e7c9a-4d0b-4a52-8a44-6b1f5a3f7c11", "file"
+
+
+@pytest.fixture
+def client(app, admin):
+    """Send requests as the administrator; uploads carry the key `k1`."""
+    form = {"filename": "db.sql", "id": COLLECTION, "maxBackupsCount": 3}
+    app.post_json(f"/repository/collection?_token={admin}", form)
+    return lambda method, path, body=b"", status=None: app.request(
+        f"/repository/{path}_token={admin}",
+        method=method,
+        body=body,
+        headers={"Idempotency-Key": "k1", "Content-Type": "application/octet-stream"},
+        status=status,
+    )
+
+
+@pytest.fixture
+def push(client):
+    return lambda content=b"dump", **more: client("POST", f"collection/{COLLECTION}/backup?", content, **more)
+
+
+@pytest.fixture
+def upload(client):
+    return lambda content=b"dump", **more: client("POST", "file/upload?fileName=a.txt&", content, **more)
+
+
+@pytest.fixture
+def write_row(services, admin):
+    """Replace all rows by the one that an earlier version wrote for an answer."""
+
+    def write_row(scope, answer, file_id):
+        key = hashlib.sha256(f"{services.tokens.key(admin)}\n{scope}\nk1".encode()).hexdigest()
+        digest = hashlib.sha256(b"dump").hexdigest()
+        row = {"key": key, "digest": digest, "answer": answer, "created_at": utc_now(), "file_id": file_id}
+
+        def work(session):
+            session.execute(delete(Upload))
+            session.add(Upload(**row))
+
+        services.database.write(work)
+
+    return write_row
+
+
+@pytest.fixture(params=["first scope, no file", "first scope", "scope with time, no file", "scope with time"])
+def version(request, push, services, write_row):
+    """The answer to a push, of which there is a row as the versions of frepo up to now have written them."""
+    answer = push().json
+    since = services.collections.get(COLLECTION).created_at.isoformat()
+    scope = COLLECTION if "first" in request.param else f"{COLLECTION} {since}"
+    write = lambda: write_row(scope, answer, None if "no file" in request.param else answer["version"]["file"]["id"])
+    write()
+    return answer, write
+
+
+@pytest.fixture(params=["no file", "file"])
+def file(request, upload, write_row):
+    """The answer to an upload, as `version`."""
+    answer = upload().json
+    write = lambda: write_row(FILE, answer, None if request.param == "no file" else answer["id"])
+    write()
+    return answer, write
+
+
+def test_a_version_gets_the_answer_of_then(push, version):
+    again = push()
+
+    assert (version[0], 1) == (again.json, again.json["collection"]["last_version"])
+
+
+def test_other_content_under_the_key_is_refused(push, version):
+    assert 4016 == push(b"other", status=422).json["error_code"]
+
+
+def test_a_version_that_is_gone_is_added_again(client, push, version):
+    client("DELETE", f"collection/{COLLECTION}/backup/v1?")
+    version[1]()
+
+    again = push().json
+
+    assert 2 == again["version"]["version"] == again["collection"]["last_version"]
+
+
+def test_a_collection_made_again_gets_no_answer_of_the_first(app, admin, client, push, version):
+    client("DELETE", f"collection/{COLLECTION}/backup/v1?")
+    client("DELETE", f"collection/{COLLECTION}?")
+    app.post_json(f"/repository/collection?_token={admin}", {"filename": "other.sql", "id": COLLECTION})
+    version[1]()
+
+    assert push().json["version"]["file"]["filename"].endswith("other-v1.sql")
+
+
+def test_a_file_gets_the_answer_of_then(upload, file):
+    assert upload().json == file[0]
+
+
+def test_a_file_that_is_gone_is_stored_again(app, client, upload, file):
+    client("DELETE", f"file/{file[0]['filename']}?")
+    file[1]()
+
+    again = upload()
+
+    assert (200, b"dump") == (again.status_int, app.get(f"/repository/file/{again.json['filename']}").body)
+
+
+def test_an_answer_with_other_fields_than_todays_is_given_as_it_was(push, write_row):
+    answer = push().json
+    del answer["collection"]["min_retention"]
+    write_row(COLLECTION, answer | {"of_then": 1}, None)
+
+    assert push().json == answer | {"of_then": 1}
+
+
+def test_a_process_of_the_first_version_finds_what_todays_has_answered(push, services, admin):
+    push()
+    key = hashlib.sha256(f"{services.tokens.key(admin)}\n{COLLECTION}\nk1".encode()).hexdigest()
+
+    with services.database.reading() as session:
+        assert session.get(Upload, key) is not None
