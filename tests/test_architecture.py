@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "errors": set(),
     "settings": {"errors", "domain"},
     "domain": {"errors"},
-    "plugins": {"errors", "settings"},
+    "plugins": {"errors", "settings", "domain.naming"},
     "db": {"domain", "errors"},
     "services": {"domain", "db", "plugins", "errors", "settings"},
     "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.registry"},

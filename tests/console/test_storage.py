@@ -1,6 +1,8 @@
 """The commands that keep bytes, on a state with damage."""
 
 import json
+import os
+import time
 from io import BytesIO
 
 import pytest
@@ -43,3 +45,65 @@ def test_a_storage_that_is_not_installed_is_called_what_the_option_calls_it(cons
 
     assert "'barrel'" in said and "local" in said
     assert "FS_ADAPTER" not in said
+
+
+def age(path, days=3):
+    when = time.time() - days * 86_400
+    os.utime(path, (when, when))
+
+
+@pytest.fixture
+def stored(services, make_token):
+    """Store five contents; return their keys."""
+    by = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
+    contents = [Incoming(stream=BytesIO(bytes([number]))) for number in range(5)]
+    return [services.files.add(NewFile(name="a.bin"), incoming, by=by).file.blob.key for incoming in contents]
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_sweep_never_deletes_files_of_others(console):
+    of_others = ["NOTES.txt", "other-app/2024/dump.sql.gz", "ab/README", "ab/.partial-download"]
+    for name in of_others:
+        path = console.folder / "storage" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("not frepo's")
+        age(path)
+
+    done = console.run("storage:sweep", "-f", "json")
+
+    report = json.loads(done.stdout)
+    assert (0, 0, 5, 3) == (done.returncode, report["orphans"], report["blobs"], report["foreign"])
+    assert sorted(of_others[:3]) == sorted(report["foreign_examples"])
+    assert [True] * 4 == [(console.folder / "storage" / name).exists() for name in of_others]
+
+
+def test_a_sweep_with_an_empty_database_stops_until_the_number_is_confirmed(console, stored):
+    paths = [console.folder / "storage" / key for key in stored]
+    for path in paths:
+        age(path)
+    empty = {"DATABASE_URL": f"sqlite:///{console.folder}/empty.db"}
+    console.answer("db:upgrade", **empty)
+
+    said = console.refusal("storage:sweep", **empty)
+
+    assert "would delete 5 of 5 blobs" in said and "--yes-delete 5" in said
+    assert all(path.exists() for path in paths)
+    assert "would delete" in console.refusal("storage:sweep", "--yes-delete", "4", **empty)
+    assert 5 == json.loads(console.run("storage:sweep", "--yes-delete", "5", "-f", "json", **empty).stdout)["orphans"]
+    assert not any(path.exists() for path in paths)
+
+
+def test_a_dry_run_reports_whatever_it_finds(console, stored):
+    for key in stored:
+        age(console.folder / "storage" / key)
+    empty = {"DATABASE_URL": f"sqlite:///{console.folder}/empty.db"}
+    console.answer("db:upgrade", **empty)
+
+    done = console.run("storage:sweep", "--dry-run", "-f", "json", **empty)
+
+    assert (0, 5) == (done.returncode, json.loads(done.stdout)["orphans"])
+
+
+@pytest.mark.parametrize("grace", ["0", "5s", "59m"])
+def test_a_grace_period_that_is_shorter_than_an_upload_may_wait_is_refused(console, grace):
+    assert "--grace: at least 1h" in console.refusal("storage:sweep", "--grace", grace)

@@ -18,6 +18,7 @@ from frepo_core.errors import BlobNotFound
 from frepo_core.services.assembly import Services
 
 GRACE = timedelta(hours=48)
+EVERYTHING = 1 << 30  # more blobs than any sweep of a test finds
 ALERTING = "alert_when_backup_limit_reached"
 # A collection with so much room is full by its count alone.
 ROOMY = 1 << 30

@@ -10,7 +10,7 @@ from typing import Any
 from frepo_core.services.assembly import Services, assemble
 from frepo_core.services.upkeep import sweep
 from live.wire import Client
-from reliability.invariants import Ledger, assert_invariants
+from reliability.invariants import EVERYTHING, Ledger, assert_invariants
 
 # What a client sees when the service dies, or the connection.
 BROKEN = (OSError, http.client.HTTPException)
@@ -71,7 +71,8 @@ def assert_holds_after_sweep(service, ledger: Ledger) -> None:
     with inside(service) as services:
         _check(services, service, ledger, swept=False)
         storage = services.storages.current
-        sweep(services.database, services.storages, services.blobs, storage=storage, grace=timedelta(0))
+        options = {"storage": storage, "grace": timedelta(0), "most": EVERYTHING}
+        sweep(services.database, services.storages, services.blobs, **options)
         _check(services, service, ledger, swept=True)
 
 

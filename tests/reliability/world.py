@@ -17,7 +17,7 @@ from frepo_core.services.tokens import NewToken
 from frepo_core.services.upkeep import SweepReport, VerifyReport, sweep, verify
 from frepo_core.testing import FaultyStorage
 from frepo_core.testing.faulty import Fault
-from reliability.invariants import Ledger, assert_invariants, snapshot
+from reliability.invariants import EVERYTHING, Ledger, assert_invariants, snapshot
 
 
 class World:
@@ -95,7 +95,12 @@ class World:
     def sweep(self, grace: timedelta = timedelta(0)) -> SweepReport:
         services = self.services
         return sweep(
-            services.database, services.storages, services.blobs, storage=services.storages.current, grace=grace
+            services.database,
+            services.storages,
+            services.blobs,
+            storage=services.storages.current,
+            grace=grace,
+            most=EVERYTHING,
         )
 
     def verify(self) -> VerifyReport:

@@ -16,6 +16,7 @@ from frepo_core.db.engine import normalize_url
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.services.upkeep import sweep
 from live.wire import Wire, head
+from reliability.invariants import EVERYTHING
 from reliability.real import inside
 
 from .site import Site
@@ -82,7 +83,7 @@ class Troubles:
         """Sweep while the services run."""
         # The lock of an SQLite may be held; the next one will do.
         with inside(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
-            sweep(services.database, services.storages, services.blobs, storage="local", grace=GRACE)
+            sweep(services.database, services.storages, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 
     def stay_half_open(self) -> None:
         """Send parts of requests, and say nothing more."""

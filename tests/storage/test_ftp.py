@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from frepo_core.plugins import partial_name
 from frepo_core.testing import Source, StorageContract, digest, pattern
 from servers.proftpd import run_proftpd
 from storage.ftp import FULL, SIZE, keys, needs_proftpd, put, storage
@@ -123,10 +124,14 @@ def test_the_root_may_be_absolute(own_server):
 def test_what_a_crash_left_goes_by_tidying_up(tls_server):
     backend = storage(tls_server)
     put(backend, "aa/blob")
-    left = tls_server.root / backend._settings.root / "aa/.partial-left"
-    left.write_bytes(b"half")
+    root = tls_server.root / backend._settings.root
+    left = root / "aa" / partial_name()
+    of_others = [root / "aa/.partial-left", root / partial_name()]
+    for path in (left, *of_others):
+        path.write_bytes(b"half")
 
     young = backend.tidy(datetime.now(UTC) - timedelta(days=1))
     old = backend.tidy(datetime.now(UTC) + timedelta(days=1))
 
     assert (0, 1, ["aa/blob"]) == (young, old, keys(backend))
+    assert (False, [True, True]) == (left.exists(), [path.exists() for path in of_others])

@@ -3,12 +3,12 @@
 import os
 import resource
 import stat
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from frepo_core.plugins import BlobNotFound, ConfigurationError, StorageUnavailable
+from frepo_core.plugins import BlobNotFound, ConfigurationError, StorageUnavailable, partial_name
 from frepo_core.testing import Source, StorageContract
 from frepo_storage_local import LocalSettings, LocalStorage
 
@@ -205,3 +205,27 @@ def test_a_folder_that_vanishes_while_it_is_walked_is_passed_over(tmp_path, monk
     calls = {"list": lambda: [stat.key for stat in backend.list()], "tidy": lambda: backend.tidy(datetime.now(UTC))}
 
     assert {"list": ["cd/stays"], "tidy": 0}[walk] == calls[walk]()
+
+
+def test_tidying_up_deletes_only_what_this_storage_left(tmp_path):
+    left = ["ab/" + partial_name(), "cd/" + partial_name()]
+    of_others = ["ab/.partial-download", partial_name(), "other-app/" + partial_name(), "ab/ab/" + partial_name()]
+    for name in left + of_others:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"half")
+
+    removed = storage(tmp_path).tidy(datetime.now(UTC) + timedelta(days=1))
+
+    assert 2 == removed
+    assert of_others == [name for name in left + of_others if (tmp_path / name).exists()]
+
+
+def test_a_blob_that_was_linked_is_as_young_as_its_link(tmp_path):
+    with os.fdopen(os.open(tmp_path, os.O_TMPFILE | os.O_RDWR), "r+b", buffering=0) as spooled:
+        spooled.write(b"content")
+        spooled.seek(0)
+        os.utime(spooled.fileno(), (0, 0))
+        backend = storage(tmp_path / "root")
+        backend.store("ab/key", spooled, 7)
+
+    assert datetime.now(UTC) - backend.stat("ab/key").modified < timedelta(minutes=1)

@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import ValidationError
 
+from frepo_core.domain.naming import fresh_key
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.testing import Source, StorageContract, pattern
 from frepo_storage_s3 import S3Settings
@@ -226,13 +227,14 @@ def test_boto3_is_not_imported_before_a_backend_is_built():
 
 def test_uploads_that_a_crash_left_are_aborted_by_tidying_up(s3, s3_client, s3_settings):
     prefix = s3_settings().prefix
-    s3_client.create_multipart_upload(Bucket="frepo", Key=f"{prefix}aa/left")
+    for key in (fresh_key("ab" * 32), "aa/left", "other-app/" + fresh_key("ab" * 32)):
+        s3_client.create_multipart_upload(Bucket="frepo", Key=prefix + key)
 
     young = s3.tidy(datetime.now(UTC) - timedelta(hours=1))
     old = s3.tidy(datetime.now(UTC) + timedelta(hours=1))
 
     assert (0, 1) == (young, old)
-    assert [] == parts_left(s3_client, prefix)
+    assert 2 == len(parts_left(s3_client, prefix)), "uploads of others stay"
 
 
 def test_parts_of_all_uploads_together_have_the_room_of_one(s3_settings):

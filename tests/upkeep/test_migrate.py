@@ -172,6 +172,22 @@ def test_a_blob_that_is_deleted_while_it_is_copied_is_no_failure(services, migra
     assert (0, 0, []) == (report.moved, report.size, report.failed)
 
 
+def test_a_copy_that_a_sweep_deleted_before_its_row_is_no_move(services, migrator, memory, add, read, monkeypatch):
+    file = add(b"one")
+    write = services.database.write
+
+    def sweep_first(work, **more):
+        for stat in memory.list():
+            memory.delete(stat.key)
+        return write(work, **more)
+
+    monkeypatch.setattr(services.database, "write", sweep_first)
+    report = migrator().run()
+
+    assert (0, 1) == (report.moved, len(report.failed))
+    assert b"one" == read(file)
+
+
 def test_what_another_run_moves_and_purges_meanwhile_is_no_failure(migrator, add, read, first):
     files = [add(text) for text in (b"one", b"two")]
 

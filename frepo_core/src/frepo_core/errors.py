@@ -153,6 +153,10 @@ class BytesMissingError(FrepoError):
     number = 7016105
 
 
+class SweepStoppedError(FrepoError):
+    """A sweep would delete more than is plausible; nothing was deleted. Only the console raises it: it has no number."""
+
+
 class StorageError(FrepoError):
     """Base of what a storage backend raises; the driver's own exception is its `__cause__`."""
 

@@ -10,13 +10,13 @@ from socket import socket
 from typing import BinaryIO
 
 from frepo_core.plugins import (
-    PARTIAL,
     BlobNotFound,
     BlobStat,
     StorageBackend,
     StorageError,
     StorageUnavailable,
     is_key,
+    is_partial_path,
     partial_name,
 )
 
@@ -96,11 +96,11 @@ class FtpStorage(StorageBackend):
                     yield self.stat(key)
 
     def tidy(self, before: datetime) -> int:
-        """Delete the temporary names of puts that a crash or a lost connection ended before this time."""
+        """Delete the temporary files of uploads that ended early before this time, and no files of others."""
         old = [
             key
             for key, entry in self._walk()
-            if posixpath.basename(key).startswith(PARTIAL) and entry.modified is not None and entry.modified < before
+            if is_partial_path(key) and entry.modified is not None and entry.modified < before
         ]
         for key in old:
             with translated(f"tidying up {key!r}"), self._pool.lease() as connection:

@@ -20,6 +20,7 @@ from frepo_core.plugins import (
     Window,
     exactly,
     is_key,
+    is_partial_path,
     partial_name,
 )
 from frepo_core.plugins import StorageUnavailable as Unavailable
@@ -77,6 +78,7 @@ class LocalStorage(StorageBackend):
         with _translated(target.name):
             self._make_folder(target.parent)
             os.fchmod(descriptor, self._settings.file_permissions)
+            os.utime(descriptor)  # it is as old as its last byte: storage:sweep counts from the time of the link
             os.fsync(descriptor)
             if not link(descriptor, target):
                 return False
@@ -126,12 +128,14 @@ class LocalStorage(StorageBackend):
                         yield _describe(path.relative_to(self._root).as_posix(), path.lstat())
 
     def tidy(self, before: datetime) -> int:
-        """Remove the `.partial-` files of puts that a crash ended before this time."""
+        """Delete the `.partial-` files of uploads that a crash ended before this time, and no files of others."""
         removed = 0
         self._require_root()
         with _translated(str(self._root)):
             for folder, _, names in os.walk(self._root, onerror=_unless_absent):
                 for partial in (Path(folder, name) for name in names if name.startswith(PARTIAL)):
+                    if not is_partial_path(partial.relative_to(self._root).as_posix()):
+                        continue
                     with contextlib.suppress(FileNotFoundError):
                         if datetime.fromtimestamp(partial.lstat().st_mtime, UTC) < before:
                             partial.unlink()

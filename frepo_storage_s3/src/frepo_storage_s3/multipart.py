@@ -9,7 +9,7 @@ from functools import partial
 from queue import LifoQueue
 from typing import Any, BinaryIO
 
-from frepo_core.plugins import StorageError
+from frepo_core.plugins import StorageError, is_blob_key
 
 from .content import expect_end, read_part
 from .errors import translated
@@ -44,13 +44,16 @@ class MultipartUpload:
                 self._client.complete_multipart_upload(**target, MultipartUpload={"Parts": parts})
 
     def abort_begun_before(self, prefix: str, before: datetime) -> int:
-        """Abort what began before this time below the prefix and never ended; return how many uploads that were."""
+        """Abort uploads of blobs that began before this time and never ended; return how many that were.
+
+        Uploads of others in the same bucket are left alone.
+        """
         aborted = 0
         with translated(self._bucket):
             pages = self._client.get_paginator("list_multipart_uploads").paginate(Bucket=self._bucket, Prefix=prefix)
             for page in pages:
                 for upload in page.get("Uploads", ()):
-                    if upload["Initiated"] < before:
+                    if upload["Initiated"] < before and is_blob_key(upload["Key"].removeprefix(prefix)):
                         self._abort({"Bucket": self._bucket, "Key": upload["Key"], "UploadId": upload["UploadId"]})
                         aborted += 1
         return aborted

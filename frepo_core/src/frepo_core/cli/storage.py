@@ -1,6 +1,7 @@
 """Commands that move and keep bytes."""
 
 import argparse
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -75,21 +76,26 @@ class Verify(StorageCommand):
 
 
 class Sweep(StorageCommand):
-    """Remove bytes that belong to no record, and report records whose bytes are gone."""
+    """Delete blobs that belong to no record, and report records whose bytes are gone and files of others."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Take what is left alone."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("--grace", default="48h", metavar="TIME", help="leave what is younger; default: 48h")
-        parser.add_argument("--dry-run", action="store_true", help="report only, remove nothing")
+        parser.add_argument(
+            "--grace", default="48h", metavar="TIME", help="leave what is younger, at least 1h; default: 48h"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="report only, delete nothing")
+        parser.add_argument(
+            "--yes-delete", type=int, metavar="N", help="delete up to N blobs; default: stop above 20 %% of all"
+        )
         parser.add_argument("--storage", metavar="NAME", help="default: the one in use for new blobs")
         return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Sweep."""
-        from frepo_core.services.upkeep import sweep
+        from frepo_core.services.upkeep import check_grace, sweep
 
-        grace = _duration("grace", arguments.grace)
+        grace = _duration("grace", arguments.grace, check_grace)
         services = self.services()
         with ProgressBar("sweep") as progress:
             report = sweep(
@@ -99,15 +105,19 @@ class Sweep(StorageCommand):
                 storage=arguments.storage or services.storages.current,
                 grace=grace,
                 dry_run=arguments.dry_run,
+                most=arguments.yes_delete,
                 progress=progress,
             )
         rows = {
             "dry_run": arguments.dry_run,
+            "blobs": report.blobs,
             "orphans": report.orphans,
             "orphan_size": Size(report.orphan_size),
             "unused": report.unused,
             "leftovers": report.leftovers,
             "missing": list(report.missing),
+            "foreign": report.foreign,
+            "foreign_examples": list(report.foreign_examples),
         }
         return rows, bool(report.missing)
 
@@ -175,8 +185,9 @@ class RebuildIndex(StorageCommand):
         return rows, False
 
 
-def _duration(name: str, text: str) -> timedelta:
+def _duration(name: str, text: str, check: Callable[[timedelta], timedelta] | None = None) -> timedelta:
     try:
-        return parse_duration(text)
+        length = parse_duration(text)
+        return check(length) if check else length
     except ValueError as error:
         raise FieldsError({name: [str(error)]}) from None

@@ -6,7 +6,7 @@ from .hookspecs import hookimpl
 from .registry import PluginRegistry
 from .settings import PluginSettings
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
-from .storing import PARTIAL, ExactReader, exactly, is_key, partial_name
+from .storing import PARTIAL, ExactReader, exactly, is_blob_key, is_key, is_partial_path, partial_name
 from .strategy import (
     CollectionFull,
     CollectionState,
@@ -40,6 +40,8 @@ __all__ = [
     "Window",
     "exactly",
     "hookimpl",
+    "is_blob_key",
     "is_key",
+    "is_partial_path",
     "partial_name",
 ]

@@ -1,6 +1,6 @@
 """The storage contract: where blobs live."""
 
-import os
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,9 +9,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from frepo_core.domain.naming import fresh_key
 from frepo_core.errors import StorageUnavailable
 
 from .settings import PluginSettings
+
+PROBE = b"frepo"
 
 
 class StorageSettings(PluginSettings):
@@ -66,18 +69,22 @@ class StorageBackend(ABC):
 
     def check(self) -> None:
         """Store, read back and delete a probe. Raises `StorageUnavailable` when that does not work."""
-        key = f"probe/{os.urandom(8).hex()}"
-        self.store(key, BytesIO(b"frepo"), 5)
+        key = fresh_key(hashlib.sha256(PROBE).hexdigest())  # so storage:sweep deletes what a crash leaves
+        self.store(key, BytesIO(PROBE), len(PROBE))
         try:
             with self.open(key) as blob:
                 found = blob.read()
         finally:
             self.delete(key)
-        if found != b"frepo":
+        if found != PROBE:
             raise StorageUnavailable(f"The storage gave back {len(found)} other bytes than were stored")
 
     def tidy(self, before: datetime) -> int:
-        """Remove what puts that never ended left before this time (UTC, aware); return how many things that were."""
+        """Delete what uploads that never ended left before this time (UTC, aware); return how many things that were.
+
+        The storage may hold files of others. Delete only what frepo could have made: paths for which
+        `is_partial_path` is true, and parts of uploads to keys for which `is_blob_key` is true.
+        """
         return 0
 
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:

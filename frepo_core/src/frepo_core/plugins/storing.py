@@ -2,13 +2,17 @@
 
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from frepo_core.domain.naming import digest_in_key
 from frepo_core.errors import StorageUnavailable
 
 PARTIAL = ".partial-"
 CHUNK = 1 << 20
+
+_PARTIAL_PATH = re.compile(r"[0-9a-f]{2}/" + re.escape(PARTIAL) + "[0-9a-f]{16}")
 
 
 def partial_name() -> str:
@@ -23,6 +27,22 @@ def is_key(text: str) -> bool:
     """
     is_path = all(part not in {"", ".", ".."} and not part.startswith(PARTIAL) for part in text.split("/"))
     return is_path and not any(character in text for character in "\r\n\0")
+
+
+def is_blob_key(text: str) -> bool:
+    """Tell whether frepo could have made this key: the whole key is compared, with the digest and the random part.
+
+    A storage may hold files of others, too. Only what this function accepts is ever deleted as an orphan.
+    """
+    return digest_in_key(text) is not None
+
+
+def is_partial_path(text: str) -> bool:
+    """Tell whether this path below the storage's root could be a blob of frepo that was not written to its end.
+
+    That is a name of `partial_name` in the folder of a key of frepo. `tidy` deletes nothing else.
+    """
+    return _PARTIAL_PATH.fullmatch(text) is not None
 
 
 def exactly(content: BinaryIO, size: int, chunk_size: int = CHUNK) -> Iterator[bytes]:

@@ -34,7 +34,7 @@ class Blobs:
         """Store the content if nobody has, then run `work` with its blob's row in one transaction.
 
         Only the transaction is tried again after a conflict, and what `work` raises undoes the store. Where
-        a blob that was to be adopted is gone by then, its bytes are stored after all.
+        a blob that was to be adopted, or that waited for the transaction, is gone by then, its bytes are stored again.
         """
         with Deposit(content, self._database, self._storages) as deposit:
 
@@ -43,6 +43,7 @@ class Blobs:
                 reach("attached")
                 result = work(session, blob)
                 reach("written")
+                deposit.confirm()
                 return result
 
             for _ in range(SETTLE_ATTEMPTS):

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
@@ -26,8 +27,13 @@ _PLACE = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.
 _LOCKED = select(Blob).where(Blob.digest == bindparam("digest")).with_for_update()
 
 
+# Within the first, no sweep can have deleted what was stored. The second is half of the shortest grace period.
+SHORT_WAIT = timedelta(seconds=1)
+LONGEST_WAIT = timedelta(minutes=30)
+
+
 class BlobVanishedError(Exception):
-    """The blob that was to be adopted is gone: its bytes have to be stored after all."""
+    """The bytes that the transaction relies on are gone: they have to be stored (again)."""
 
 
 class Deposit:
@@ -43,12 +49,17 @@ class Deposit:
         self._storages = storages
         self._key: str | None = None
         self._distrusted: str | None = None
+        self._stored_at = utc_now()
+        self._is_lost = False
         self._uses_own_key = False
         self._replaced: tuple[str, str] | None = None
         self.watch = CommitWatch()
 
     def settle(self) -> None:
         """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
+        if self._is_lost and self._key:
+            self._delete(self._storages.current, self._key)
+            self._key = None
         rows = self._database.look(_PLACE, digest=self._content.digest)
         found = rows[0] if rows else None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
@@ -70,6 +81,23 @@ class Deposit:
             self._uses_own_key = True
         row.checksum = self._content.checksum
         return row
+
+    def confirm(self) -> None:
+        """Check at the end of the write transaction that its wait did not cost the stored bytes.
+
+        While the transaction waits, the bytes have no row: a sweep with a short grace period takes them for an orphan.
+        Raises `BlobVanishedError` where they are gone, or so old that a sweep may be about to delete them; `settle`
+        stores them again then.
+        """
+        if not self._uses_own_key or self._key is None:
+            return
+        waited = abs(utc_now() - self._stored_at)  # by the clock that sweeps look at, which may be set back
+        if waited < SHORT_WAIT:
+            return
+        if waited > LONGEST_WAIT or not self._is_sound(self._storages.current, self._key):
+            log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
+            self._is_lost = True
+            raise BlobVanishedError
 
     def __enter__(self) -> Self:
         """Begin; nothing is stored yet."""
@@ -120,6 +148,7 @@ class Deposit:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
         if self._storages.reads_back:
             self._read_back(backend, self._key)
+        self._stored_at, self._is_lost = utc_now(), False
 
     def _read_back(self, backend: StorageBackend, key: str) -> None:
         sha256 = hashlib.sha256()

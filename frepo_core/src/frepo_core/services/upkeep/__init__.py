@@ -3,7 +3,7 @@
 from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator
 from .progress import Progress
-from .sweep import SweepReport, sweep
+from .sweep import SweepReport, check_grace, sweep
 from .verify import VerifyReport, verify
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Progress",
     "SweepReport",
     "VerifyReport",
+    "check_grace",
     "read_index",
     "sweep",
     "verify",

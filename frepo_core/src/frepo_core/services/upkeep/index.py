@@ -10,6 +10,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.naming import digest_in_key
 from frepo_core.plugins import StorageBackend
 
+from .orphans import printable
 from .progress import Progress, batches, count_blobs, silent
 
 BATCH = 500
@@ -36,7 +37,7 @@ def read_index(
     keys, size, unknown = 0, 0, 0
     for batch in batches(backend.list(), BATCH):
         found = {digest for stat in batch if (digest := digest_in_key(stat.key))}
-        foreign += [stat.key for stat in batch if digest_in_key(stat.key) is None]
+        foreign += [printable(stat.key) for stat in batch if digest_in_key(stat.key) is None]
         unknown += len(found - digests - _known(database, found))
         digests |= found
         for stat in batch:

@@ -87,6 +87,7 @@ class Migrator:
         row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
         if row is None or (row.storage, row.key) != (seen.storage, seen.key):
             return False
+        self._target.stat(key)  # a sweep with a short grace period may have deleted the copy meanwhile
         row.storage, row.key = self._target_name, key
         row.checksum = sums.checksum
         row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound

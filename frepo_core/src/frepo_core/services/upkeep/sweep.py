@@ -1,39 +1,50 @@
-"""Finds what belongs to nobody: bytes without a row, rows that nothing uses, and rows without bytes."""
+"""Deletes what belongs to nobody: bytes without a row and rows that nothing uses. Reports rows without bytes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File
-from frepo_core.domain.naming import digest_in_key
-from frepo_core.errors import BlobNotFound
+from frepo_core.errors import BlobNotFound, SweepStoppedError
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from ..blobs import Blobs
 from ..storages import Storages
-from .progress import Progress, batches, count_blobs, silent
+from .orphans import BATCH, in_batches, take_inventory, without_row
+from .progress import Progress, silent
 
-BATCH = 500
-AROUND_ITS_ROW = timedelta(hours=1)  # bytes are stored before their row is made, by another clock
+# An upload waits for the database at most some minutes with its bytes stored and no row (see Deposit.confirm).
+LEAST_GRACE = timedelta(hours=1)
+USUAL_PERCENT = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepReport:
-    """What was found, and removed unless it was a dry run.
+    """What was found, and deleted unless it was a dry run.
 
-    `orphans` and `orphan_size`: bytes without a row; `unused`: rows without a user; `leftovers`: parts of puts
-    that never ended; `missing`: keys of rows whose bytes are gone, which are reported only.
+    `blobs`: keys of frepo in the storage; `orphans` and `orphan_size`: those without a row; `unused`: rows without a
+    user; `leftovers`: parts of uploads that never ended; `missing`: keys of rows whose bytes are gone, which are
+    reported only; `foreign`: files that frepo cannot have stored, which are never touched, and examples of them.
     """
 
+    blobs: int
     orphans: int
     orphan_size: int
     unused: int
     leftovers: int
     missing: Sequence[str]
+    foreign: int
+    foreign_examples: Sequence[str]
+
+
+def check_grace(grace: timedelta) -> timedelta:
+    """Return the grace period. Raises `ValueError` where it is shorter than an upload may wait for its row."""
+    if grace < LEAST_GRACE:
+        raise ValueError("at least 1h: the bytes of an upload that waits for the database look like an orphan")
+    return grace
 
 
 def sweep(
@@ -44,63 +55,59 @@ def sweep(
     storage: str,
     grace: timedelta,
     dry_run: bool = False,
+    most: int | None = None,
     progress: Progress = silent,
 ) -> SweepReport:
-    """Sweep one storage. What is younger than the grace may belong to an upload that is under way, and stays."""
+    """Sweep one storage. What is younger than the grace period may belong to an upload in progress, and stays.
+
+    Deletes at most `most` blobs; None: at most 20 % of them. More raise `SweepStoppedError`, and nothing is deleted:
+    the database may be empty, or older than the storage.
+    """
     before = utc_now() - grace
     backend = storages.get(storage)
-    unused = _unused_rows(database, before)
+    unused = _unused_rows(database, storage, before)
+    found = take_inventory(database, backend, storage=storage, before=before, progress=progress)
+    orphans = found.orphans
     if not dry_run:
+        _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
         blobs.collect(unused)
-    orphans, orphan_size = 0, 0
-    listed = _told(backend.list(), count_blobs(database, Blob.storage == storage), progress)
-    for stat in _orphans(database, listed, storage, before):
-        orphans, orphan_size = orphans + 1, orphan_size + stat.size
-        if not dry_run:
-            backend.delete(stat.key)
+        orphans = _delete(database, backend, storage, orphans)
     return SweepReport(
-        orphans=orphans,
-        orphan_size=orphan_size,
+        blobs=found.blobs,
+        orphans=len(orphans),
+        orphan_size=sum(stat.size for stat in orphans),
         unused=len(unused),
         leftovers=0 if dry_run else backend.tidy(before),
         missing=list(_missing(database, backend, storage)),
+        foreign=found.foreign,
+        foreign_examples=found.foreign_examples,
     )
 
 
-def _told(listed: Iterator[BlobStat], total: int, progress: Progress) -> Iterator[BlobStat]:
-    for done, stat in enumerate(listed, start=1):
-        yield stat
-        progress(done=done, total=total, size=stat.size)
+def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) -> None:
+    if count > most if most is not None else count * 100 > total * USUAL_PERCENT:
+        raise SweepStoppedError(
+            f"The sweep would delete {count} of {total} blobs in the storage {storage!r}, and was stopped: nothing was "
+            "deleted. An empty, old or wrong database makes all blobs look unused. Check database.url, and look at "
+            f"the report of --dry-run. If it is right, confirm the number: --yes-delete {count}"
+        )
 
 
-def _unused_rows(database: Database, before: datetime) -> list[int]:
+def _delete(database: Database, backend: StorageBackend, storage: str, orphans: Sequence[BlobStat]) -> list[BlobStat]:
+    """Delete orphans that have no row until now; return them."""
+    deleted: list[BlobStat] = []
+    for batch in in_batches(orphans):
+        for stat in without_row(database, batch, storage):
+            backend.delete(stat.key)
+            deleted.append(stat)
+    return deleted
+
+
+def _unused_rows(database: Database, storage: str, before: datetime) -> list[int]:
     with database.reading() as session:
         used = select(File.id).where(File.blob_id == Blob.id).exists()
-        return list(session.scalars(select(Blob.id).where(Blob.created_at < before, ~used)))
-
-
-def _orphans(database: Database, listed: Iterator[BlobStat], storage: str, before: datetime) -> Iterator[BlobStat]:
-    """Go through the keys that no row names, but for those that a migration left behind for its `--purge`."""
-    old = (stat for stat in listed if stat.modified < before)
-    for batch in batches(old, BATCH):
-        with database.reading() as session:
-            query = select(Blob.key).where(Blob.storage == storage, Blob.key.in_([stat.key for stat in batch]))
-            known = set(session.scalars(query))
-            moved = _moved_away(session, storage, [stat.key for stat in batch if stat.key not in known])
-        for stat in batch:
-            left = moved.get(digest_in_key(stat.key) or "")
-            if stat.key not in known and not (left and stat.modified <= left + AROUND_ITS_ROW):
-                yield stat
-
-
-def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str, datetime]:
-    """Return the digests of contents whose rows are in another storage by now, and when those rows were made.
-
-    What was stored about then is the first home of the content; a copy that a migration left unfinished is younger.
-    """
-    digests = [digest for key in keys if (digest := digest_in_key(key))]
-    query = select(Blob.digest, Blob.created_at).where(Blob.storage != storage, Blob.digest.in_(digests))
-    return {row.digest: row.created_at for row in session.execute(query)}
+        query = select(Blob.id).where(Blob.storage == storage, Blob.created_at < before, ~used)
+        return list(session.scalars(query))
 
 
 def _missing(database: Database, backend: StorageBackend, storage: str) -> Iterator[str]:

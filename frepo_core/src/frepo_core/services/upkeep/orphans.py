@@ -1,0 +1,88 @@
+"""Finds the blobs of a storage that no row names. Files that frepo cannot have stored are never among them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.domain.naming import digest_in_key
+from frepo_core.plugins import BlobStat, StorageBackend
+
+from .progress import Progress, batches, count_blobs
+
+BATCH = 500
+EXAMPLES = 10
+AROUND_ITS_ROW = timedelta(hours=1)  # bytes are stored before their row is made, by another clock
+
+
+@dataclass(kw_only=True)
+class Inventory:
+    """What a storage holds: the number of blobs that frepo stored, those without a row, and files of others."""
+
+    blobs: int = 0
+    orphans: list[BlobStat] = field(default_factory=list)
+    foreign: int = 0
+    foreign_examples: list[str] = field(default_factory=list)
+
+    def add_foreign(self, key: str) -> None:
+        """Count a file that frepo did not store; the first ones are named."""
+        self.foreign += 1
+        if len(self.foreign_examples) < EXAMPLES:
+            self.foreign_examples.append(printable(key))
+
+
+def take_inventory(
+    database: Database, backend: StorageBackend, *, storage: str, before: datetime, progress: Progress
+) -> Inventory:
+    """List the storage once. Orphans are blobs without a row that were stored before this time (UTC, aware)."""
+    total = count_blobs(database, Blob.storage == storage)
+    found, done = Inventory(), 0
+    for batch in batches(backend.list(), BATCH):
+        own = [stat for stat in batch if digest_in_key(stat.key)]
+        found.blobs += len(own)
+        found.orphans += without_row(database, [stat for stat in own if stat.modified < before], storage)
+        for stat in batch:
+            if not digest_in_key(stat.key):
+                found.add_foreign(stat.key)
+            done += 1
+            progress(done=done, total=total, size=stat.size)
+    return found
+
+
+def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> list[BlobStat]:
+    """Return those that no row names, except for those that a migration left behind for its `--purge`."""
+    keys = [stat.key for stat in stats]
+    with database.reading() as session:
+        known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
+        moved = _moved_away(session, storage, [key for key in keys if key not in known])
+    return [stat for stat in stats if stat.key not in known and not _was_left_behind(stat, moved)]
+
+
+def printable(key: str) -> str:
+    """Write a name that others chose so that any terminal can show it."""
+    text = key.encode("utf-8", "backslashreplace").decode()
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def in_batches(stats: Sequence[BlobStat]) -> Iterator[list[BlobStat]]:
+    """Cut orphans into lists that one query can look up."""
+    return batches(stats, BATCH)
+
+
+def _was_left_behind(stat: BlobStat, moved: dict[str, datetime]) -> bool:
+    made = moved.get(digest_in_key(stat.key) or "")
+    return made is not None and stat.modified <= made + AROUND_ITS_ROW
+
+
+def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str, datetime]:
+    """Return the digests of contents whose rows are in another storage by now, and when those rows were made.
+
+    What was stored about then is the first home of the content; a copy that a migration left unfinished is younger.
+    """
+    digests = [digest for key in keys if (digest := digest_in_key(key))]
+    query = select(Blob.digest, Blob.created_at).where(Blob.storage != storage, Blob.digest.in_(digests))
+    return {row.digest: row.created_at for row in session.execute(query)}

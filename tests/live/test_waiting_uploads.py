@@ -1,0 +1,52 @@
+"""An upload that waits for the database with its bytes stored: a sweep must not cost what is acknowledged."""
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from live.wire import Client, blob_files, eventually
+
+
+@pytest.fixture
+def client(start_service):
+    return Client(start_service())
+
+
+@pytest.fixture
+def locked(client):
+    """Hold SQLite's write lock until the function is called."""
+    with contextlib.closing(
+        sqlite3.connect(client.service.folder / "frepo.db", isolation_level=None, check_same_thread=False)
+    ) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield lambda: other.execute("ROLLBACK")
+
+
+def sweep_away(client):
+    """Let the stored bytes look old, as after a clock that jumped, and sweep."""
+    for path in blob_files(client.service):
+        os.utime(path, (time.time() - 7200,) * 2)
+    report = client.service.frepo("storage:sweep", "--grace", "1h", "--yes-delete", "1", "-f", "json")
+    assert 1 == json.loads(report)["orphans"]
+
+
+@pytest.mark.parametrize("body", [b"small", bytes(3 << 20)], ids=["small", "large"])
+def test_what_was_swept_while_it_waited_is_stored_again(client, body, locked):
+    answers = []
+    pushing = threading.Thread(target=lambda: answers.append(client.upload(body)))
+    pushing.start()
+    assert 1 == eventually(1, lambda: len(blob_files(client.service)))
+    time.sleep(1.2)  # a shorter wait needs no check: the shortest grace period is an hour
+    sweep_away(client)
+    assert [] == blob_files(client.service)
+
+    locked()
+    pushing.join(60)
+
+    assert [200] == [answer.status for answer in answers]
+    assert body == client.content(answers[0])
