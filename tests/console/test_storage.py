@@ -3,10 +3,14 @@
 import json
 import os
 import time
+from datetime import timedelta
 from io import BytesIO
 
 import pytest
+from sqlalchemy import update
 
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob
 from frepo_core.domain.roles import Role
 from frepo_core.services.files import NewFile
 from frepo_core.services.intake import Incoming
@@ -33,6 +37,17 @@ def test_damage_ends_with_1_and_is_named(console, damaged):
     report = json.loads(done.stdout)
     assert (done.returncode, report["checked"], report["size"]) == (1, 1, 2000)
     assert damaged in json.dumps(report["damaged"])
+
+
+@pytest.mark.parametrize("column", ["created_at", "verified_at"])
+def test_damage_is_found_whatever_date_a_clock_that_ran_ahead_left(console, services, damaged, column):
+    change = update(Blob).values({column: utc_now() + timedelta(days=365)})
+    services.database.write(lambda session: session.execute(change))
+
+    done = console.run("storage:verify", "--older-than", "30d", "-f", "json")
+
+    assert 1 == done.returncode
+    assert damaged in done.stdout
 
 
 def test_a_table_is_for_people(console, damaged):

@@ -2,7 +2,7 @@ import sys
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob
@@ -104,6 +104,42 @@ def test_what_was_checked_since_is_left_out(check, add):
     assert 0 == report.checked
 
 
+FUTURE = timedelta(days=365)
+FUTURE_DATES = {
+    "made": {"created_at": utc_now() + FUTURE},
+    "checked": {"verified_at": utc_now() + FUTURE},
+    "both": {"created_at": utc_now() + FUTURE, "verified_at": utc_now() + FUTURE},
+}
+
+
+@pytest.fixture
+def date(services):
+    """Let all blobs have dates, as a clock that was wrong makes them."""
+    return lambda **values: services.database.write(lambda session: session.execute(update(Blob).values(**values)))
+
+
+@pytest.mark.parametrize("dates", FUTURE_DATES)
+@pytest.mark.parametrize("older_than", [None, timedelta(days=30)])
+def test_a_date_in_the_future_is_due(check, add, path_of, date, dates, older_than):
+    file = add(b"one")
+    date(**FUTURE_DATES[dates])
+    path_of(file).write_bytes(b"two")
+
+    assert [file.blob.key] == [each.key for each in check(older_than=older_than).damaged]
+    assert 0 == check(older_than=timedelta(days=30)).checked, "the check itself has a date that is right"
+
+
+@pytest.mark.parametrize("dates", FUTURE_DATES)
+def test_dates_in_the_future_come_first(check, add, path_of, date, dates):
+    file = add(b"one")
+    date(**FUTURE_DATES[dates])
+    path_of(file).write_bytes(b"two")
+    for number in range(3):
+        add(bytes([number]))
+
+    assert [file.blob.key] == [each.key for each in check(percent=25).damaged]
+
+
 PAGE = 10
 
 
@@ -121,6 +157,15 @@ def test_more_blobs_than_a_page_are_all_checked_once(check, add):
     report = check()
 
     assert PAGE + 1 == report.checked
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_more_dates_in_the_future_than_a_page_are_all_checked_once(check, add, date):
+    for number in range(3 * PAGE + 1):
+        add(str(number).encode())
+    date(**FUTURE_DATES["both"])
+
+    assert 3 * PAGE + 1 == check().checked
 
 
 @pytest.fixture

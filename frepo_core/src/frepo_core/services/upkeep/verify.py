@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, and_, case, func, or_, select, update
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
@@ -51,16 +51,17 @@ def verify(
 ) -> VerifyReport:
     """Check blobs, those first that nobody read for longest; `older_than` leaves out what was checked since.
 
+    A date in the future was made by a clock that was wrong and says nothing: such a blob is due, and comes first.
+
     What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
     again loses the mark. What cannot be read is reported and not marked. A storage that is away raises, and what
     was checked before stays noted; damage is logged at once.
     """
     started = utc_now()
-    cutoff = started - older_than if older_than is not None else started
-    is_due = and_(Blob.created_at <= started, or_(Blob.verified_at.is_(None), Blob.verified_at < cutoff))
-    total = ceil(count_blobs(database, is_due) * percent / 100)
+    queue = _Queue(newest=_newest(database), cutoff=started - older_than if older_than is not None else started)
+    total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
-    for row in _oldest_first(database, is_due, total):
+    for row in _oldest_first(database, queue, total):
         try:
             sums = Sums()
             problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
@@ -77,14 +78,37 @@ def verify(
     return VerifyReport(checked=checked, size=size, damaged=damaged)
 
 
-def _oldest_first(database: Database, is_due: ColumnElement[bool], total: int) -> Iterator[Blob]:
+@dataclass(frozen=True, kw_only=True)
+class _Queue:
+    """The blobs to check: none that was added later than `newest`, and none that was checked since `cutoff`."""
+
+    newest: int
+    cutoff: datetime
+
+    def is_due(self) -> ColumnElement[bool]:
+        """Return the condition. It is made for each query, as what this run has checked is never in the future."""
+        is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
+        return and_(Blob.id <= self.newest, is_old)
+
+    def order(self) -> tuple[Any, ...]:
+        """Return the order: dates in the future first, then those that were read longest ago."""
+        last_read = func.coalesce(Blob.verified_at, Blob.created_at)
+        return case((last_read > utc_now(), 0), else_=1), last_read, Blob.id
+
+
+def _newest(database: Database) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.max(Blob.id))) or 0
+
+
+def _oldest_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
     """Load a page at a time: each check moves its blob to the end of the queue, but for some that others changed."""
     seen: set[int] = set()
     stuck = 0
     while len(seen) < total:
         with database.reading() as session:
-            order = (func.coalesce(Blob.verified_at, Blob.created_at), Blob.id)
-            query = select(Blob).where(is_due).order_by(*order).limit(min(PAGE, total - len(seen)) + stuck)
+            query = select(Blob).where(queue.is_due()).order_by(*queue.order())
+            query = query.limit(min(PAGE, total - len(seen)) + stuck)
             found = session.scalars(query).all()
         rows = [row for row in found if row.id not in seen]
         if not rows and len(found) <= stuck:
