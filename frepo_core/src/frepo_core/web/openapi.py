@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from .endpoint import Endpoint
-from .parameters import form_of, open_path, parameters_of, storable
+from .named_schemas import PREFIX, name_schemas
+from .parameters import CONTENT_FORM, open_path, parameters_of, storable
 from .refusals import error_model
 from .responses import BINARY, JSON, responses_of
 
@@ -47,7 +48,7 @@ def build_document(endpoints: Iterable[Endpoint], server: str) -> dict[str, Any]
     for endpoint in shown:
         paths.setdefault(open_path(endpoint.path), {})[endpoint.method.lower()] = _operation(endpoint, schemas)
     used = {tag_of(endpoint) for endpoint in shown}
-    return {
+    document = {
         "openapi": "3.1.0",
         "info": {
             "title": "frepo",
@@ -60,6 +61,7 @@ def build_document(endpoints: Iterable[Endpoint], server: str) -> dict[str, Any]
         "paths": paths,
         "components": {"schemas": definitions, "securitySchemes": SCHEMES},
     }
+    return name_schemas(document)
 
 
 def _schemas(endpoints: list[Endpoint]) -> tuple[Mapping[Any, Any], dict[str, Any]]:
@@ -74,6 +76,8 @@ def _schemas(endpoints: list[Endpoint]) -> tuple[Mapping[Any, Any], dict[str, An
     definitions = document.get("$defs", {})
     for name in _reached({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
         definitions[name] = storable(definitions[name])
+    if any(endpoint.content for endpoint in endpoints):
+        definitions |= {"ContentForm": CONTENT_FORM, "Content": {**BINARY, "minLength": 1}}
     return references, definitions
 
 
@@ -104,9 +108,10 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]
         schema = schemas[(endpoint.body, "validation")]
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
     if endpoint.content:
-        raw = {"application/octet-stream": {"schema": {**BINARY, "minLength": 1}}}
-        form = {"multipart/form-data": {"schema": form_of(endpoint)}}
-        operation["requestBody"] = {"required": True, "content": raw | form}
+        # openapi-generator takes the first type; with the raw body first, its TypeScript lacks the form's model.
+        content = {"multipart/form-data": "ContentForm", "application/octet-stream": "Content"}
+        bodies = {media: {"schema": {"$ref": PREFIX + name}} for media, name in content.items()}
+        operation["requestBody"] = {"required": True, "content": bodies}
     return operation
 
 

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from . import schemas
 from .endpoint import Endpoint
 from .headers import IDEMPOTENCY_KEY, IF_MATCH
-from .uploads import UploadQuery
 
 # No text that comes in may hold U+0000; `validation.refuse_unstorable` sees to it.
 STORABLE = "^[^\\u0000]*$"
@@ -112,7 +111,7 @@ def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
 
 
 def _fields(endpoint: Endpoint) -> list[tuple[str, dict[str, Any]]]:
-    """Return what the query, and a form, may hold; a file name in the path leaves none to say."""
+    """Return what the query may hold; a file name in the path leaves none to say."""
     assert endpoint.query is not None
     fields = input_schema(endpoint.query)["properties"].items()
     return [
@@ -175,17 +174,13 @@ def storable(schema: Any) -> Any:
     return found
 
 
-def form_of(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the schema of a multipart form: the file, and where the endpoint has parameters, these as fields."""
-    file = {"type": "string", "format": "binary", "minLength": 1, "description": "The content."}
-    properties: dict[str, Any] = {"file": file}
-    if endpoint.query is UploadQuery:
-        for name, field in _fields(endpoint):
-            if field.get("type") == "array":  # one field is a list of one
-                name, field = f"{name}[]", {"anyOf": [field, field["items"]]}
-            properties[name] = field
-    return {"type": "object", "properties": properties, "required": ["file"]}
-
+CONTENT_FORM: dict[str, Any] = {
+    "type": "object",
+    "description": "The content as the part `file`. The parameters of the query can be fields of the form, too, "
+    "under the same names; such a field wins over the query.",
+    "properties": {"file": {"type": "string", "format": "binary", "minLength": 1, "description": "The content."}},
+    "required": ["file"],
+}
 
 _OF_TYPES = {schemas.FLAG["description"], schemas.FILE_NAME["description"]}
 DESCRIPTIONS: Mapping[str, str] = {

@@ -31,11 +31,11 @@ class UploadErrorReply(ErrorReply):
     """An error of an upload, with the keys of a success."""
 
     context: dict[str, Any] | None
-    url: None
-    back: None
-    id: None
-    filename: None
-    requested_filename: None
+    url: str | None
+    back: str | None
+    id: int | None
+    filename: str | None
+    requested_filename: str | None
 
 
 class CollectionErrorReply(ErrorReply):
@@ -43,7 +43,7 @@ class CollectionErrorReply(ErrorReply):
 
     context: dict[str, Any] | None
     errors: dict[str, str]
-    collection: None
+    collection: dict[str, Any] | None
 
 
 class VersionErrorReply(ErrorReply):
@@ -51,14 +51,14 @@ class VersionErrorReply(ErrorReply):
 
     field: str | None
     errors: dict[str, str] | None
-    version: None
-    collection: None
+    version: dict[str, Any] | None
+    collection: dict[str, Any] | None
 
 
 class LinkErrorReply(ErrorReply):
     """An error in place of a link."""
 
-    url: None
+    url: str | None
 
 
 MODELS: list[tuple[Any, type[ErrorReply]]] = [

@@ -33,6 +33,7 @@ _PLACES: Mapping[str, str] = {
     "add_file_by_url": "A new file is stored",
 }
 OVERTAKEN = "The last version is not the one that If-Match names (4015): `context` has its number as `last_version`"
+FOLLOWED = "The content, after the redirect was followed; with `redirect=false` the link to it, as JSON"
 KNOWN_CONTENT = "The content was known: these are the URL, id and name of the file that was there"
 
 
@@ -124,6 +125,9 @@ def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any
     }
     if model:
         answer["content"] = {JSON: {"schema": schemas[(model, "serialization")]}}
+        if status == 200 and 302 in endpoint.answers:  # what a client gets that follows the redirect
+            answer["description"] = FOLLOWED
+            answer["content"] = {endpoint.media: {"schema": BINARY}, **answer["content"]}
     elif status in {200, 206}:
         answer["content"] = {endpoint.media: {"schema": BINARY}}
     if model is None and endpoint.media == "*/*":

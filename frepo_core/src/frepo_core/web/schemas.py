@@ -106,19 +106,14 @@ _DAYS = (
     "( ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])?"
 )
 _UNITS = any_case("second", "sec", "minute", "min", "hour", "day", "week", "month", "year")
+_WORDS = any_case("auto", "automatic", "never", "tomorrow", "today", "midnight", "now")
+_SUM = f"[+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?( [+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?)?"
 EXPIRES: dict[str, Any] = {
     "description": "Nothing, auto or automatic: the service's default. never. A moment in UTC: YYYY-MM-DD, "
     "YYYY-MM-DD HH:MM:SS (the 29th of February, too). tomorrow, today, midnight, now. "
     "Sums such as +30 minutes, 1 day 2 hours.",
-    "anyOf": [
-        {"type": "null"},
-        {
-            "type": "string",
-            "pattern": f"^({any_case('auto', 'automatic', 'never', 'tomorrow', 'today', 'midnight', 'now')})?$",
-        },
-        {"type": "string", "pattern": f"^[1-9][0-9]{{3}}-{_DAYS}$"},
-        {"type": "string", "pattern": f"^[+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?( [+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?)?$"},
-    ],
+    "type": ["string", "null"],
+    "pattern": f"^({_WORDS}|[1-9][0-9]{{3}}-{_DAYS}|{_SUM})?$",
     "examples": ["+30 days", "never"],
 }
 
@@ -139,5 +134,7 @@ NETWORK: dict[str, Any] = {
 # These two keep the texts of the contract for ids that are no UUIDs, which the services give.
 CHOSEN_ID: dict[str, Any] = {
     "description": "An id of one's own choice; taken and malformed ones are refused.",
-    "anyOf": [{"type": "null"}, {"type": "string", "format": "uuid", "pattern": UUID4}],
+    "type": ["string", "null"],
+    "format": "uuid",
+    "pattern": UUID4,
 }

@@ -49,7 +49,7 @@ class UploadReply(Reply):
     id: int
     filename: str
     requested_filename: str
-    context: None = None
+    context: dict[str, Any] | None = None
     size: int
     sha256: str = Field(pattern=schemas.SHA256)
     mime: str

@@ -63,8 +63,8 @@ class AddedVersionReply(Reply):
     error_code: int | None = None
     http_code: int = 200
     exit_code: int = 200
-    field: None = None
-    errors: None = None
+    field: str | None = None
+    errors: dict[str, str] | None = None
     version: VersionObject
     collection: CollectionObject
 

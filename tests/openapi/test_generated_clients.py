@@ -1,0 +1,96 @@
+"""Clients that openapi-generator makes of the document compile and work against a real service."""
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "clients"
+TOOLS = Path(__file__).parents[2] / ".venv-clients"
+TSC = TOOLS / "typescript/node_modules/typescript/bin/tsc"
+COMPILER_OPTIONS = {
+    "target": "es2022",
+    "module": "nodenext",
+    "strict": True,
+    "lib": ["es2022", "dom"],
+    "types": ["node"],
+    "typeRoots": [str(TOOLS / "typescript/node_modules/@types")],
+    "outDir": "made",
+}
+
+pytestmark = pytest.mark.skipif(
+    not (TOOLS / "installed").exists(), reason="openapi-generator is not installed: make services"
+)
+
+
+def run(*command: object, folder: Path, **environment: str) -> str:
+    """Run a tool of the environment of its own; return what it printed."""
+    variables = {"PATH": f"{TOOLS / 'bin'}:{os.environ['PATH']}", "HOME": str(folder), **environment}
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout[-5000:]}{done.stderr[-5000:]}"
+    return done.stdout
+
+
+@pytest.fixture
+def generate(service, tmp_path):
+    """Make a client of the service's own document: `generate("python", "client", "packageName=name")`."""
+
+    def generate(language: str, folder: str, properties: str) -> None:
+        urllib.request.urlretrieve(f"{service.url}/api/doc.json", tmp_path / "document.json")
+        arguments = ["generate", "-g", language, "-i", "document.json", "-o", folder]
+        run(TOOLS / "bin/openapi-generator-cli", *arguments, f"--additional-properties={properties}", folder=tmp_path)
+
+    return generate
+
+
+def expected(name: str) -> dict[str, object]:
+    return {
+        "uploaded": "OK",
+        "listed": [name],
+        "downloaded": "hello from a generated client\n",
+        "limit": 4_000_000_000,
+        "version": 1,
+        "fetched": "hello from a generated client\n",
+        "refused": 403,
+        "null": None,
+    }
+
+
+def without_digits(answer: dict[str, list[str]]) -> dict[str, object]:
+    """Leave out the digits of the hash with which a stored name begins."""
+    return answer | {"listed": [name[10:] for name in answer["listed"]]}
+
+
+def test_a_python_client_compiles_and_works(generate, service, tmp_path):
+    generate("python", "client", "packageName=frepo_client")
+    run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_client", folder=tmp_path)
+
+    printed = run(
+        TOOLS / "bin/python",
+        PROGRAMS / "use_client.py",
+        service.url,
+        service.admin,
+        folder=tmp_path,
+        PYTHONPATH=str(tmp_path / "client"),
+    )
+
+    assert expected("python.txt") == without_digits(json.loads(printed))
+
+
+def test_a_typescript_client_compiles_and_works(generate, service, tmp_path):
+    generate("typescript-fetch", "client", "importFileExtension=.js")
+    shutil.copy(PROGRAMS / "use_client.ts", tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    settings = {"compilerOptions": COMPILER_OPTIONS, "include": ["use_client.ts", "client"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
+    run(TOOLS / "bin/node", TSC, "-p", ".", folder=tmp_path)
+
+    printed = run(TOOLS / "bin/node", "made/use_client.js", service.url, service.admin, folder=tmp_path)
+
+    assert expected("typescript.txt") == without_digits(json.loads(printed))
