@@ -102,6 +102,13 @@ def test_a_tokens_own_list_narrows_even_an_administrator(mime, mimes):
     assert (mime in mimes, mime in mimes) == (may_upload(identity, mime), fits_token(identity, mime))
 
 
+@pytest.mark.parametrize("listed", ["text/x-sql", "text/x-shellscript", "TEXT/X-C"])
+def test_a_token_for_programs_takes_plain_text(listed):
+    """As programs got such types before."""
+    assert fits_token(holder(mimes=[listed]), "text/plain")
+    assert not fits_token(holder(mimes=[listed]), "text/html")
+
+
 @given(TYPES)
 def test_a_tokens_own_list_adds_nothing(mime):
     assert not may_upload(holder(mimes=[mime]), mime)
@@ -114,7 +121,13 @@ def test_an_empty_list_narrows_nothing(mime):
 
 @pytest.mark.parametrize(
     ("sniffed", "common"),
-    [("application/x-gzip", "application/gzip"), ("image/x-ms-bmp", "image/bmp"), ("text/plain", "text/plain")],
+    [
+        ("application/x-gzip", "application/gzip"),
+        ("image/x-ms-bmp", "image/bmp"),
+        ("text/plain", "text/plain"),
+        ("text/x-python", "text/plain"),
+        ("Text/X-SQL", "text/plain"),
+    ],
 )
 def test_a_type_has_its_common_name(sniffed, common):
     assert common == common_name(sniffed)

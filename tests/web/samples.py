@@ -25,6 +25,7 @@ def _zip() -> bytes:
 PNG = _png()
 HTML = b"<!DOCTYPE html>\n<html><body>x</body></html>\n"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+EXECUTABLE = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQI6H", 2, 62, 1, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0)
 PDF = b"%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n"
 
 IMAGES = {
@@ -66,4 +67,4 @@ BACKUPS = {
     "text/plain": b"-- MySQL dump 10.13\nCREATE TABLE `a` (`id` int);\nINSERT INTO `a` VALUES (1);\n",
     "application/octet-stream": bytes(16),
 }
-OTHERS = {"text/html": HTML, "text/x-shellscript": b"#!/bin/sh\necho hi\n"}
+OTHERS = {"text/html": HTML, "application/x-executable": EXECUTABLE}

@@ -49,6 +49,15 @@ def test_upload_all_lets_in_everything(uploader, mime, content):
     assert (answer.status_int, answer.json["mime"]) == (200, mime)
 
 
+@pytest.mark.parametrize("listed", ["text/plain", "text/x-shellscript", "text/x-python"])
+def test_a_program_is_a_plain_text_and_fits_tokens_for_programs(holder, listed):
+    caller = holder(Role.UPLOAD_DOCUMENTS, mimes=[listed])
+
+    answer = caller.upload(b"#!/bin/sh\necho hi\n", "hi.sh")
+
+    assert (answer.status_int, answer.json["mime"]) == (200, "text/plain")
+
+
 def test_the_refusal_of_a_type_names_it(holder):
     answer = holder(Role.UPLOAD_IMAGES).upload(TEXT, "a.png", headers={"Content-Type": "image/png"})
 

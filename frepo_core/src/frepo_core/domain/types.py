@@ -66,7 +66,6 @@ BACKUPS = frozenset(
         "application/xml",
         "text/xml",
         "text/plain",
-        "text/x-sql",
         "text/csv",
         "application/json",
         "application/x-ndjson",
@@ -97,8 +96,12 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 
 def common_name(sniffed: str) -> str:
-    """Return the registered or usual name, in lower case, of a type that the sniffer or a person named."""
-    return _OTHER_NAMES.get(sniffed.lower(), sniffed.lower())
+    """Return the registered or usual name, in lower case, of a type that the sniffer or a person named.
+
+    `text/x-...` is plain text: libmagic's names for programs change with their content.
+    """
+    lower = sniffed.lower()
+    return "text/plain" if lower.startswith("text/x-") else _OTHER_NAMES.get(lower, lower)
 
 
 def may_upload(identity: Identity, mime: str) -> bool:
