@@ -5,9 +5,11 @@ import socket
 import struct
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from waitress import wasyncore
+from waitress.buffers import OverflowableBuffer
 
 from frepo_server.channel import make_server
 from live.wire import head
@@ -32,15 +34,22 @@ def asked():
 def server(asked, told):
     """A server whose loop is turned by hand."""
 
+    class Hooks:
+        """Let the application take its time for a decision."""
+
+        def new_buffer(self, memory):
+            return OverflowableBuffer(memory)
+
+        def decide(self, environ):
+            asked.set()
+            told.wait(SECONDS)
+            return SimpleNamespace(refusal=None, needs_body=True, max_body=None)
+
     def application(environ, start):
-        asked.set()
-        told.wait(SECONDS)
-        if environ["REQUEST_METHOD"] == "POST":
-            environ["wsgi.input"].read()
         start("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
-    server = make_server(application, None, listen="127.0.0.1:0", asyncore_use_poll=True)
+    server = make_server(application, Hooks(), listen="127.0.0.1:0", asyncore_use_poll=True)
     yield server
     server.task_dispatcher.shutdown()
     wasyncore.close_all(map=server._map)

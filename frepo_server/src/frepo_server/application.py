@@ -20,6 +20,22 @@ class Buffer(Protocol):
     def __len__(self) -> int: ...
 
 
+class Decision(Protocol):
+    """What the application decides about a request without its body."""
+
+    @property
+    def refusal(self) -> tuple[str, list[tuple[str, str]], bytes] | None:
+        """Status, headers and body of the answer if the request is refused; else None."""
+
+    @property
+    def needs_body(self) -> bool:
+        """Whether the application reads the body. If not, it is called at once."""
+
+    @property
+    def max_body(self) -> int | None:
+        """How many bytes the body may have, None for any number. The application is asked again about a longer one."""
+
+
 class ServerHooks(Protocol):
     """The attribute `server_hooks` of an application: how it would like to be served."""
 
@@ -29,6 +45,14 @@ class ServerHooks(Protocol):
 
     def new_buffer(self, memory: int) -> Buffer:
         """Return an empty buffer for a body that keeps at most `memory` bytes in memory."""
+
+    def decide(self, environ: dict[str, Any]) -> Decision:
+        """Decide about a request whose body has not arrived; `wsgi.input` is empty.
+
+        It is called for chunked bodies, bodies over 1 MiB and `Expect: 100-continue`, in a worker. Nothing may be changed. `CONTENT_LENGTH` is how long the
+        body is announced to be; of a longer one than was allowed, it is how much has arrived. The application is then called as usual with the body,
+        with `frepo.decided` set in its environment.
+        """
 
     def body_lost(self, error: OSError) -> Exception:
         """Return what reading a body raises if the disk did not take the body."""

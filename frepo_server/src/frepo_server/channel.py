@@ -147,6 +147,8 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
 
         parser_class = Parser
 
+    SpoolingChannel.hooks = hooks
+
     listeners: dict[int, Any] = {}
     dispatcher = TaskDispatcher()
     server = create_server(app, map=listeners, _dispatcher=dispatcher, **settings)

@@ -1,4 +1,4 @@
-"""Asks the application about a large body before it comes: what is refused anyway need not be sent."""
+"""Asks the application about a request before its body arrives: a refused body need not be sent, or kept."""
 
 import contextlib
 import copy
@@ -6,84 +6,85 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from io import BytesIO
+from typing import Any
 
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.task import WSGITask
 
-LARGE = 1 << 20
+from .application import Decision, ServerHooks
 
-
-class WantedError(BaseException):
-    """The application begins to read the body. It is no fault, so that nobody takes it for one on its way out."""
-
-
-class Unread:
-    """Stands for the body. Whoever reads it has no reason left to answer without it."""
-
-    def read(self, size: int = -1) -> NoReturn:
-        """Never return."""
-        raise WantedError
-
-    readline = readlines = readinto = __iter__ = read
+# A body up to this size is taken in without asking, in bytes.
+UNASKED = 1 << 20
+WITHOUT_BODY = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class EarlyAnswer:
-    """What the application answered without the body: nearly always a refusal."""
+    """What the application answers without the body; a refusal."""
 
     status: str
     headers: list[tuple[str, str]]
     body: bytes
 
 
-class Question:
-    """A task for a worker: the request goes its usual way through the application, as far as the body is read.
+class DecidedTask(WSGITask):  # type: ignore[misc]  # waitress has no types
+    """Tells the application whether it was asked about this request before."""
 
-    Nothing has been changed by then, as no transaction is open while bytes move. Meanwhile the body may come in.
+    def get_environment(self) -> dict[str, Any]:
+        """Return WSGI's environment."""
+        environ: dict[str, Any] = super().get_environment()
+        environ["frepo.decided"] = getattr(self.request, "is_decided", False)
+        return environ
+
+
+class Question:
+    """A task for a worker: the application decides about a request without its body.
+
+    It is asked again when the body has become longer than it allowed. `length` is then what has arrived so far.
     """
 
-    def __init__(self, channel: "AskingChannel", request: HTTPRequestParser) -> None:
-        self._channel, self._request = channel, request
+    def __init__(self, channel: "AskingChannel", request: HTTPRequestParser, length: int | None = None) -> None:
+        self._channel, self._request, self._length = channel, request, length
 
     def service(self) -> None:
-        """Tell the channel what the application said."""
-        answer = None
+        """Hand the decision to the channel."""
+        decision = None
         try:
-            answer = self._ask()
+            decision = self._ask()
         finally:
-            self._channel.answered(self._request, answer)
+            self._channel.decided(self._request, decision)
 
     def cancel(self) -> None:
         """Leave it open: the process ends."""
 
-    def _ask(self) -> EarlyAnswer | None:
+    def _ask(self) -> Decision:
         request = copy.copy(self._request)
-        request.get_body_stream = Unread
+        request.get_body_stream = BytesIO
         environ = WSGITask(self._channel, request).get_environment()
-        told: list[Any] = []
-        try:
-            pieces = self._channel.server.application(environ, lambda *answer: told.extend(answer[:2]))
-            with contextlib.closing(pieces) if hasattr(pieces, "close") else contextlib.nullcontext():
-                body = b"".join(pieces)
-        except WantedError:
-            return None
-        return EarlyAnswer(status=told[-2], headers=told[-1], body=body)
+        if self._length is not None:
+            environ["CONTENT_LENGTH"] = str(self._length)
+        hooks: ServerHooks = self._channel.hooks
+        return hooks.decide(environ)
 
 
 class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-    """A connection that asks about each large body. Where it is not wanted, the rest of it is forgotten as it comes.
+    """A connection that asks about each large body. It drops the rest of a body that is not wanted as it arrives.
 
     Closing while the client still sends would reset the connection, and the client might never see the answer.
     """
 
+    task_class = DecidedTask
+    hooks: Any = None
     close_when_flushed: bool
-    _asked: HTTPRequestParser | None = None
+    request: Any
     is_answered = True
-    _is_due = False  # a worker found the request complete before the answer
-    _is_refused = False
     is_forgetting = False
+    _asked: Any = None
+    _max_body: int | None = UNASKED
+    _drops_rest = False
+    _client_has_ended = False
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -91,48 +92,96 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         self._reader = threading.get_ident()
 
     def received(self, data: bytes) -> bool:
-        """Take in what was read; the rest of a refused body is not the next request."""
+        """Take in what was read; the rest of a dropped body is not the next request."""
         with self.requests_lock:
-            return not self._is_refused and bool(super().received(data))
+            return not self._drops_rest and bool(super().received(data))
 
     def handle_read(self) -> None:
-        """Read; ask when the head of a request has come."""
-        if self.is_forgetting:
-            self._forget()
+        """Read; ask when the head of a request has arrived."""
+        try:
+            data = self.socket.recv(self.adj.recv_bytes)
+        except BlockingIOError:
             return
-        super().handle_read()
+        except OSError:
+            self.handle_close()
+            return
+        if self.is_forgetting:
+            self.last_activity = time.monotonic()
+            if not data:
+                self.handle_close()
+        elif data:
+            self.last_activity = time.monotonic()
+            self.received(data)
+            self._look_at_body()
+        else:
+            self._end_of_client()
+
+    def _end_of_client(self) -> None:
+        """Answer what has arrived. The client may have closed its sending side only (RFC 9293, 3.6)."""
         with self.requests_lock:
-            if self.request is not None and not self.requests and _is_awaited(self.request):
-                self._ask(self.request)
+            if self.request is not None:
+                self.request.close()
+                self.request = None
+            self._client_has_ended = True
+            if self.requests:
+                return  # `service` closes after the last answer
+            if self.total_outbufs_len:
+                self.close_when_flushed = True
+                return
+        self.handle_close()
+
+    def _look_at_body(self) -> None:
+        """Ask about the body of the request that is arriving, if it has to be asked about."""
+        with self.requests_lock:
+            request = self.request
+            if request is None or self.requests or not _is_arriving(request) or self.hooks is None:
+                return
+            if request.command in WITHOUT_BODY:
+                self._serve_without_body(request)
+            elif self._asked is not request:
+                if request.chunked or request.expect_continue or request.content_length > UNASKED:
+                    self._ask(request)
+            elif self.is_answered and self._is_too_long(request):
+                self._ask(request, len(request.body_rcv))
+
+    def _is_too_long(self, request: Any) -> bool:
+        return self._max_body is not None and len(request.body_rcv) > self._max_body
 
     def send_continue(self) -> None:
-        """Tell the client to send the body, which is for after the answer (RFC 9110, 10.1.1)."""
-        request: Any = self.request
+        """Tell the client to send the body, once the application has decided about it (RFC 9110, 10.1.1)."""
+        request = self.request
         if request.completed:  # it has no body, or is broken: the application is not for it, or not yet
             return
-        if not _may_be_refused(request):
+        if self.hooks is None or (self._asked is request and self.is_answered):
             super().send_continue()
-        elif self._asked is not request:
+        elif self._asked is not request and request.command not in WITHOUT_BODY:
             self._ask(request)
-        elif self.is_answered:
-            super().send_continue()
 
-    def _ask(self, request: HTTPRequestParser) -> None:
-        if self._asked is not request:
-            self._asked, self.is_answered = request, False
-            self.server.task_dispatcher.add_task(Question(self, request))
+    def _ask(self, request: HTTPRequestParser, length: int | None = None) -> None:
+        self._asked, self.is_answered = request, False
+        self.server.task_dispatcher.add_task(Question(self, request, length))
 
-    def answered(self, request: HTTPRequestParser, answer: EarlyAnswer | None) -> None:
-        """Go on with the request, in a worker."""
+    def decided(self, request: HTTPRequestParser, decision: Decision | None) -> None:
+        """Go on with the request as decided, in a worker. Without a decision the connection is closed."""
         with self.requests_lock:
             self.is_answered = True
-            request.error = answer or request.error  # what was answered may be done, however broken the rest is
             if self.request is request:
-                self._answer_early(request) if answer else self._welcome(request)
-            if self._is_due:
-                self._is_due = False
-                self.server.add_task(self)
+                self._follow(request, decision)
         self.server.pull_trigger()
+
+    def _follow(self, request: Any, decision: Decision | None) -> None:
+        if decision is None:
+            self.will_close = True
+        elif decision.refusal:
+            status, headers, body = decision.refusal
+            request.error = EarlyAnswer(status=status, headers=headers, body=body)
+            self._serve_now(request)
+        elif not decision.needs_body:
+            self._serve_without_body(request)
+        else:
+            request.is_decided = True
+            self._max_body = decision.max_body
+            self._welcome(request)
 
     def _welcome(self, request: HTTPRequestParser) -> None:
         # With the lock, no other thread closes the connection, or sends the same bytes, meanwhile.
@@ -140,27 +189,52 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             if self.connected and request.expect_continue and not self.sent_continue:
                 self.send_continue()
 
-    def _answer_early(self, request: HTTPRequestParser) -> None:
+    def _serve_without_body(self, request: Any) -> None:
+        """Serve the request as if it had no body."""
+        request.close()
+        request.body_rcv = None
+        request.headers.pop("CONTENT_LENGTH", None)
+        self._serve_now(request)
+
+    def _serve_now(self, request: Any) -> None:
+        """Serve the request although its body has not arrived; the connection ends with the answer."""
         request.completed, request.expect_continue = True, False
-        self.request, self._is_refused = None, True
+        request.headers["CONNECTION"] = "close"
+        self.request, self._drops_rest = None, True
         self.requests.append(request)
-        self.server.add_task(self)
+        if len(self.requests) == 1:
+            self.server.add_task(self)
 
     def service(self) -> None:
-        """Serve the request, once it is known whether it has an answer already."""
-        with self.requests_lock:
-            if self.requests[0] is self._asked and not self.is_answered:
-                self._is_due = True
-                return
+        """Serve a request; then look at the next one, whose body may have waited for this."""
         super().service()
+        with self.requests_lock:
+            if self.requests:
+                return
+            if self._client_has_ended:
+                self.close_when_flushed = True
+            else:
+                self._look_at_body()
+        self.server.pull_trigger()
 
     def readable(self) -> bool:
-        """Tell whether more may come: what is forgotten, and what is wanted."""
-        return self.is_forgetting or (not self._is_refused and bool(super().readable()))
+        """Tell whether to read: not beyond what may be kept until the application has decided."""
+        if self.is_forgetting:
+            return True
+        if self._drops_rest or self._client_has_ended or self._waits_for_decision():
+            return False
+        return bool(super().readable())
+
+    def _waits_for_decision(self) -> bool:
+        request = self.request
+        if self.hooks is None or request is None or request.body_rcv is None:
+            return False
+        is_decided = self._asked is request and self.is_answered
+        return len(request.body_rcv) > UNASKED and not is_decided
 
     def handle_write(self) -> None:
-        """Send; where the rest of a body is on its way, the end of the answer is not the end of the connection."""
-        if not self._is_refused:
+        """Send; while the rest of a body arrives, the end of the answer is not the end of the connection."""
+        if not self._drops_rest:
             super().handle_write()
             return
         self._flush_exception(self._flush_some_if_lockable if self.requests else self._flush_some)
@@ -180,26 +254,12 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             return bool(super()._flush_some(do_close and threading.get_ident() == self._reader))
 
     def handle_close(self) -> None:
-        """Close the connection, and let go of a body that will never be whole."""
+        """Close the connection, and delete a body that will never be whole."""
         super().handle_close()
         if self.request is not None:
             self.request.close()
 
-    def _forget(self) -> None:
-        self.last_activity = time.monotonic()
-        try:
-            self.recv(self.adj.recv_bytes)  # closes the connection at its end
-        except OSError:
-            self.handle_close()
 
-
-def _is_awaited(request: HTTPRequestParser) -> bool:
-    """Tell whether the head is there, and a body that is large, or may be, is not."""
-    if not request.headers_finished or request.completed or request.error or not _may_be_refused(request):
-        return False
-    return bool(request.chunked or request.expect_continue or request.content_length > LARGE)
-
-
-def _may_be_refused(request: HTTPRequestParser) -> bool:
-    """Tell whether an answer without the body is a refusal: what is only looked at may be any number of gigabytes."""
-    return request.command not in {"GET", "HEAD"}
+def _is_arriving(request: HTTPRequestParser) -> bool:
+    """Tell whether the head is there, and the end of the body is not."""
+    return bool(request.headers_finished and not request.completed and not request.error)

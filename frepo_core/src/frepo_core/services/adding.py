@@ -68,15 +68,17 @@ class Adding:
         by: Identity,
         after: int | None = None,
         repeat: AnyRepeat | None = None,
+        is_checked: bool = False,
     ) -> AddedVersion | Repeated:
         """Add a version. `after`: only if the last accepted one has this number; `repeat`: see `Repeat`.
 
+        `is_checked`: `check` was called for this upload before its content arrived.
         Raises `RuleError`, `TooBigError`, `TypeNotAllowedError`, `OvertakenError` or `KeyReusedError`,
         and then nothing has changed.
         """
-        if repeat is None:  # a repeated upload gets its answer, even where a new one would be refused by now
-            self._refuse_early(collection, incoming.declared_size or 0, after)
-        with self._intake.read(incoming, (token_limit(by), *_limits(collection))) as content:
+        if repeat is None and not is_checked:
+            self.check(collection, incoming.declared_size or 0, after=after)
+        with self._intake.read(incoming, self.limits(collection, by=by)) as content:
             if not fits_token(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
             with self._database.reading() as session:
@@ -104,8 +106,19 @@ class Adding:
             log.info("collection %s: version %s went for version %s", collection.id, old, number)
         return written.added
 
-    def _refuse_early(self, collection: CollectionFacts, size: int, after: int | None) -> None:
-        """Ask for a refusal before the content is read; nothing is decided here but that."""
+    def limits(self, collection: CollectionFacts, *, by: Identity) -> tuple[Limit, ...]:
+        """Return the limits for the bytes of one version: the token's and the collection's."""
+        return (
+            token_limit(by),
+            Limit(size=collection.limits.one, refuse=larger_than_one_may_be),
+            Limit(size=collection.limits.total, refuse=larger_than_all_may_be),
+        )
+
+    def check(self, collection: CollectionFacts, size: int, *, after: int | None) -> None:
+        """Raise what refuses a version of so many bytes before its content is read; 0 for an unknown size.
+
+        It is not for an upload that may be a repetition: that gets its answer, even if a new one is refused by now.
+        """
         with self._database.reading() as session:
             _check_is_last(collection, after)
             make_room(session, self._plugins, collection, IncomingVersion(size=size, created_at=utc_now()))
@@ -143,14 +156,6 @@ class Adding:
         added = AddedVersion(version=VersionFacts.of(version), collection=CollectionFacts.of(row))
         numbers = [version.number for version in evicted]
         return _Written(added=added, evicted=numbers, perhaps_unused=perhaps_unused)
-
-
-def _limits(collection: CollectionFacts) -> tuple[Limit, ...]:
-    """Return the collection's limits for the bytes of one version, to be held while they are read."""
-    return (
-        Limit(size=collection.limits.one, refuse=larger_than_one_may_be),
-        Limit(size=collection.limits.total, refuse=larger_than_all_may_be),
-    )
 
 
 def _check_is_last(collection: CollectionFacts, number: int | None) -> None:

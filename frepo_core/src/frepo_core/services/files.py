@@ -83,7 +83,7 @@ class Files:
         Raises `AccessDeniedError` before the content is read, `TooBigError` while it is, `TypeNotAllowedError` after.
         """
         tags = self.check_rights(new, by=by)
-        with self._intake.read(incoming, (token_limit(by),)) as content:
+        with self._intake.read(incoming, self.limits(by=by)) as content:
             if not may_upload(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
             if repeat is not None:
@@ -105,6 +105,10 @@ class Files:
         if isinstance(added, AddedFile):
             log.info("file %s: %s", added.file.id, "known already" if added.existed else "added")
         return added
+
+    def limits(self, *, by: Identity) -> tuple[Limit, ...]:
+        """Return the limits for the bytes of one file."""
+        return (token_limit(by),)
 
     def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
         """Return the tags that the file gets; raises `AccessDeniedError` with the reason at its end."""

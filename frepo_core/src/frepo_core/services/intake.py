@@ -5,7 +5,7 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -47,6 +47,11 @@ class Limit:
         """Raise the error where `size` bytes are too many."""
         if self.size and size > self.size:
             raise self.refuse()
+
+
+def smallest(limits: Iterable[Limit]) -> int | None:
+    """Return the smallest of the limits, in bytes; None where there is none."""
+    return min((limit.size for limit in limits if limit.size), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)

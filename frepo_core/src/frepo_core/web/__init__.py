@@ -40,5 +40,5 @@ def make_app(services: Services) -> object:
     config.include("frepo_core.web.errors")
     add_endpoints(config, all_endpoints(services))
     application = config.make_wsgi_app()
-    application.server_hooks = ServerHooks(services)
+    application.server_hooks = ServerHooks(application, services)
     return application

@@ -8,11 +8,13 @@ from typing import BinaryIO, cast
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.plugins import Window
-from frepo_core.services.intake import CHUNK, Incoming, no_room_translated
+from frepo_core.services.intake import CHUNK, Incoming, Limit, no_room_translated, smallest
 from frepo_core.services.spooling import IN_MEMORY
 
 from .multipart_body import MultipartForm, is_multipart, read_multipart
 from .request import FrepoRequest
+
+WRAPPING = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +29,7 @@ class Upload:
 @contextlib.contextmanager
 def read_upload(request: FrepoRequest) -> Iterator[Upload]:
     """Give the content of the request. Everything that is not multipart/form-data is raw content."""
-    if "Content-Range" in request.headers:  # RFC 9110, 14.5
-        raise MalformedRequestError("A part of a content (Content-Range) cannot be added to another, send all of it")
+    check_content_headers(request)
     sha256, md5 = _digests(request)
     content_type = request.headers.get("Content-Type", "")
     if not is_multipart(content_type):
@@ -40,6 +41,26 @@ def read_upload(request: FrepoRequest) -> Iterator[Upload]:
         form, stream = _read_form(request, body, content_type, stack)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
+
+
+def check_content_headers(request: FrepoRequest) -> None:
+    """Raise what `read_upload` refuses by the headers alone."""
+    if "Content-Range" in request.headers:  # RFC 9110, 14.5
+        raise MalformedRequestError("A part of a content (Content-Range) cannot be added to another, send all of it")
+    _digests(request)
+
+
+def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: bool = False) -> int | None:
+    """Return how many bytes a body may have whose content has these limits; raise theirs if it is longer.
+
+    A form or base64 (`is_encoded`) may have twice the content's size and 1 MiB, for what they add.
+    """
+    is_wrapped = is_encoded or is_multipart(request.headers.get("Content-Type", ""))
+    for limit in limits:
+        length = request.content_length or 0
+        limit.check((length - WRAPPING) // 2 if is_wrapped else length)
+    size = smallest(limits)
+    return size if size is None or not is_wrapped else 2 * size + WRAPPING + 1
 
 
 def _body(request: FrepoRequest) -> BinaryIO:

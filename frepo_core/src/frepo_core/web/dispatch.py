@@ -7,12 +7,13 @@ from pyramid.config import Configurator
 from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed
 from pyramid.response import Response
 
-from frepo_core.errors import ReadOnlyError
+from frepo_core.errors import MalformedRequestError, ReadOnlyError
 
 from .endpoint import Answer, Endpoint
 from .request import FrepoRequest
 from .resources import Context, collection_context, make_context
-from .validation import parse_body, parse_query
+from .server_hooks import DECISION, Decision
+from .validation import JSON_BYTES, parse_body, parse_query
 
 
 def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
@@ -52,6 +53,21 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
 
 def _view(context: Context, request: FrepoRequest) -> Response:
     endpoint: Endpoint = request.endpoint
+    _check(endpoint, request)
+    if decision := request.environ.get(DECISION):
+        _decide(endpoint, request, decision)
+        return Response(status=204)
+    if endpoint.body:
+        request.parsed_body = parse_body(endpoint.body, request)
+    if endpoint.collection_field and endpoint.permission:
+        request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
+        _permit(request, endpoint.permission)
+    answer = endpoint.view(request)
+    return to_response(answer) if isinstance(answer, Answer) else answer
+
+
+def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
+    """Refuse what needs no look at the body: by the token, the permission, the read-only mode and the query."""
     if endpoint.permission is not None:
         # What the body is about is not known yet.
         _permit(request, "token" if endpoint.collection_field else endpoint.permission)
@@ -61,13 +77,16 @@ def _view(context: Context, request: FrepoRequest) -> Response:
         raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
     if endpoint.query:
         request.parsed_query = parse_query(endpoint.query, request.params_in_query)
-    if endpoint.body:
-        request.parsed_body = parse_body(endpoint.body, request)
-    if endpoint.collection_field and endpoint.permission:
-        request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
-        _permit(request, endpoint.permission)
-    answer = endpoint.view(request)
-    return to_response(answer) if isinstance(answer, Answer) else answer
+
+
+def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> None:
+    """Decide about the body. Raises what the endpoint refuses without it."""
+    limit = None if endpoint.content else JSON_BYTES
+    if endpoint.before_body:
+        limit = endpoint.before_body(request)
+    if endpoint.takes_body and limit is not None and (request.content_length or 0) > limit:
+        raise MalformedRequestError(f"The {'JSON ' if endpoint.body else ''}body is larger than {limit} bytes")
+    decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, limit, True
 
 
 def _permit(request: FrepoRequest, permission: str) -> None:

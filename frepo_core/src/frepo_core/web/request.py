@@ -52,6 +52,11 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return is_in(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
 
     @property
+    def was_decided(self) -> bool:
+        """Tell whether the server asked about this request before its body arrived."""
+        return bool(self.environ.get("frepo.decided"))
+
+    @property
     def token_id(self) -> str:
         """The token that was sent, or an empty text; the query wins, even when empty."""
         for name, value in self.params_in_query:

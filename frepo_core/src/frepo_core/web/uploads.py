@@ -13,9 +13,10 @@ from frepo_core.services.intake import Incoming
 from frepo_core.services.repeats import Repeat, Repeated
 
 from . import schemas
-from .bodies import Upload, read_upload
+from .bodies import Upload, check_content_headers, limit_body, read_upload
 from .endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from .headers import IDEMPOTENCY_KEY, repeat_of, repeated
+from .multipart_body import is_multipart
 from .request import FrepoRequest
 from .validation import gather, validate
 from .wire import FileName, Flag, Password, Query, Reply, Tag
@@ -67,17 +68,37 @@ def upload_named(request: FrepoRequest) -> Answer:
         return _add(request, content, name=request.matchdict["name"])
 
 
-def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
-    query = _parameters(request, content, name)
+def before_upload(request: FrepoRequest) -> int | None:
+    """Decide about a file before its content arrives. What a form says beside its file is not known yet."""
+    check_content_headers(request)
+    _repeat_of(request, "")
+    query = request.query_as(UploadQuery)
+    if not is_multipart(request.headers.get("Content-Type", "")):
+        query = _parameters(request, [], request.matchdict.get("name"))
+        request.services.files.check_rights(_new_file(query), by=request.sender)
+    limits = request.services.files.limits(by=request.sender)
+    return limit_body(request, limits, is_encoded=query.encoding == "base64")
+
+
+def _new_file(query: UploadQuery) -> NewFile:
     if query.fileName is None:
         raise FieldsError({"form.fileName": ["A file name is needed: send ?fileName=..."]})
-    new = NewFile(
+    return NewFile(
         name=query.fileName,
         tags=query.tags,
         public=query.public,
         password=query.password,
         overwrite=query.fileOverwrite,
     )
+
+
+def _repeat_of(request: FrepoRequest, requested: str) -> Repeat[AddedFile] | None:
+    return repeat_of(request, SCOPES, lambda added: reply(request, added, requested).model_dump(), file_id_of)
+
+
+def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
+    query = _parameters(request, content.fields, name, content.part_name)
+    new = _new_file(query)
     incoming = Incoming(
         stream=content.incoming.stream,
         declared_size=content.incoming.declared_size,
@@ -85,16 +106,14 @@ def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
         md5=content.incoming.md5,
     )
     files = request.services.files
-    repeat: Repeat[AddedFile] | None = repeat_of(
-        request, SCOPES, lambda added: reply(request, added, query.fileName or "").model_dump(), file_id_of
-    )
+    repeat = _repeat_of(request, new.name)
     if query.encoding == "base64":
         files.check_rights(new, by=request.sender)
         with decoded(incoming, request.services.intake) as plain:
             added = files.add(new, plain, by=request.sender, repeat=repeat)
     else:
         added = files.add(new, incoming, by=request.sender, repeat=repeat)
-    return answer(request, added, requested=query.fileName)
+    return answer(request, added, requested=new.name)
 
 
 def answer(request: FrepoRequest, added: AddedFile | Repeated, requested: str) -> Answer:
@@ -126,13 +145,15 @@ def reply(request: FrepoRequest, added: AddedFile, requested: str) -> UploadRepl
     )
 
 
-def _parameters(request: FrepoRequest, content: Upload, name: str | None) -> UploadQuery:
+def _parameters(
+    request: FrepoRequest, fields: list[tuple[str, str]], name: str | None, part_name: str | None = None
+) -> UploadQuery:
     """Put the query, the form's fields over it, and the name in the path over both."""
-    values = gather(UploadQuery, request.params_in_query) | gather(UploadQuery, content.fields)
+    values = gather(UploadQuery, request.params_in_query) | gather(UploadQuery, fields)
     if name is not None:
         values["fileName"] = name
-    if content.part_name:
-        values.setdefault("fileName", content.part_name)
+    if part_name:
+        values.setdefault("fileName", part_name)
     return validate(UploadQuery, values)
 
 
@@ -146,6 +167,7 @@ ENDPOINTS = [
         permission="file.upload",
         query=UploadQuery,
         content=True,
+        before_body=before_upload,
         writes=True,
         headers=(IDEMPOTENCY_KEY,),
         answers={200: UploadReply, 202: UploadReply},

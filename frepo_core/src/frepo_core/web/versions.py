@@ -11,10 +11,11 @@ from frepo_core.services.facts import VersionFacts
 from frepo_core.services.repeats import Repeat, Repeated
 
 from . import schemas
-from .bodies import read_upload
+from .bodies import check_content_headers, limit_body, read_upload
 from .collections import CollectionObject
 from .endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
 from .headers import IDEMPOTENCY_KEY, IF_MATCH, last_version_of, repeat_of, repeated
+from .multipart_body import is_multipart
 from .request import FrepoRequest
 from .wire import Flag, Password, Query, Reply, Simulate, WireDate
 
@@ -104,22 +105,41 @@ class DeletedVersionReply(Reply):
 
 def add(request: FrepoRequest) -> Answer:
     """Add a version; the body is the content."""
-    after = last_version_of(request)
+    after, repeat = last_version_of(request), _repeat_of(request)
+    with read_upload(request) as content:
+        added = request.services.adding.add(
+            request.collection,
+            content.incoming,
+            by=request.sender,
+            after=after,
+            repeat=repeat,
+            is_checked=request.was_decided,
+        )
+    if isinstance(added, Repeated):
+        return repeated(added)
+    return Answer(body=_reply(added), headers={"Repr-Digest": repr_digest(added.version.file.blob.digest)})
+
+
+def before_add(request: FrepoRequest) -> int | None:
+    """Decide about a version before its content arrives."""
+    check_content_headers(request)
+    after, repeat = last_version_of(request), _repeat_of(request)
+    if repeat is None:
+        is_form = is_multipart(request.headers.get("Content-Type", ""))
+        size = 0 if is_form else request.content_length or 0
+        request.services.adding.check(request.collection, size, after=after)
+    return limit_body(request, request.services.adding.limits(request.collection, by=request.sender))
+
+
+def _repeat_of(request: FrepoRequest) -> Repeat[AddedVersion] | None:
     # With its time: a collection may be deleted, and its id chosen again. The first release candidate had the id alone.
     identifier = request.collection.id
-    repeat: Repeat[AddedVersion] | None = repeat_of(
+    return repeat_of(
         request,
         (f"{identifier} {request.collection.created_at.isoformat()}", identifier),
         lambda added: _reply(added).model_dump(mode="json"),
         lambda answer: answer["version"]["file"]["id"],
     )
-    with read_upload(request) as content:
-        added = request.services.adding.add(
-            request.collection, content.incoming, by=request.sender, after=after, repeat=repeat
-        )
-    if isinstance(added, Repeated):
-        return repeated(added)
-    return Answer(body=_reply(added), headers={"Repr-Digest": repr_digest(added.version.file.blob.digest)})
 
 
 def _reply(added: AddedVersion) -> AddedVersionReply:
@@ -186,6 +206,7 @@ ENDPOINTS = [
         summary="Add a version",
         permission="version.upload",
         content=True,
+        before_body=before_add,
         writes=True,
         headers=(IDEMPOTENCY_KEY, IF_MATCH),
         answers={200: AddedVersionReply},
