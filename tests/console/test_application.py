@@ -11,6 +11,7 @@ COMMANDS = [
     "db:upgrade",
     "install",
     "plugins",
+    "secrets:accept-new-phrase",
     "storage:migrate",
     "storage:rebuild-index",
     "storage:sweep",

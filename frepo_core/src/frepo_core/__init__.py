@@ -20,15 +20,15 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     What keeps the service from starting ends the program with what to change (`SystemExit`), without a traceback.
     """
     with _kept():
-        from frepo_core.db import migrations
         from frepo_core.errors import FrepoError
         from frepo_core.services.assembly import assemble
         from frepo_core.services.sniffing import sniff
+        from frepo_core.services.startup import make_ready
         from frepo_core.web import make_app
 
         try:
             services = assemble(settings)
-            migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)
+            make_ready(services.database, services.settings)
             sniff(b"")  # a libmagic that cannot be loaded is found now, not by the first upload
             return make_app(services)
         except FrepoError as error:

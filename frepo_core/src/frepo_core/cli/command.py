@@ -50,11 +50,11 @@ class FrepoCommand(Command):
         return assemble(read_ini(find_ini(self.app.options.ini)))
 
     def services(self) -> "Services":
-        """Build the services; migrate where the settings say so. Raises `ConfigurationError` for a schema not current."""
-        from frepo_core.db import migrations
+        """Build the services, over a database that is ready. Raises `ConfigurationError` where it is not."""
+        from frepo_core.services.startup import make_ready
 
         services = self.assemble()
-        migrations.make_ready(services.database.engine, upgrades=services.settings.database_auto_upgrade)
+        make_ready(services.database, services.settings)
         return services
 
     def say(self, text: str) -> None:

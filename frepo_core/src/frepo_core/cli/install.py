@@ -20,6 +20,8 @@ class Install(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Do all three, saying what was done."""
+        from frepo_core.services.startup import make_ready
+
         from .db import upgrade
 
         if self.app.is_nested:
@@ -29,6 +31,7 @@ class Install(FrepoCommand):
         lines = [_words(line) for line in services.settings.post_install_cmd]
         _, revision = upgrade(services)
         self.say(f"The database schema is at {revision}")
+        make_ready(services.database, services.settings)
         if admin := services.settings.security_admin_token.get_secret_value():
             self.say(_make_admin(services, admin))
         for words in lines:

@@ -189,6 +189,15 @@ class Upload(Base):
     file_id: Mapped[int | None] = mapped_column(index=True)
 
 
+class Installation(Base):
+    """A value that the database remembers about the installation that uses it."""
+
+    __tablename__ = "installation"
+
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    value: Mapped[str] = mapped_column(String(255))
+
+
 Index("ix_file_listing", File.kind, File.public, File.id)
 Index("ix_file_newest", File.kind, File.id)
 Index("ix_file_types", File.kind, File.public, File.mime, File.id)

@@ -18,6 +18,14 @@ def token_key(phrase: str, token_id: str) -> str:
     return hmac.new(phrase.encode(), token_id.lower().encode(), hashlib.sha256).hexdigest()
 
 
+def phrase_check(phrase: str, salt: str) -> str:
+    """Return a value in hex that shows later whether a phrase is the same.
+
+    It is slow to compute (some 50 ms), so that a stolen database does not help to guess a short phrase.
+    """
+    return hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
+
+
 def fingerprint(key: str) -> str:
     """Return what logs may say of a token: it tells tokens apart and cannot be used for anything."""
     return hashlib.sha256(key.encode()).hexdigest()[:12]

@@ -69,7 +69,7 @@ class Settings(BaseModel):
     enc_token_phrase: SecretStr = _setting(
         "enc.token_phrase",
         "",
-        "Key for the HMAC under which token ids are stored. Required in `prod`; keep it.",
+        "Key for the HMAC under which token ids are stored. Required in `prod`; keep it: with another one nothing starts.",
     )
     security_admin_token: SecretStr = _setting(
         "security.admin_token", "", "A UUIDv4 that `frepo install` makes an administrator's token."

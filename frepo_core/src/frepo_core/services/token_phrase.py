@@ -1,0 +1,81 @@
+"""The token phrase: a check value in the database shows whether it is the one that tokens are stored with."""
+
+import hmac
+import logging
+import secrets
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Installation, Token
+from frepo_core.domain.signatures import phrase_check
+from frepo_core.errors import ConfigurationError
+
+log = logging.getLogger(__name__)
+
+_NAME = "token_phrase_check"
+_WRONG = (
+    "enc.token_phrase (ENC_TOKEN_PHRASE) is not the phrase that the tokens in this database are stored with: "
+    "no token would be valid. Set the former phrase again; after a restore, the one from the time of the backup. "
+    "Where app.secrets_file (APP_SECRETS_FILE) keeps the phrase, restore that file. "
+    "If you changed the phrase on purpose, run `frepo secrets:accept-new-phrase`: all existing tokens become void."
+)
+
+
+def check(database: Database, phrase: str) -> None:
+    """Compare the phrase with the database's check value, which is stored now if there is none.
+
+    Raises `ConfigurationError` for another phrase.
+    """
+    stored = _stored(database) or database.write(lambda session: _store_first(session, phrase))
+    if not _is_check_of(phrase, stored):
+        raise ConfigurationError(_WRONG)
+
+
+def accept(database: Database, phrase: str) -> int | None:
+    """Make this the database's phrase; return the number of existing tokens, or None if it was the phrase already."""
+    stored = _stored(database)
+    if stored and _is_check_of(phrase, stored):
+        return None
+
+    def work(session: Session) -> int:
+        session.merge(Installation(name=_NAME, value=_make(phrase)))
+        return _count_tokens(session)
+
+    return database.write(work)
+
+
+def _stored(database: Database) -> str | None:
+    with database.reading() as session:
+        return session.scalar(select(Installation.value).where(Installation.name == _NAME))
+
+
+def _store_first(session: Session, phrase: str) -> str:
+    """Store a check value and return it, or return that of another process that was faster."""
+    if found := session.get(Installation, _NAME):
+        return found.value
+    if tokens := _count_tokens(session):
+        log.warning(
+            "a check value of enc.token_phrase is stored for the first time; whether the %s tokens that are there "
+            "were stored with this phrase cannot be checked",
+            tokens,
+        )
+    made = Installation(name=_NAME, value=_make(phrase))
+    session.add(made)
+    session.flush()
+    return made.value
+
+
+def _count_tokens(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(Token)) or 0
+
+
+def _make(phrase: str) -> str:
+    salt = secrets.token_hex(16)
+    return f"{salt}:{phrase_check(phrase, salt)}"
+
+
+def _is_check_of(phrase: str, stored: str) -> bool:
+    salt, _, check = stored.partition(":")
+    return hmac.compare_digest(phrase_check(phrase, salt), check)

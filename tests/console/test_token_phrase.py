@@ -1,0 +1,85 @@
+"""A token phrase that does not fit the database is refused by the service and the console, until it is accepted."""
+
+import contextlib
+import sqlite3
+
+import pytest
+
+OTHER = {"ENC_TOKEN_PHRASE": "another phrase 5ecre7"}
+ADMIN = "0e3d3a1c-2f0a-4c59-9d0e-0d5a7c1f2b33"
+COMMANDS = [
+    ["auth:generate-admin-token"],
+    ["auth:clear-expired-tokens"],
+    ["backup:create-collection", "-f", "a"],
+    ["storage:verify"],
+    ["install"],
+]
+
+
+@pytest.fixture
+def used(console):
+    """The console over a database that has a token."""
+    console.answer("auth:generate-admin-token")
+    return console
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_command_refuses_another_phrase_and_changes_nothing(used, command):
+    done = used.run(*command, **OTHER, SECURITY_ADMIN_TOKEN=ADMIN)
+
+    assert (done.returncode, used.count("token"), used.count("collection")) == (1, 1, 0)
+    assert "enc.token_phrase (ENC_TOKEN_PHRASE) is not the phrase" in done.stderr
+    assert "frepo secrets:accept-new-phrase" in done.stderr
+
+
+def test_the_service_does_not_start_with_another_phrase(service):
+    token = service.admin
+    service.stop()
+    service.environment |= OTHER
+
+    with pytest.raises(RuntimeError, match=r"frepo cannot start\. enc\.token_phrase \(ENC_TOKEN_PHRASE\) is not"):
+        service.start()
+
+    assert token not in service.log.read_text()
+
+
+def test_the_same_phrase_is_accepted_at_each_start(used):
+    assert used.answer("auth:clear-expired-tokens") == "0 expired tokens were removed"
+
+
+def test_a_new_phrase_that_was_meant_is_accepted_by_a_command(used):
+    said = used.answer("secrets:accept-new-phrase", **OTHER)
+    used.answer("auth:generate-admin-token", **OTHER)
+
+    assert said == "The phrase is accepted. Of the 1 tokens, those stored with another phrase are void"
+    assert "is not the phrase" in used.refusal("auth:generate-admin-token")
+    assert used.count("token") == 2
+
+
+def test_accepting_the_phrase_that_is_known_changes_nothing(used):
+    before = used.rows("SELECT * FROM installation")
+
+    assert used.answer("secrets:accept-new-phrase") == "The phrase is the accepted one already, nothing was changed"
+    assert before == used.rows("SELECT * FROM installation")
+
+
+def test_a_database_from_before_gets_its_value_at_the_first_start_with_a_warning(used):
+    with contextlib.closing(sqlite3.connect(used.database)) as connection, connection:
+        connection.execute("DELETE FROM installation")
+
+    done = used.run("auth:clear-expired-tokens")
+
+    assert (done.returncode, used.count("installation")) == (0, 1)
+    assert "the 1 tokens that are there" in done.stderr
+    assert "is not the phrase" in used.refusal("auth:clear-expired-tokens", **OTHER)
+
+
+def test_the_phrase_is_not_in_the_database(used):
+    used.answer("secrets:accept-new-phrase", **OTHER)
+
+    assert OTHER["ENC_TOKEN_PHRASE"].encode() not in used.database.read_bytes()
+
+
+def test_the_schema_is_upgraded_with_any_phrase(used):
+    """So that a restored database can be upgraded before its secrets are found."""
+    assert "is current" in used.answer("db:upgrade", **OTHER)
