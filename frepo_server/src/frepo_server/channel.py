@@ -5,19 +5,19 @@ import time
 from typing import Any
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
-from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
-from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from .application import ServerHooks
 from .body_spool import BodySpool
 from .chunked_receiver import BoundedChunkedReceiver
 from .early_response import AskingChannel, EarlyAnswer
+from .request_head import MAX_HEAD
+from .request_parser import RequestParser
 from .task_dispatcher import TaskDispatcher
 
-END_OF_HEADERS = b"\r\n\r\n"
-DRAINED_BYTES = 8 << 20
+HEAD_PIECE = 16 << 10
+BODY_PIECE = 64 << 10
 SEND_BYTES = 512 << 10
 LARGE_PIECE = 64 << 10
 IN_MEMORY = 512 << 10
@@ -44,29 +44,6 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
-
-
-class DrainingParser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads headers that are too large to their end and forgets them.
-
-    Closing a connection while the client still sends resets it, and the client may never see the answer.
-    """
-
-    _drained = 0
-    _tail = b""
-
-    def received(self, data: bytes) -> int:
-        """Take in what the client sent; return how many bytes of it belong to this request."""
-        if not self._drained:
-            consumed = int(super().received(data))
-            if not isinstance(self.error, RequestHeaderFieldsTooLarge) or consumed < len(data):
-                return consumed
-            self.header_plus = b""
-        self._drained += len(data)
-        seen = self._tail + data
-        self.completed = END_OF_HEADERS in seen or self._drained > DRAINED_BYTES
-        self._tail = seen[-len(END_OF_HEADERS) + 1 :]
-        return len(data)
 
 
 class Piece(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
@@ -105,6 +82,20 @@ class Channel(AskingChannel):
         super().__init__(*arguments, **more)
         self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
 
+    def received(self, data: bytes) -> bool:
+        """Take in what was read, in pieces: for each request in it, waitress copies all that follows."""
+        position, is_taken = 0, True
+        while position < len(data) and is_taken:
+            size = self._piece_size()
+            is_taken = super().received(data[position : position + size])
+            position += size
+        return is_taken
+
+    def _piece_size(self) -> int:
+        if self.request is None or not self.request.headers_finished:
+            return HEAD_PIECE
+        return max(getattr(self.request.body_rcv, "remain", 0), BODY_PIECE)
+
     def write_soon(self, data: Any) -> int:
         """Take in what is to be sent. A client that had nothing to take until now was not silent."""
         if not self.total_outbufs_len:
@@ -126,10 +117,8 @@ class Channel(AskingChannel):
 def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
     """Return waitress' server for the application, with one listener for each address."""
 
-    class Parser(DrainingParser):
+    class Parser(RequestParser):
         """Collects bodies in the application's buffers."""
-
-        body_rcv: Any
 
         def parse_header(self, header_plus: bytes) -> None:
             super().parse_header(header_plus)
@@ -151,7 +140,8 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
 
     listeners: dict[int, Any] = {}
     dispatcher = TaskDispatcher()
-    server = create_server(app, map=listeners, _dispatcher=dispatcher, **settings)
+    options = {"max_request_header_size": MAX_HEAD} | settings
+    server = create_server(app, map=listeners, _dispatcher=dispatcher, **options)
     dispatcher.set_thread_count(server.adj.threads)
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):

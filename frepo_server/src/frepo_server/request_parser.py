@@ -1,0 +1,76 @@
+"""Parses requests with waitress, after a check of the head, and measures how fast they arrive."""
+
+import time
+from typing import Any
+
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.utilities import RequestHeaderFieldsTooLarge
+
+from .request_head import MAX_HEAD, LongLineError, MalformedHeadError, normalize
+
+END_OF_HEAD = b"\r\n\r\n"
+DISCARDED_BYTES = 8 << 20
+
+
+class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    """A request that arrives. A head that is too large is read to its end and discarded.
+
+    Closing a connection while the client still sends resets it, and the client may never see the answer.
+    """
+
+    body_rcv: Any
+    header_plus: bytes
+    # What waitress reads of a request even if its head could not be parsed.
+    command = path = query = request_uri = ""
+    version = "1.0"
+
+    _tail = b""
+    _discarded = 0
+    _is_discarding = False
+
+    def __init__(self, adj: Any) -> None:
+        super().__init__(adj)
+        self.began = time.monotonic()
+        self.received_bytes = 0
+
+    def received(self, data: bytes) -> int:
+        """Take in what the client sent; return how many bytes of it belong to this request."""
+        if self.headers_finished:
+            consumed = int(super().received(data))
+        elif self._is_discarding:
+            consumed = self._discard(data)
+        else:
+            consumed = self._receive_head(data)
+        self.received_bytes += consumed
+        return consumed
+
+    def _receive_head(self, data: bytes) -> int:
+        # Empty lines before a request are allowed (RFC 9112, 2.2), and skipped all at once.
+        rest = data if self.header_plus else data.lstrip(b"\r\n")
+        if not rest:
+            self.empty = self.completed = True
+            return len(data)
+        end = rest.find(END_OF_HEAD)
+        piece = rest[: MAX_HEAD if end < 0 else end + len(END_OF_HEAD)]  # waitress copies all that it is given
+        before = self.header_plus
+        consumed = int(super().received(piece))
+        if isinstance(self.error, RequestHeaderFieldsTooLarge) and END_OF_HEAD not in before + piece:
+            self.header_plus, self._tail, self._is_discarding, self.completed = b"", before[-3:], True, False
+            consumed = self._discard(piece)
+        return len(data) - len(rest) + consumed
+
+    def _discard(self, data: bytes) -> int:
+        self._discarded += len(data)
+        seen = self._tail + data
+        self._tail = seen[-len(END_OF_HEAD) + 1 :]
+        self.completed = END_OF_HEAD in seen or self._discarded > DISCARDED_BYTES
+        return len(data)
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Parse a whole head; what is refused by its form raises `ParsingError`, which waitress answers with 400."""
+        try:
+            super().parse_header(normalize(header_plus))
+        except LongLineError as error:
+            self.error, self.completed = RequestHeaderFieldsTooLarge(str(error)), True
+        except (MalformedHeadError, ValueError) as error:  # urlsplit raises ValueError for some targets
+            raise ParsingError(str(error)) from None
