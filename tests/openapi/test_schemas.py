@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frepo_core.domain.durations import parse_duration
-from frepo_core.domain.naming import check_tag
+from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
 from frepo_core.web import schemas
 
@@ -27,6 +27,18 @@ def test_a_length_of_time_that_fits_is_accepted(text):
 @given(st.from_regex(schemas.TAG["pattern"], fullmatch=True))
 def test_a_tag_that_fits_is_accepted(text):
     assert check_tag(text) == text.lower()
+
+
+@given(st.from_regex(schemas.FILE_NAME["pattern"], fullmatch=True).filter(lambda name: name not in {".", ".."}))
+def test_a_file_name_that_fits_is_accepted(name):
+    assert check_file_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["żółw zdjęcie.png", "Mike's cat.png", "a&b.png", "100%.png", "北京.png", "мир", "한국어"]
+)
+def test_names_as_people_write_them_fit(name):
+    assert re.search(schemas.FILE_NAME["pattern"], name)
 
 
 @pytest.mark.parametrize("text", ["0", "0.0", "007", "1.5GB", "10 MiB", "0.001kB", "0.5 tib", "4b"])

@@ -56,6 +56,14 @@ def test_an_alias_deletes_nothing(app, admin, file, mapping):
     app.delete(f"/repository/file/nice?_token={admin}", status=404)
 
 
+@pytest.mark.parametrize("written", ["zdje\u0328cie.png", "zdj\u0119cie.png"])
+@pytest.mark.parametrize("asked", ["zdje%CC%A8cie.png", "zdj%C4%99cie.png"])
+def test_an_alias_of_any_script_is_found_in_either_form(app, file, mapping, written, asked):
+    mapping.write_text(f"{written}: {file}\n")
+
+    assert app.get(f"/repository/file/{asked}").body == b"content"
+
+
 def test_an_alias_of_nothing_is_not_found(app, mapping):
     mapping.write_text("nice: nothing\n")
 

@@ -3,7 +3,14 @@ import pytest
 from frepo_core.domain.roles import Role
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
-MASKED = {"publicUrl": "", "filename": "anonymous", "contentHash": "", "tags": [], "public": None}
+MASKED = {
+    "publicUrl": "",
+    "filename": "anonymous",
+    "requested_filename": "anonymous",
+    "contentHash": "",
+    "tags": [],
+    "public": None,
+}
 
 
 @pytest.fixture
@@ -48,6 +55,7 @@ def test_a_row_tells_what_clients_know(app, upload, listing):
     assert row == {
         "publicUrl": f"http://localhost:80/repository/file/{stored}",
         "filename": stored,
+        "requested_filename": stored[10:],
         "contentHash": "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73",
         "mimeType": "text/plain",
         "tags": ["news"],

@@ -45,7 +45,7 @@ def has_table(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite" and inspect(connection).has_table(TABLE)
 
 
-def matches(part: str) -> ColumnElement[bool]:
-    """Find the rows of `file_name` with this part, three characters at least, in any letter case."""
-    phrase = '"' + part.replace('"', '""') + '"'
-    return file_name.c[TABLE].op("MATCH", is_comparison=True)(phrase)
+def matches(*parts: str) -> ColumnElement[bool]:
+    """Find the rows of `file_name` with one of these parts, three characters at least, in any letter case."""
+    phrases = ('"' + part.replace('"', '""') + '"' for part in dict.fromkeys(parts))
+    return file_name.c[TABLE].op("MATCH", is_comparison=True)(" OR ".join(phrases))

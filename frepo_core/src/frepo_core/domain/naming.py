@@ -3,12 +3,22 @@
 import hashlib
 import re
 import secrets
+import unicodedata
 from urllib.parse import unquote
 
 FILE_NAME_PROBLEM = "File name is not valid, please normalize it"
 TAG_PROBLEM = "Tag is not valid: use 1 to 64 letters, digits, dots, dashes and underscores"
 
-_FILE_NAME = re.compile(r"[A-Za-z0-9.\-_+ ()\[\]!,@$]{1,200}")
+MAX_FILE_NAME = 200
+# A character in NFC is at most four in other forms. Longer runs of marks would take long to normalize.
+_MAX_NOT_NORMAL = 4 * MAX_FILE_NAME
+_SIGNS = frozenset(" .-_+()[]!,@$'&%#~=")
+_LETTERS_MARKS_DIGITS = frozenset("LMN")  # the first letters of Unicode's general categories
+# These were the only names once, and are stored as they are.
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9.\-_+ ()\[\]!,@$]+")
+_NOT_STORED = re.compile(r"[^A-Za-z0-9.\-_]+")
+# The column holds 255 characters, ten of them are the prefix. The end has the number of a version and the extension.
+_STORED_START, _STORED_END = 180, 65
 _TAG = re.compile(r"[\w.\-]{1,64}")
 # At most one digit leads, as in .7z and .3gp: what follows the dot of 9.6 is no extension.
 _EXTENSION = re.compile(r"\.[0-9]?[A-Za-z][A-Za-z0-9]{0,9}")
@@ -20,10 +30,16 @@ _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 
 
 def check_file_name(name: str) -> str:
-    """Return the name; raises `ValueError` with the text for the client where it is not allowed."""
-    if not _FILE_NAME.fullmatch(name) or name in {".", ".."} or name != name.strip():
+    """Return the name in NFC (UAX 15); raises `ValueError` with the text for the client where it is not allowed."""
+    normal = unicodedata.normalize("NFC", name) if len(name) <= _MAX_NOT_NORMAL else ""
+    is_allowed = 1 <= len(normal) <= MAX_FILE_NAME and all(map(_may_be_in_name, normal))
+    if not is_allowed or normal in {".", ".."} or normal != normal.strip():
         raise ValueError(FILE_NAME_PROBLEM)
-    return name
+    return normal
+
+
+def _may_be_in_name(character: str) -> bool:
+    return character in _SIGNS or unicodedata.category(character)[0] in _LETTERS_MARKS_DIGITS
 
 
 def check_tag(tag: str) -> str:
@@ -38,17 +54,42 @@ def name_from_url(url: str) -> str:
     """Return the last part of the URL's path, cleaned to what a file name may hold; `file` where nothing is left."""
     path = re.split("[?#]", url, maxsplit=1)[0].partition("://")[2].partition("/")[2]
     last = unquote(path).rstrip("/").rpartition("/")[2]
-    cleaned = re.sub(r"[^A-Za-z0-9.\-_+ ()\[\]!,@$]+", "_", last)[-200:].strip()
+    normal = unicodedata.normalize("NFC", last[-_MAX_NOT_NORMAL:])
+    cleaned = re.sub("/+", "_", "".join(c if _may_be_in_name(c) else "/" for c in normal))[-MAX_FILE_NAME:].strip()
     return cleaned if cleaned.strip("._ ") else "file"
 
 
 def stored_name(digest: str, name: str, attempt: int = 0) -> str:
-    """Return the public name of a file: ten hex digits of its content's digest, then its own name.
+    """Return the public name of a file: ten hex digits of its content's digest, then its own name in ASCII.
 
     From the second attempt on (the first name is taken) the digits come from SHA-256(digest ‖ attempt).
     """
     prefix = hashlib.sha256(f"{digest}{attempt}".encode()).hexdigest() if attempt else digest
-    return prefix[:10] + name
+    return prefix[:10] + ascii_name(name)
+
+
+def ascii_name(name: str) -> str:
+    """Return the name as it is stored, at most 245 characters: a transliteration of letters, digits, `. - _`.
+
+    Names of ASCII letters, digits, space and `. - _ + ( ) [ ] ! , @ $` stay as they are.
+    """
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    plain = transliterate(name)
+    if not plain.strip("._-"):
+        return "file"
+    if len(plain) > _STORED_START + _STORED_END:
+        return plain[:_STORED_START] + plain[-_STORED_END:]
+    return plain
+
+
+def transliterate(text: str) -> str:
+    """Write a part of a name in ASCII letters, digits, `. - _`."""
+    if not text.isascii():
+        from anyascii import anyascii  # few names need it
+
+        text = anyascii(text)
+    return _NOT_STORED.sub("_", text)
 
 
 def version_name(filename: str, number: int) -> str:

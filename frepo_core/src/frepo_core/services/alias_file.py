@@ -1,6 +1,7 @@
 """Reads the YAML file of aliases, as texts and with the lines of what is wrong."""
 
 from pathlib import Path
+from unicodedata import normalize
 
 import yaml
 
@@ -8,7 +9,7 @@ from frepo_core.errors import ConfigurationError
 
 
 def read_aliases(path: Path) -> dict[str, str]:
-    """Return the stored names by their aliases. Raises `ConfigurationError` with the line of what is wrong."""
+    """Return the stored names by their aliases in NFC. Raises `ConfigurationError` with the line of what is wrong."""
     root = _compose(path)
     if root is None or root.tag == "tag:yaml.org,2002:null":
         return {}
@@ -19,9 +20,10 @@ def read_aliases(path: Path) -> dict[str, str]:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode) or not isinstance(value, yaml.ScalarNode) or not value.value:
             raise _broken(path, line, "each line is `alias: stored name`")
-        if key.value in aliases:
-            raise _broken(path, line, f"the alias {key.value!r} is there twice")
-        aliases[key.value] = value.value
+        alias = normalize("NFC", key.value)
+        if alias in aliases:
+            raise _broken(path, line, f"the alias {alias!r} is there twice")
+        aliases[alias] = value.value
     return aliases
 
 

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from unicodedata import normalize
 
 from frepo_core.errors import ConfigurationError
 
@@ -37,7 +38,10 @@ class Aliases:
         if now >= self._next_look:
             self._next_look = now + self._look_seconds
             self._look()
-        return self._map.get(name, name)
+        found = self._map.get(name)
+        if found is None and not name.isascii():
+            found = self._map.get(normalize("NFC", name))
+        return name if found is None else found
 
     def _look(self) -> None:
         with self._lock:

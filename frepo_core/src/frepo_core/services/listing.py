@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Generic, TypeVar
+from unicodedata import normalize
 
 from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, CollectionToken, File, Tag, file_tag
@@ -17,7 +18,7 @@ from frepo_core.domain.roles import Role
 
 from .facts import WITH_BLOB, CollectionFacts, FileFacts
 from .passwords import Passwords
-from .walking import AHEAD, Files
+from .walking import AHEAD, Files, contains
 
 Row = TypeVar("Row")
 
@@ -82,7 +83,9 @@ class Listing:
         """Return public plain files, for an administrator all plain ones, newest first; versions never."""
         public = (True, False) if Role.ADMINISTRATOR in by.roles else (True,)
         shares = None if by.holds(Role.VIEW_ALL_TAGS) else by.tags
-        wanted = Files(public=public, shares=shares, text=search.text, tags=search.tags, mimes=search.mimes)
+        wanted = Files(
+            public=public, shares=shares, text=normalize("NFC", search.text), tags=search.tags, mimes=search.mimes
+        )
         with self._database.reading() as session:
             ids, total = wanted.page(session, _offset(search), search.size)
             rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
@@ -132,14 +135,6 @@ class Listing:
             return left[0] >= 0 and self._passwords.fits(password, file.password_hash)
 
         return opens
-
-
-def contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """Look for a part in any letter case; `%` and `_` in it are letters like others.
-
-    SQLite knows the case of ASCII only, so that other letters are looked for as they are written, too.
-    """
-    return or_(func.lower(column).contains(text.lower(), autoescape=True), column.contains(text, autoescape=True))
 
 
 def _tags_of(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:

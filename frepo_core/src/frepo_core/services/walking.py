@@ -4,19 +4,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, func, select, union
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select, union
 from sqlalchemy.orm import Session
 
 from frepo_core.db import names
 from frepo_core.db.models import File, Tag, file_tag
+from frepo_core.domain.naming import transliterate
 
 # Pages are counted so many rows ahead of the one that is asked for.
 AHEAD = 4_000
 
 
-def contains(column: Any, part: str) -> ColumnElement[bool]:
-    """Look for a part of an ASCII text in any letter case; `%` and `_` in it are letters like others."""
-    return func.lower(column).contains(part.lower(), autoescape=True)
+def contains(column: Any, text: str) -> ColumnElement[bool]:
+    """Look for a part in any letter case; `%` and `_` in it are letters like others.
+
+    SQLite knows the case of ASCII only, so that other letters are looked for as they are written, too.
+    """
+    in_any_case = func.lower(column).contains(text.lower(), autoescape=True)
+    return in_any_case if text.isascii() else or_(in_any_case, column.contains(text, autoescape=True))
+
+
+def _is_named(text: str) -> ColumnElement[bool]:
+    """Look for a part of the stored name, or of the name as it was requested.
+
+    Only stored names have an index: a part of the requested name is looked for there in ASCII, and then compared.
+    """
+    stored, plain = contains(File.stored_name, text), transliterate(text)
+    if plain == text:
+        return stored
+    return or_(stored, and_(contains(File.stored_name, plain), contains(File.requested_name, text)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +73,11 @@ class Files:
             found = session.scalars(select(Tag.id).where(Tag.name.in_(self.tags)).order_by(Tag.id)).all()
             walk = self._through(file_tag.c.file_id).where(*public, *mimes)
             return [walk.where(file_tag.c.tag_id == tag) for tag in found]
-        if len(self.text) >= names.SHORTEST and names.has_table(session.connection()):
-            return [self._through(names.file_name.c.rowid).where(names.matches(self.text), *public, *mimes)]
+        if min(len(self.text), len(transliterate(self.text))) >= names.SHORTEST and names.has_table(
+            session.connection()
+        ):
+            found_by_index = names.matches(self.text, transliterate(self.text))
+            return [self._through(names.file_name.c.rowid).where(found_by_index, *public, *mimes)]
         if self.mimes:
             walks = [self._through(File.id).where(File.public == public) for public in self.public]
             return [walk.where(File.mime == mime) for walk in walks for mime in self.mimes]
@@ -70,7 +89,7 @@ class Files:
         if column is not File.id:
             walk = walk.join(File, File.id == column)
         if self.text:
-            walk = walk.where(contains(File.stored_name, self.text))
+            walk = walk.where(_is_named(self.text))
         if self.shares is not None and (self.text or self.tags):
             walk = walk.where(_shares(self.shares))
         return walk.order_by(column.desc())

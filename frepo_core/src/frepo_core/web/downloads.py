@@ -2,10 +2,12 @@
 
 from functools import partial
 from typing import BinaryIO
+from urllib.parse import quote
 
 from pydantic import Field
 from pyramid.response import Response
 
+from frepo_core.domain.naming import ascii_name
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.domain.types import shows_inline
 from frepo_core.services.downloads import Key
@@ -70,7 +72,7 @@ def send(request: FrepoRequest, file: FileFacts) -> Response:
         modified=file.created_at,
         headers={
             "Cache-Control": OPEN_CACHE if request.services.downloads.is_open(file) else CLOSED_CACHE,
-            "Content-Disposition": f'{disposition}; filename="{file.requested_name}"',
+            "Content-Disposition": _disposition(disposition, file.requested_name),
             "Content-Security-Policy": "sandbox",
             "Repr-Digest": repr_digest(file.blob.digest),
             "X-Content-Type-Options": "nosniff",
@@ -79,6 +81,13 @@ def send(request: FrepoRequest, file: FileFacts) -> Response:
         open_part=partial(_open, request, file.blob),
         location=internal_location(request, file.blob),
     ).build()
+
+
+def _disposition(kind: str, name: str) -> str:
+    """Write Content-Disposition (RFC 6266); a name beyond plain ASCII follows as `filename*` (RFC 8187)."""
+    plain = ascii_name(name)
+    extended = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
+    return f'{kind}; filename="{plain}"{extended}'
 
 
 def remove(request: FrepoRequest) -> Answer:

@@ -82,6 +82,7 @@ class FileRow(Reply):
     id: int
     publicUrl: str
     filename: str
+    requested_filename: str
     contentHash: str
     dateAdded: WireDate
     mimeType: str
@@ -152,6 +153,7 @@ def _row(root: str, links: Links, listed: ListedFile) -> FileRow:
         id=file.id,
         publicUrl="" if masked else root + links.plain(file.stored_name),
         filename="anonymous" if masked else file.stored_name,
+        requested_filename="anonymous" if masked else file.requested_name,
         contentHash="" if masked else file.blob.digest,
         dateAdded=WireDate.of(file.created_at),
         mimeType=file.blob.mime,

@@ -31,11 +31,17 @@ FLAG: dict[str, Any] = {
     ],
 }
 
-_IN_NAMES = r"A-Za-z0-9.\-_+()\[\]!,@$"
+# Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Devanagari, Thai, Japanese, Chinese and Korean: \\p{L} is not known
+# to every dialect. Left out is what gets longer in NFC.
+_SCRIPTS = (
+    "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02c1\u0391-\u03a1\u03a3-\u03f5\u03f7-\u0481\u0483-\u052f\u0531-\u0556\u0561-\u0587"
+    "\u05d0-\u05ea\u0620-\u0669\u0900-\u0957\u0e01-\u0e3a\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+)
+_IN_NAMES = rf"A-Za-z0-9.\-_+()\[\]!,@$'&%#~={_SCRIPTS}"
 FILE_NAME: dict[str, Any] = {
     "type": "string",
-    "description": "1 to 200 characters of A-Z a-z 0-9 . - _ + space ( ) [ ] ! , @ $, not . or .., "
-    "and no space at either end.",
+    "description": "1 to 200 letters, marks and digits of any script, spaces and . - _ + ( ) [ ] ! , @ $ ' & % # ~ =; "
+    "not . or .., and no space at either end. The pattern names common scripts; letters of others are accepted, too.",
     "pattern": f"^[{_IN_NAMES}]([{_IN_NAMES} ]{{0,198}}[{_IN_NAMES}])?$",
     "not": {"enum": [".", ".."]},
     "examples": ["dump.sql.gz"],
