@@ -75,7 +75,11 @@ def fill_tokens(engine: Engine, count: int) -> None:
     """Add so many tokens that nobody holds."""
     with _filling(engine) as connection:
         lists = dict.fromkeys(("roles", "tags", "mimes", "user_agents", "ip_addresses"), "'[]'")
-        token = {"key": f"'nobody-' || {_text(connection, 'i')}", "fingerprint": "'nobody'", "max_file_size": "0"}
+        token = {
+            "key": f"'nobody-' || {_text(connection, 'i')}",
+            "fingerprint": f"'nobody-' || {_text(connection, 'i')}",
+            "max_file_size": "0",
+        }
         _insert(connection, count, "token", token | lists | {"created_at": _NOW})
 
 

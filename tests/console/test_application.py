@@ -7,6 +7,7 @@ COMMANDS = [
     "auth:clear-expired-tokens",
     "auth:create-token",
     "auth:generate-admin-token",
+    "auth:revoke",
     "backup:create-collection",
     "db:upgrade",
     "install",

@@ -1,5 +1,7 @@
+import contextlib
 import re
 import shlex
+import sqlite3
 from importlib.metadata import entry_points
 
 import pytest
@@ -20,6 +22,13 @@ class Bare(ShowOne):
 
     def take_action(self, arguments):
         raise AssertionError
+
+
+def make_token_to_revoke(console, fingerprint):
+    """Make a token that has the fingerprint of an example."""
+    console.answer("auth:create-token", "--roles", "upload.all")
+    with contextlib.closing(sqlite3.connect(console.database)) as database, database:
+        database.execute("UPDATE token SET fingerprint = ?", [fingerprint])
 
 
 def all_options(command, name):
@@ -57,4 +66,7 @@ def test_no_option_is_explained_that_is_not_there(name):
 
 @pytest.mark.parametrize("example", [example for name in COMMANDS for example in examples(name)])
 def test_each_example_runs(console, example):
+    if example.startswith("auth:revoke "):
+        make_token_to_revoke(console, example.split()[1])
+
     console.answer(*shlex.split(example), stdin="a-password-5ecre7\n")

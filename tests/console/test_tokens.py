@@ -33,7 +33,9 @@ def test_verbose_shows_form_and_answer_and_logs_to_stderr(console, arguments):
     done = console.run(*arguments)
 
     assert form(done.stdout)["roles"] == ["security.administrator"]
-    assert response(done.stdout) == {"tokenId": response(done.stdout)["tokenId"], "expires": None}
+    [fingerprint] = console.rows("SELECT fingerprint FROM token")[0]
+    token_id = response(done.stdout)["tokenId"]
+    assert response(done.stdout) == {"tokenId": token_id, "fingerprint": fingerprint, "expires": None}
     assert "was made" in done.stderr
 
 
@@ -97,7 +99,8 @@ def test_a_restriction_that_restricts_nothing_makes_no_token(console, option, va
 def test_verbose_answers_with_the_end_in_utc(console):
     done = console.run("auth:create-token", "-v", "--roles", "upload.all", "--id", ID, "--expires", "2035-01-02")
 
-    assert response(done.stdout) == {"tokenId": ID, "expires": "2035-01-02 00:00:00"}
+    shown = response(done.stdout)
+    assert (shown["tokenId"], shown["expires"]) == (ID, "2035-01-02 00:00:00")
 
 
 def test_without_an_end_the_setting_counts(console):
@@ -165,6 +168,28 @@ def test_what_expires_later_stays(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--expires", "+1 hour")
 
     assert console.answer("auth:clear-expired-tokens") == "0 expired tokens were removed"
+
+
+def test_a_token_is_revoked_by_the_fingerprint_of_the_log(console):
+    console.answer("auth:create-token", "--roles", "upload.all")
+    made = console.run("-v", "auth:create-token", "--roles", "view.any_file,upload.backup")
+    [shown] = re.findall(r"token ([0-9a-f]+) was made", made.stderr)
+
+    said = console.answer("auth:revoke", shown)
+
+    assert said == f"Token {shown} was revoked. Its roles were: upload.backup, view.any_file"
+    assert console.count("token") == 1
+    assert f"No token has the fingerprint {shown}" in console.refusal("auth:revoke", shown)
+
+
+def test_an_id_is_no_fingerprint_and_is_not_shown(console):
+    console.answer("auth:create-token", "--roles", "upload.all", "--id", ID)
+
+    said = console.refusal("auth:revoke", ID)
+
+    assert "12 to 16 hexadecimal digits are expected" in said
+    assert ID not in said
+    assert console.count("token") == 1
 
 
 def test_a_database_that_another_holds_is_waited_for(console):

@@ -13,8 +13,9 @@ from sqlalchemy import DateTime, MetaData, column, insert, inspect, make_url, se
 from sqlalchemy.orm import Session
 
 from frepo_core import main
-from frepo_core.db import make_engine, migrations, names
-from frepo_core.db.models import NAMES, Base
+from frepo_core.db import make_engine, migrations, names, utc_now
+from frepo_core.db.models import NAMES, Base, Token
+from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 from frepo_core.services.walking import Files
 
@@ -126,6 +127,27 @@ def test_each_earlier_schema_is_upgraded_with_what_is_in_it(engine, revision):
     assert differences(engine) == []
     with engine.connect() as connection:
         assert ["a-collection"] == connection.scalars(select(Base.metadata.tables["collection"].c.id)).all()
+
+
+def test_fingerprints_that_tokens_share_are_lengthened(engine):
+    keys = ["a" * 64, "b" * 64, "c" * 64, "d" * 64]
+    alone = fingerprint(keys[3])
+    with engine.connect() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0006")
+        for key, shown in zip(keys, ["shared", "shared", "shared", alone], strict=True):
+            lists = {name: [] for name in ("roles", "tags", "mimes", "user_agents", "ip_addresses")}
+            row = {"key": key, "fingerprint": shown, "max_file_size": 0, "created_at": utc_now(), **lists}
+            connection.execute(insert(Token).values(row))
+        connection.commit()
+
+    migrations.upgrade(engine)
+
+    with engine.connect() as connection:
+        found = connection.scalars(select(Token.fingerprint).order_by(Token.key)).all()
+    assert ["shared", fingerprint(keys[1]), fingerprint(keys[2]), alone] == found
+    assert differences(engine) == []
 
 
 @pytest.mark.parametrize("made", ["TABLE version (app VARCHAR(20))", "VIEW version AS SELECT 1 AS app"])

@@ -30,7 +30,7 @@ def lifetime(answer):
 def test_a_generated_token_is_told_with_its_end(root):
     answer = generate(root, expires="2030-01-02")
 
-    assert (answer.status_int, set(answer.json)) == (202, {"tokenId", "expires"})
+    assert (answer.status_int, set(answer.json)) == (202, {"tokenId", "fingerprint", "expires"})
     assert answer.json["expires"] == "2030-01-02 00:00:00"
 
 
@@ -73,14 +73,14 @@ def test_a_lookup_tells_all_of_a_token(root):
         "allowedUserAgents": ["curl/8"],
         "allowedIpAddresses": ["10.0.0.1", "10.1.0.0/16"],
     }
-    token = generate(root, "upload.images", "security.overwrite", data=data, expires="2030-01-02 03:04:05").json[
-        "tokenId"
-    ]
+    made = generate(root, "upload.images", "security.overwrite", data=data, expires="2030-01-02 03:04:05").json
+    token = made["tokenId"]
     answer = look_up(root, token.upper())
 
     assert answer.status_int == 200
     assert answer.json == {
         "tokenId": token,
+        "fingerprint": made["fingerprint"],
         "expires": "2030-01-02 03:04:05",
         "roles": ["security.overwrite", "upload.images"],
         "tags": ["b", "a"],

@@ -1,11 +1,11 @@
 """Commands for tokens."""
 
 import argparse
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.addresses import check_network
 from frepo_core.domain.expiry import format_expiry
+from frepo_core.domain.identity import Identity
 from frepo_core.domain.naming import check_tag
 from frepo_core.domain.roles import Role
 from frepo_core.domain.sizes import parse_size
@@ -14,7 +14,7 @@ from frepo_core.errors import FieldsError
 from .command import FrepoCommand, check_id, check_length
 
 if TYPE_CHECKING:
-    from frepo_core.services.tokens import NewToken, Tokens
+    from frepo_core.services.tokens import IssuedToken, NewToken, Tokens
 
 # What an unset variable of a script leaves: without its restriction the token would be good for anybody.
 EMPTY = "is empty; leave it out for no restriction"
@@ -42,7 +42,7 @@ class GenerateAdminToken(TokenCommand):
 
         new = NewToken(roles=[Role.ADMINISTRATOR], expires="never")
         issued = self.tokens().generate(new)
-        self.answer(issued.id, form=_form(new), response={"tokenId": issued.id, "expires": None})
+        self.answer(issued.id, form=_form(new), response=_response(issued.id, issued))
 
 
 class CreateToken(TokenCommand):
@@ -85,9 +85,23 @@ class CreateToken(TokenCommand):
             expires=arguments.expires,
             id=check_id(arguments.id),
         )
-        token_id, expires_at = _make(self.tokens(), new, arguments.ignore_error_if_token_exists)
-        response = {"tokenId": token_id, "expires": format_expiry(expires_at)}
-        self.answer(token_id, form=_form(new), response=response)
+        token_id, token = _make(self.tokens(), new, arguments.ignore_error_if_token_exists)
+        self.answer(token_id, form=_form(new), response=_response(token_id, token))
+
+
+class RevokeToken(TokenCommand):
+    """Revoke the token that a log names by its fingerprint."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Take the fingerprint; an id on a command line would show in the list of processes."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as logs show them")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Revoke it."""
+        revoked = self.tokens().revoke_by_fingerprint(arguments.fingerprint)
+        self.say(f"Token {revoked.fingerprint} was revoked. Its roles were: {', '.join(sorted(revoked.roles))}")
 
 
 class ClearExpiredTokens(TokenCommand):
@@ -101,16 +115,21 @@ class ClearExpiredTokens(TokenCommand):
         self.say(f"{len(cleared)} expired tokens were removed")
 
 
-def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> tuple[str, datetime | None]:
-    """Return the id and the end of the token that was made, or of the one that has the id already."""
+def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> "tuple[str, IssuedToken | Identity]":
+    """Return the id and the token that was made, or the one that has the id already."""
     try:
         issued = tokens.generate(new)
-        return issued.id, issued.expires_at
+        return issued.id, issued
     except FieldsError as error:
         taken = "id_already_exists_please_select_other_one" in error.fields.get("id", [])
         if new.id is None or not (taken and may_exist):
             raise
-        return new.id.lower(), tokens.look_up(new.id).expires_at
+        return new.id.lower(), tokens.look_up(new.id)
+
+
+def _response(token_id: str, token: "IssuedToken | Identity") -> dict[str, Any]:
+    """Write the answer as the API gives it."""
+    return {"tokenId": token_id, "fingerprint": token.fingerprint, "expires": format_expiry(token.expires_at)}
 
 
 def _form(new: "NewToken") -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Token(Base):
     __tablename__ = "token"
 
     key: Mapped[str] = mapped_column(exact(64), primary_key=True)
-    fingerprint: Mapped[str] = mapped_column(String(16))
+    fingerprint: Mapped[str] = mapped_column(String(16), index=True, unique=True)
     expires_at: Mapped[datetime | None] = mapped_column(index=True)
     roles: Mapped[list[str]]
     tags: Mapped[list[str]]

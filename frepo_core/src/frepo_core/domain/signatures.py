@@ -9,6 +9,8 @@ import re
 LINK_SECONDS = 600
 # How far the clocks of two machines may differ that make and check each other's links.
 CLOCK_SKEW_SECONDS = 60
+# Hexadecimal digits of a token's fingerprint: the first length that no other token has.
+FINGERPRINT_LENGTHS = range(12, 17)
 
 _DIGEST = re.compile(r"([a-z0-9*_.-]+)=:([a-z0-9+/=]*):", re.IGNORECASE | re.ASCII)
 
@@ -26,9 +28,9 @@ def phrase_check(phrase: str, salt: str) -> str:
     return hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
 
 
-def fingerprint(key: str) -> str:
-    """Return what logs may say of a token: it tells tokens apart and cannot be used for anything."""
-    return hashlib.sha256(key.encode()).hexdigest()[:12]
+def fingerprint(key: str, length: int = FINGERPRINT_LENGTHS[0]) -> str:
+    """Return what logs may say of a token: it tells tokens apart and cannot be used as one."""
+    return hashlib.sha256(key.encode()).hexdigest()[:length]
 
 
 def sign_link(secret: str, stored_name: str, expires: int, *, unlocked: bool) -> str:

@@ -1,5 +1,6 @@
 """Tokens: made, looked up, revoked, cleared, and found valid or not."""
 
+import contextlib
 import logging
 import re
 from collections.abc import Sequence
@@ -15,8 +16,8 @@ from frepo_core.domain.addresses import is_allowed
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
 from frepo_core.domain.roles import Role
-from frepo_core.domain.signatures import fingerprint, token_key
-from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
+from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
+from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
 
 from .facts import identity_of
@@ -24,6 +25,7 @@ from .facts import identity_of
 log = logging.getLogger(__name__)
 
 NO_ACCESS = "No access: a valid token is needed"
+_FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 _TOKEN = Token.__table__
 _BY_KEY = select(_TOKEN).where(_TOKEN.c.key == bindparam("key"))
 
@@ -44,9 +46,10 @@ class NewToken:
 
 @dataclass(frozen=True, kw_only=True)
 class IssuedToken:
-    """A token with its id, which only its maker ever sees."""
+    """A token with its id, which only its maker ever sees, and the fingerprint that logs name it by."""
 
     id: str
+    fingerprint: str
     expires_at: datetime | None
 
 
@@ -66,7 +69,12 @@ class Tokens:
     def fingerprint(self, token_id: str) -> str:
         """Return what logs may say of a token that was sent, known or not."""
         key = self.key(token_id)
-        return fingerprint(key) if key else "that is no UUIDv4"
+        if key is None:
+            return "that is no UUIDv4"
+        with contextlib.suppress(DatabaseUnavailableError):
+            if known := self._find(token_id):
+                return known.fingerprint
+        return fingerprint(key)
 
     def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
         """Return what a token stands for. Raises `AccessDeniedError`, which does not say why; the log does."""
@@ -90,9 +98,9 @@ class Tokens:
         if token_id is None:
             raise FieldsError({"id": ["id_expects_to_be_uuidv4_format"]})
         key = token_key(self._phrase, token_id)
-        self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
-        log.info("token %s was made", fingerprint(key))
-        return IssuedToken(id=token_id, expires_at=expires_at)
+        shown = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
+        log.info("token %s was made", shown)
+        return IssuedToken(id=token_id, fingerprint=shown, expires_at=expires_at)
 
     def look_up(self, token_id: str) -> Identity:
         """Return any token's facts, expired or not. Raises `NotFoundError`."""
@@ -108,6 +116,22 @@ class Tokens:
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
         self._database.write(lambda session: session.execute(delete(Token).where(Token.key == identity.token)))
         log.info("token %s was revoked by %s", identity.fingerprint, by.fingerprint)
+        return identity
+
+    def revoke_by_fingerprint(self, text: str) -> Identity:
+        """Remove the token that a log names by this fingerprint, for the console. Raises `NotFoundError`."""
+        if not _FINGERPRINT.fullmatch(text.lower()):  # it may be a token's id, which no message may show
+            raise FieldsError({"fingerprint": ["12 to 16 hexadecimal digits are expected, as logs show them"]})
+
+        def work(session: Session) -> Identity:
+            row = session.scalar(select(Token).where(Token.fingerprint == text.lower()).with_for_update())
+            if row is None:
+                raise NotFoundError(f"No token has the fingerprint {text}: it was revoked, cleared, or used up")
+            session.delete(row)
+            return identity_of(row)
+
+        identity = self._database.write(work)
+        log.info("token %s was revoked by the console", identity.fingerprint)
         return identity
 
     def clear_expired(self) -> list[tuple[str, datetime]]:
@@ -143,7 +167,6 @@ def use_up(session: Session, identity: Identity) -> None:
 def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) -> Token:
     return Token(
         key=key,
-        fingerprint=fingerprint(key),
         expires_at=expires_at,
         roles=sorted({role.value for role in new.roles}),
         tags=list(new.tags),
@@ -155,11 +178,16 @@ def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) ->
     )
 
 
-def _insert(session: Session, row: Token) -> None:
+def _insert(session: Session, row: Token) -> str:
+    """Add the row; return its fingerprint, the shortest that no other token has."""
     if session.get(Token, row.key):
         raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
+    candidates = [fingerprint(row.key, length) for length in FINGERPRINT_LENGTHS]
+    taken = set(session.scalars(select(Token.fingerprint).where(Token.fingerprint.in_(candidates))))
+    row.fingerprint = next(candidate for candidate in candidates if candidate not in taken)
     session.add(row)
     session.flush()
+    return row.fingerprint
 
 
 def _why_not(identity: Identity, address: str, user_agent: str) -> str | None:

@@ -16,6 +16,7 @@ def any_case(*words: str) -> str:
 
 MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}$"
 EXPIRY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
+FINGERPRINT = "^[0-9a-f]{12,16}$"
 SHA256 = "^[0-9a-f]{64}$"
 UUID4 = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
 # The ids in examples; the contract tests make what they name.

@@ -61,9 +61,10 @@ class GenerateToken(Form):
 
 
 class IssuedTokenReply(Reply):
-    """A token that was made."""
+    """A token that was made; logs name it by its fingerprint."""
 
     tokenId: str
+    fingerprint: str = Field(pattern=schemas.FINGERPRINT)
     expires: Expiry | None
 
 
@@ -76,9 +77,10 @@ class RevokedTokenReply(Reply):
 
 
 class TokenReply(Reply):
-    """What a token is allowed to do."""
+    """What a token is allowed to do; logs name it by its fingerprint."""
 
     tokenId: str
+    fingerprint: str = Field(pattern=schemas.FINGERPRINT)
     expires: Expiry | None
     roles: list[str]
     tags: list[str]
@@ -105,7 +107,8 @@ def generate(request: FrepoRequest) -> Answer:
             id=form.id,
         )
     )
-    return Answer(status=202, body=IssuedTokenReply(tokenId=issued.id, expires=format_expiry(issued.expires_at)))
+    expires = format_expiry(issued.expires_at)
+    return Answer(status=202, body=IssuedTokenReply(tokenId=issued.id, fingerprint=issued.fingerprint, expires=expires))
 
 
 def look_up(request: FrepoRequest) -> Answer:
@@ -115,6 +118,7 @@ def look_up(request: FrepoRequest) -> Answer:
     return Answer(
         body=TokenReply(
             tokenId=token_id.lower(),
+            fingerprint=found.fingerprint,
             expires=format_expiry(found.expires_at),
             roles=sorted(found.roles),
             tags=list(found.tags),
