@@ -67,7 +67,7 @@ def test_versions_that_come_and_go_are_logged(root, make_collection, services, s
     root.delete(f"/repository/collection/{collection}")
 
     who, text = services.tokens.fingerprint(root.token), said()
-    assert f"collection {collection}: version 1 went for version 2" in text
+    assert f"collection {collection}: version 1 was removed for version 2" in text
     assert f"collection {collection}: version v2 deleted by token {who}" in text
     assert f"collection {collection}: deleted by token {who}" in text
 

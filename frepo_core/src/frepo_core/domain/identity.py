@@ -12,7 +12,7 @@ from .roles import GRANTS, Role
 class Identity:
     """A token that was found valid. `token` is the HMAC under which it is stored, never the id itself.
 
-    Empty `tags`, `mimes`, `user_agents`, `ip_addresses` and a `max_file_size` of 0 bytes restrict nothing.
+    `address` is where the request came from. Empty `tags`, `mimes`, `user_agents`, `ip_addresses` and a `max_file_size` of 0 bytes restrict nothing.
     """
 
     token: str
@@ -24,6 +24,7 @@ class Identity:
     user_agents: tuple[str, ...] = ()
     ip_addresses: tuple[str, ...] = ()
     expires_at: datetime | None = None
+    address: str = ""
 
     def holds(self, role: Role) -> bool:
         """Tell whether the role applies; an administrator holds every granting one."""
@@ -32,6 +33,11 @@ class Identity:
     def holds_any(self, roles: Iterable[Role]) -> bool:
         """Tell whether at least one of the roles applies."""
         return any(self.holds(role) for role in roles)
+
+
+def actor(by: Identity | None) -> str:
+    """Return how logs name who does something: a token and its client's address, or the console."""
+    return f"token {by.fingerprint} from {by.address or 'unknown'}" if by else "the console"
 
 
 def parse_uuid4(text: str) -> str | None:

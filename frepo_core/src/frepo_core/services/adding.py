@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.identity import Identity, new_uuid4
+from frepo_core.domain.identity import Identity, actor, new_uuid4
 from frepo_core.domain.naming import version_name
 from frepo_core.domain.types import fits_token
 from frepo_core.errors import OvertakenError, RuleError, TypeNotAllowedError
@@ -18,13 +18,14 @@ from frepo_core.plugins import IncomingVersion, PluginRegistry
 from frepo_core.settings import Settings
 
 from .blobs import Blobs
+from .changes import describe, file_values
 from .facts import CollectionFacts, VersionFacts
 from .failpoints import reach
 from .files import add_row, token_limit
 from .intake import Incoming, Intake, Limit
 from .repeats import Repeat, Repeated, find_answer, remember
 from .room import larger_than_all_may_be, larger_than_one_may_be, make_room, suspicion_of
-from .tokens import use_up
+from .tokens import log_used_up, use_up
 from .versions import lock, remove, with_files
 
 log = logging.getLogger(__name__)
@@ -100,10 +101,12 @@ class Adding:
     def _finish(self, collection: CollectionFacts, written: _Written, by: Identity) -> AddedVersion:
         """Collect the bytes of what went, and tell the log."""
         self._blobs.collect(written.perhaps_unused)
-        number = written.added.version.number
-        log.info("collection %s: version %s added by token %s", collection.id, number, by.fingerprint)
+        version = written.added.version
+        what = describe(file_values(version.file))
+        log.info("collection %s: version %s added by %s: %s", collection.id, version.number, actor(by), what)
         for old in written.evicted:
-            log.info("collection %s: version %s went for version %s", collection.id, old, number)
+            log.info("collection %s: version %s was removed for version %s", collection.id, old, version.number)
+        log_used_up(by)
         return written.added
 
     def limits(self, collection: CollectionFacts, *, by: Identity) -> tuple[Limit, ...]:

@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.guards import Guards
-from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
+from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, FieldsError, RuleError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
+from .changes import collection_edit, collection_values, describe
 from .facts import CollectionFacts
 from .passwords import Passwords
 from .tokens import NO_ACCESS
@@ -104,7 +105,11 @@ class Collections:
                     session.add(CollectionToken(collection_id=row.id, token_key=by.token))
             return facts
 
-        return self._database.write(work)
+        facts = self._database.write(work)
+        if not simulate:
+            what = describe(collection_values(facts))
+            log.info("collection %s: created by %s: %s", facts.id, actor(by), what)
+        return facts
 
     def edit(
         self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
@@ -114,7 +119,7 @@ class Collections:
         self._check_strategy(change.strategy)
         password_hash = self._passwords.hash(change.password or "")
 
-        def work(session: Session) -> CollectionFacts:
+        def work(session: Session) -> tuple[CollectionFacts, CollectionFacts]:
             row = _find(session, collection_id, lock=True)
             current = CollectionFacts.of(row)
             limits = self._limits(change.limits, current.limits)
@@ -132,9 +137,12 @@ class Collections:
             facts = CollectionFacts.of(row)
             if simulate:
                 session.expunge(row)
-            return facts
+            return current, facts
 
-        return self._database.write(work)
+        before, facts = self._database.write(work)
+        if not simulate:
+            log.info("collection %s: edited by %s: %s", facts.id, actor(by), collection_edit(before, facts))
+        return facts
 
     def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionFacts:
         """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
@@ -152,36 +160,48 @@ class Collections:
 
         facts = self._database.write(work)
         if not simulate:
-            log.info("collection %s: deleted by token %s", collection_id, by and by.fingerprint)
+            log.info("collection %s: deleted by %s: %s", facts.id, actor(by), describe(collection_values(facts)))
         return facts
 
-    def allow_token(self, collection_id: str, token_key: str | None, *, simulate: bool = False) -> int:
+    def allow_token(
+        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
+    ) -> int:
         """Put a token on the list; twice is fine. Return how many are on it. Raises `FieldsError`."""
 
-        def work(session: Session) -> int:
+        def work(session: Session) -> tuple[int, str | None]:
             row = _find(session, collection_id, lock=True)
-            _check_token(session, token_key)
+            token = _find_token(session, token_key)
             is_new = session.get(CollectionToken, (row.id, token_key)) is None
             if is_new and not simulate:
                 session.add(CollectionToken(collection_id=row.id, token_key=token_key))
                 session.flush()
-            return _count_tokens(session, row.id) + (is_new and simulate)
+            count = _count_tokens(session, row.id) + (is_new and simulate)
+            return count, token.fingerprint if is_new and not simulate else None
 
-        return self._database.write(work)
+        count, allowed = self._database.write(work)
+        if allowed:
+            log.info("collection %s: token %s was allowed by %s", collection_id, allowed, actor(by))
+        return count
 
-    def disallow_token(self, collection_id: str, token_key: str | None, *, simulate: bool = False) -> int:
+    def disallow_token(
+        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
+    ) -> int:
         """Take a token off the list; twice is fine. Return how many are left. Raises `FieldsError`."""
 
-        def work(session: Session) -> int:
+        def work(session: Session) -> tuple[int, str | None]:
             row = _find(session, collection_id, lock=True)
-            _check_token(session, token_key)
+            token = _find_token(session, token_key)
             entry = session.get(CollectionToken, (row.id, token_key))
             if entry is not None and not simulate:
                 session.delete(entry)
                 session.flush()
-            return _count_tokens(session, row.id) - (entry is not None and simulate)
+            count = _count_tokens(session, row.id) - (entry is not None and simulate)
+            return count, token.fingerprint if entry is not None and not simulate else None
 
-        return self._database.write(work)
+        count, removed = self._database.write(work)
+        if removed:
+            log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, actor(by))
+        return count
 
     def _check_strategy(self, name: str | None) -> None:
         if name is not None and name not in self._plugins.strategies:
@@ -232,9 +252,11 @@ def _new_id(chosen: str | None) -> str:
     return canonical
 
 
-def _check_token(session: Session, token_key: str | None) -> None:
-    if token_key is None or session.get(Token, token_key) is None:
+def _find_token(session: Session, token_key: str | None) -> Token:
+    row = session.get(Token, token_key) if token_key else None
+    if row is None:
         raise FieldsError({"form.token": ["token_not_found"]})
+    return row
 
 
 def _count_tokens(session: Session, collection_id: str) -> int:

@@ -185,8 +185,8 @@ class VersionFacts:
         )
 
 
-def identity_of(row: Token | Row[Any]) -> Identity:
-    """Read an identity off a token's row; a role that this version does not know grants nothing."""
+def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
+    """Read an identity off a token's row, for a client at this address; a role that this version does not know grants nothing."""
     return Identity(
         token=row.key,
         fingerprint=row.fingerprint,
@@ -197,4 +197,5 @@ def identity_of(row: Token | Row[Any]) -> Identity:
         user_agents=tuple(row.user_agents),
         ip_addresses=tuple(row.ip_addresses),
         expires_at=row.expires_at,
+        address=address,
     )

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, Tag
-from frepo_core.domain.identity import Identity
+from frepo_core.domain.identity import Identity, actor
 from frepo_core.domain.naming import stored_name
 from frepo_core.domain.roles import UPLOADS, Role
 from frepo_core.domain.sizes import format_size
@@ -17,11 +17,12 @@ from frepo_core.domain.types import may_upload
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, TooBigError, TypeNotAllowedError
 
 from .blobs import Blobs
+from .changes import describe, file_edit, file_values
 from .facts import WITH_BLOB, FileFacts
 from .intake import Content, Incoming, Intake, Limit
 from .passwords import Passwords
 from .repeats import Repeat, Repeated, find_answer, forget, remember
-from .tokens import use_up
+from .tokens import log_used_up, use_up
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +55,14 @@ class NewFile:
 
 @dataclass(frozen=True, kw_only=True)
 class AddedFile:
-    """The answer to an upload; `existed` where the same content was there under a name of its own."""
+    """The answer to an upload; `existed` where the same content was there under a name of its own.
+
+    `before` is what an overwritten file was.
+    """
 
     file: FileFacts
     existed: bool
+    before: FileFacts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +108,7 @@ class Files:
 
             added = self._blobs.write_with(content, work)
         if isinstance(added, AddedFile):
-            log.info("file %s: %s", added.file.id, "known already" if added.existed else "added")
+            _log(added, by)
         return added
 
     def limits(self, *, by: Identity) -> tuple[Limit, ...]:
@@ -161,7 +166,7 @@ class Files:
                 session.delete(row)
 
         self._database.write(work)
-        log.info("file %s: deleted by token %s", file.id, by.fingerprint)
+        log.info("file %s: deleted by %s: %s", file.id, actor(by), describe(file_values(file)))
         self._blobs.collect([file.blob.id])
 
     def _find_openable(self, content: Content, new: NewFile) -> _Known | None:
@@ -188,10 +193,12 @@ def _record(
     """Add a file's row, or take the known one, unless its password is another by now."""
     row = session.get(File, known.id, with_for_update=True) if known else None
     if row and known and (new.overwrite or row.password_hash == known.password_hash):
+        before = None
         if new.overwrite:
+            before = FileFacts.of(row, blob)
             row.public, row.password_hash, row.tags = new.public, password_hash, _tags(session, tags)
             session.flush()
-        return AddedFile(file=FileFacts.of(row, blob), existed=True)
+        return AddedFile(file=FileFacts.of(row, blob), existed=True, before=before)
     row = add_row(
         session,
         blob,
@@ -202,6 +209,18 @@ def _record(
         tags=_tags(session, tags),
     )
     return AddedFile(file=FileFacts.of(row, blob), existed=False)
+
+
+def _log(added: AddedFile, by: Identity) -> None:
+    """Note in the log what an upload did."""
+    file, what = added.file, describe(file_values(added.file))
+    if added.before is not None:
+        log.info("file %s: overwritten by %s: %s", file.id, actor(by), file_edit(added.before, file))
+    elif added.existed:
+        log.info("file %s: uploaded again by %s: %s", file.id, actor(by), what)
+    else:
+        log.info("file %s: added by %s: %s", file.id, actor(by), what)
+    log_used_up(by)
 
 
 def token_limit(identity: Identity) -> Limit:

@@ -14,12 +14,13 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.addresses import is_allowed
 from frepo_core.domain.expiry import parse_expiry
-from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
+from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
 
+from .changes import describe, token_values
 from .facts import identity_of
 
 log = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class Tokens:
 
     def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
         """Return what a token stands for. Raises `AccessDeniedError`, which does not say why; the log does."""
-        identity = self._find(token_id)
+        identity = self._find(token_id, address)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
@@ -87,8 +88,8 @@ class Tokens:
             raise AccessDeniedError(NO_ACCESS)
         return identity
 
-    def generate(self, new: NewToken) -> IssuedToken:
-        """Make a token. Raises `FieldsError` for an id that is taken or is none, and for an odd expiry."""
+    def generate(self, new: NewToken, *, by: Identity | None = None) -> IssuedToken:
+        """Make a token; None makes it for the console. Raises `FieldsError` for an id that is taken or is none, and for an odd expiry."""
         now = utc_now()
         try:
             expires_at = parse_expiry(new.expires, now=now, default=self._lifetime)
@@ -98,9 +99,9 @@ class Tokens:
         if token_id is None:
             raise FieldsError({"id": ["id_expects_to_be_uuidv4_format"]})
         key = token_key(self._phrase, token_id)
-        shown = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
-        log.info("token %s was made", shown)
-        return IssuedToken(id=token_id, fingerprint=shown, expires_at=expires_at)
+        row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
+        log.info("token %s was made by %s: %s", row.fingerprint, actor(by), describe(token_values(row)))
+        return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
 
     def look_up(self, token_id: str) -> Identity:
         """Return any token's facts, expired or not. Raises `NotFoundError`."""
@@ -115,7 +116,7 @@ class Tokens:
         if Role.ADMINISTRATOR in identity.roles and Role.ADMINISTRATOR not in by.roles:
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
         self._database.write(lambda session: session.execute(delete(Token).where(Token.key == identity.token)))
-        log.info("token %s was revoked by %s", identity.fingerprint, by.fingerprint)
+        log.info("token %s was revoked by %s", identity.fingerprint, actor(by))
         return identity
 
     def revoke_by_fingerprint(self, text: str) -> Identity:
@@ -131,10 +132,10 @@ class Tokens:
             return identity_of(row)
 
         identity = self._database.write(work)
-        log.info("token %s was revoked by the console", identity.fingerprint)
+        log.info("token %s was revoked by %s", identity.fingerprint, actor(None))
         return identity
 
-    def clear_expired(self) -> list[tuple[str, datetime]]:
+    def clear_expired(self, *, by: Identity | None = None) -> list[tuple[str, datetime]]:
         """Remove all tokens whose time is over; return their fingerprints and ends."""
         now = utc_now()
 
@@ -143,14 +144,17 @@ class Tokens:
             session.execute(delete(Token).where(Token.key.in_([row.key for row in rows])))
             return [(row.fingerprint, row.expires_at) for row in rows if row.expires_at]
 
-        return self._database.write(work)
+        cleared = self._database.write(work)
+        for shown, end in cleared:
+            log.info("token %s was removed by %s: it expired at %s", shown, actor(by), end)
+        return cleared
 
-    def _find(self, token_id: str) -> Identity | None:
+    def _find(self, token_id: str, address: str = "") -> Identity | None:
         key = self.key(token_id)
         if key is None:
             return None
         rows = self._database.look(_BY_KEY, key=key)
-        return identity_of(rows[0]) if rows else None
+        return identity_of(rows[0], address) if rows else None
 
 
 def use_up(session: Session, identity: Identity) -> None:
@@ -162,6 +166,12 @@ def use_up(session: Session, identity: Identity) -> None:
         raise AccessDeniedError(NO_ACCESS)
     session.delete(row)
     session.flush()
+
+
+def log_used_up(identity: Identity) -> None:
+    """Note in the log, after the commit, that `use_up` ended the token."""
+    if Role.UPLOAD_ONCE in identity.roles:
+        log.info("token %s was used up by its upload", identity.fingerprint)
 
 
 def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) -> Token:
@@ -178,8 +188,8 @@ def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) ->
     )
 
 
-def _insert(session: Session, row: Token) -> str:
-    """Add the row; return its fingerprint, the shortest that no other token has."""
+def _insert(session: Session, row: Token) -> Token:
+    """Add the row with the shortest fingerprint that no other token has."""
     if session.get(Token, row.key):
         raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
     candidates = [fingerprint(row.key, length) for length in FINGERPRINT_LENGTHS]
@@ -187,7 +197,7 @@ def _insert(session: Session, row: Token) -> str:
     row.fingerprint = next(candidate for candidate in candidates if candidate not in taken)
     session.add(row)
     session.flush()
-    return row.fingerprint
+    return row
 
 
 def _why_not(identity: Identity, address: str, user_agent: str) -> str | None:

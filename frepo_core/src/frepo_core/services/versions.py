@@ -9,12 +9,13 @@ from sqlalchemy.orm import Session, joinedload
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version
 from frepo_core.domain.guards import retained
-from frepo_core.domain.identity import Identity, parse_uuid4
+from frepo_core.domain.identity import Identity, actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, RuleError
 
 from .blobs import Blobs
+from .changes import describe, file_values
 from .collections import gone
 from .facts import CollectionFacts, VersionFacts
 from .passwords import Passwords
@@ -67,19 +68,22 @@ class Versions:
         """Delete the version `v<N>` or of this id. Raises `FieldsError`, and `RuleError` for another
         collection's, and for one that is younger than the minimal retention."""
 
-        def work(session: Session) -> list[int]:
+        def work(session: Session) -> tuple[VersionFacts, list[int]]:
             collection = lock(session, collection_id)
             row = _find_for_deletion(session, collection_id, name)
             if CollectionFacts.of(collection).guards.protects(row.created_at, now=utc_now()):
                 raise retained()
+            facts = VersionFacts.of(row)
             if simulate:
-                return []
+                return facts, []
             forget(session, row.file_id)
-            return remove(session, collection, [row])
+            return facts, remove(session, collection, [row])
 
-        self._blobs.collect(self._database.write(work))
+        deleted, perhaps_unused = self._database.write(work)
+        self._blobs.collect(perhaps_unused)
         if not simulate:
-            log.info("collection %s: version %s deleted by token %s", collection_id, name, by and by.fingerprint)
+            what = describe(file_values(deleted.file))
+            log.info("collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, actor(by), what)
 
 
 def with_files() -> Select[Version]:

@@ -195,7 +195,9 @@ def allow_token(request: FrepoRequest) -> Answer:
     """Put a token on the list; twice is fine."""
     token_id = request.body_as(TokenForm).token
     key = request.services.tokens.key(token_id)
-    count = request.services.collections.allow_token(request.collection.id, key, simulate=_simulate(request))
+    count = request.services.collections.allow_token(
+        request.collection.id, key, by=request.sender, simulate=_simulate(request)
+    )
     return _list_changed(request, token_id, count)
 
 
@@ -203,7 +205,9 @@ def disallow_token(request: FrepoRequest) -> Answer:
     """Take a token off the list; twice is fine."""
     token_id = request.matchdict["token"]
     key = request.services.tokens.key(token_id)
-    count = request.services.collections.disallow_token(request.collection.id, key, simulate=_simulate(request))
+    count = request.services.collections.disallow_token(
+        request.collection.id, key, by=request.sender, simulate=_simulate(request)
+    )
     return _list_changed(request, token_id, count)
 
 

@@ -105,7 +105,8 @@ def generate(request: FrepoRequest) -> Answer:
             ip_addresses=form.data.allowedIpAddresses,
             expires=form.expires,
             id=form.id,
-        )
+        ),
+        by=request.sender,
     )
     expires = format_expiry(issued.expires_at)
     return Answer(status=202, body=IssuedTokenReply(tokenId=issued.id, fingerprint=issued.fingerprint, expires=expires))
@@ -166,7 +167,7 @@ class ClearedReply(Reply):
 
 def clear_expired(request: FrepoRequest) -> Answer:
     """Remove all expired tokens."""
-    cleared = request.services.tokens.clear_expired()
+    cleared = request.services.tokens.clear_expired(by=request.sender)
     log = [ClearedToken(id=fingerprint, date=format_expiry(end)) for fingerprint, end in cleared]
     return Answer(body=ClearedReply(message=f"{len(log)} expired tokens were removed", log=log))
 
