@@ -13,21 +13,22 @@ from frepo_core.services.tokens import NewToken
 from . import schemas
 from .endpoint import Answer, Endpoint
 from .request import FrepoRequest
-from .wire import Form, Reply, Size, Tag
+from .wire import MAX_SHOWN, Form, Reply, Size, Tag, shown
 
 
 def _role(value: Any) -> Any:
     try:
         return Role(value)  # type: ignore[call-arg]  # by value
     except ValueError:
-        raise ValueError(f"Please select valid roles: {value!r} is none, see /auth/roles") from None
+        raise ValueError(f"Please select valid roles: {shown(value)} is none, see /auth/roles") from None
 
 
 def _network(value: Any) -> Any:
     try:
-        return check_network(value) if isinstance(value, str) else value
+        # What is longer is no network; the error of Python holds the whole text several times.
+        return check_network(value[:MAX_SHOWN]) if isinstance(value, str) else value
     except ValueError:
-        raise ValueError(f"{value!r} is neither an address nor a network such as 10.0.0.0/8") from None
+        raise ValueError(f"{shown(value)} is neither an address nor a network such as 10.0.0.0/8") from None
 
 
 Network = Annotated[str, BeforeValidator(_network), WithJsonSchema(schemas.NETWORK, mode="validation")]

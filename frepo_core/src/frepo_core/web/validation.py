@@ -1,27 +1,27 @@
 """Turns what clients send into validated models, and what is wrong into messages for each field."""
 
 import functools
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from frepo_core.errors import FieldsError, MalformedRequestError
+from frepo_core.errors import FieldsError
 
+from .json_body import JSON_BYTES, parse_json
 from .request import FrepoRequest
 
 Model = TypeVar("Model", bound=BaseModel)
 
-JSON_BYTES = 1 << 20
+# An answer names so many mistakes at most.
+MAX_MESSAGES = 100
 RULE_BROKEN = "frepo_rule"
 TITLE = "Validation error"
 
 NUL = "A text holds U+0000, which not every database keeps"
 
 _INDEX = re.compile(r"\[\d*\]$", re.ASCII)
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def parse_query(model: type[Model], params: Iterable[tuple[str, str]]) -> Model:
@@ -53,35 +53,10 @@ def _lists(model: type[BaseModel]) -> dict[str, bool]:
 
 def parse_body(model: type[Model], request: FrepoRequest) -> Model:
     """Validate a JSON body in UTF-8; an empty one is an empty object. Raises `MalformedRequestError`, `FieldsError`."""
-    raw = request.body_file.read(JSON_BYTES + 1)
-    if len(raw) > JSON_BYTES:
-        raise MalformedRequestError(f"The JSON body is larger than {JSON_BYTES} bytes")
-    try:
-        data = json.loads(raw.decode("utf-8") or "{}", parse_constant=_refuse_constant)
-    except UnicodeDecodeError:
-        raise MalformedRequestError("The body is not UTF-8") from None
-    except RecursionError:
-        raise MalformedRequestError("The JSON body is nested too deeply") from None
-    except ValueError as error:
-        raise MalformedRequestError(f"The body is not valid JSON: {error}") from None
-    if any(_HALF_A_PAIR.search(text) for _, text in _texts(data)):
-        raise MalformedRequestError("A text holds half of a surrogate pair")
+    data = parse_json(request.body_file.read(JSON_BYTES + 1))
     if not isinstance(data, dict):
         raise FieldsError({"form": ["The body has to be a JSON object"]})
     return validate(model, data)
-
-
-def _texts(data: Any) -> Iterator[tuple[str, str]]:
-    """Give every text in what was JSON, and the field that holds it; the names of fields are texts, too."""
-    waiting = [("form", data)]
-    while waiting:
-        where, each = waiting.pop()
-        if isinstance(each, str):
-            yield where, each
-        elif isinstance(each, dict):
-            waiting += [(f"{where}.{name}", value) for name, value in each.items()] + [(where, name) for name in each]
-        elif isinstance(each, list):
-            waiting += [(where, value) for value in each]
 
 
 def validate(model: type[Model], data: dict[str, Any]) -> Model:
@@ -94,13 +69,13 @@ def validate(model: type[Model], data: dict[str, Any]) -> Model:
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         fields: dict[str, list[str]] = {}
-        for problem in problems:
+        for problem in problems[:MAX_MESSAGES]:
             name, text = _describe(problem)
             fields.setdefault(name, []).append(text)
         rules_only = all(problem["type"] == RULE_BROKEN for problem in problems)
         raise FieldsError(fields, getattr(model, "RULES_TITLE", TITLE) if rules_only else TITLE) from None
-    if unstorable := {where: [NUL] for where, text in _texts(data) if "\0" in text}:
-        raise FieldsError(unstorable, NUL)
+    if unstorable := _fields_with_nul(data):
+        raise FieldsError({field: [NUL] for field in unstorable}, NUL)
     return valid
 
 
@@ -112,5 +87,17 @@ def _describe(problem: Any) -> tuple[str, str]:
     return ".".join(["form", *names]), problem["msg"].removeprefix("Value error, ")
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+def _fields_with_nul(data: dict[str, Any]) -> list[str]:
+    """Return the fields that hold a text with U+0000; a field's name is joined only where it is returned."""
+    found: dict[str, None] = {}
+    waiting: list[tuple[list[str], Any]] = [(["form"], data)]
+    while waiting and len(found) < MAX_MESSAGES:
+        path, value = waiting.pop()
+        if isinstance(value, str) and "\0" in value:
+            found[".".join(path)] = None
+        elif isinstance(value, dict):
+            waiting += [(path, name) for name in value]
+            waiting += [([*path, name], inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(path, inner) for inner in value]
+    return list(found)

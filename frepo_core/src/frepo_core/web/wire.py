@@ -13,6 +13,7 @@ from frepo_core.domain.sizes import MAX_SIZE, parse_size
 from . import schemas
 from .validation import RULE_BROKEN
 
+MAX_SHOWN = 64
 _TRUE, _FALSE = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
 
 
@@ -50,6 +51,15 @@ class WireDate(Reply):
 def broken(text: str) -> PydanticCustomError:
     """Make the error for a rule of the contract that has a text of its own."""
     return PydanticCustomError(RULE_BROKEN, "{text}", {"text": text})
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it: a text is cut, anything else is named by its JSON type."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "...")
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return repr(value)
 
 
 def whole(value: Any) -> Any:
