@@ -29,6 +29,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         try:
             services = assemble(settings)
             make_ready(services.database, services.settings)
+            services.database.refill_reserve()
             sniff(b"")  # a libmagic that cannot be loaded is found now, not by the first upload
             return make_app(services)
         except FrepoError as error:

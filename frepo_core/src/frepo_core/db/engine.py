@@ -1,5 +1,6 @@
 """Makes the engine: one way to write each database's URL, and SQLite with its rough edges taken off."""
 
+import sqlite3
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -7,6 +8,8 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import PoolResetState
 
 from frepo_core.errors import ConfigurationError
+
+from .reserve import Reserve, lacks_space
 
 _DRIVERS = {
     "sqlite": "sqlite",
@@ -91,19 +94,31 @@ def _end_transactions(engine: Engine) -> None:
             connection.rollback()
 
 
+def _prepare(connection: Any) -> None:
+    for pragma in (
+        "foreign_keys=ON",
+        f"busy_timeout={BUSY_SECONDS * 1000}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
 def _smooth_sqlite(engine: Engine) -> None:
     """Let SQLite keep foreign keys, write ahead, survive a power cut, and lock at once instead of half-way."""
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # the driver is not to begin transactions by itself
-        for pragma in (
-            "foreign_keys=ON",
-            f"busy_timeout={BUSY_SECONDS * 1000}",
-            "journal_mode=WAL",
-            "synchronous=FULL",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
+        try:
+            _prepare(connection)
+        except sqlite3.OperationalError as error:
+            # The first connection makes files next to the database, for which a full disk has no space.
+            reserve = Reserve.of(engine)
+            if reserve is None or not lacks_space(error):
+                raise
+            with reserve.released():
+                _prepare(connection)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

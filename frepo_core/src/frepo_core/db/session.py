@@ -18,13 +18,15 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .engine import BUSY_SECONDS
 from .remembering import Remembered
+from .reserve import Reserve, lacks_space
 from .watch import CommitWatch
 
 Result = TypeVar("Result")
 
 ATTEMPTS = 10
 SILENT = "The database does not answer, try again later"
-_NO_ROOM = ("disk is full", "no space left", "could not extend file", "disk full", "quota")
+RESERVE_ATTEMPTS = 3
+CHECKPOINT_SECONDS = 1
 
 
 class Database:
@@ -33,8 +35,10 @@ class Database:
     A database that is away raises `DatabaseUnavailableError`, a full one `StorageFull`.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, reserve: int = 0) -> None:
+        """Take the engine, and the size in bytes of the space that is kept for deletions (SQLite only)."""
         self.engine = engine
+        self._reserve = Reserve.of(engine, reserve) if reserve else None
         self._looking = engine.execution_options(sqlite_begin="")
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
@@ -61,12 +65,30 @@ class Database:
             return self._ask(query, values)
         return self._remembered.find((query, *values.values()), lambda: self._ask(query, values))
 
-    def write(self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None) -> Result:
+    def refill_reserve(self) -> None:
+        """Reserve the space for deletions again, where there is enough of it. Never raises."""
+        if self._reserve is not None:
+            self._reserve.refill()
+
+    def write(
+        self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None, may_use_reserve: bool = False
+    ) -> Result:
         """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
 
         What `work` raises rolls back and comes out. `watch` learns whether the commit happened. Another program
         that keeps SQLite locked is waited for once, and not once for each attempt and each writer in the queue.
+        On a full disk, what `may_use_reserve` gets the space that is kept for it: deletions, so that they can make room.
         """
+        try:
+            return self._write(work, watch)
+        except StorageFull:
+            if self._reserve is None or not may_use_reserve:
+                raise
+        result = self._write_from_reserve(work, self._reserve, watch)
+        self._reserve.refill()
+        return result
+
+    def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
         patience = time.monotonic() + BUSY_SECONDS
         with self._turn(), _translated():
             manager = self._transactions
@@ -80,6 +102,31 @@ class Database:
                         current.join(watch.restart(manager))
                     result = work(session)
             return result
+
+    def _write_from_reserve(
+        self, work: Callable[[Session], Result], reserve: Reserve, watch: CommitWatch | None
+    ) -> Result:
+        """Write while the reserve is released. Another writer may take it back in between, so try again."""
+        for attempt in range(RESERVE_ATTEMPTS):
+            with reserve.released():
+                try:
+                    result = self._write(work, watch)
+                except StorageFull:
+                    if attempt + 1 == RESERVE_ATTEMPTS:
+                        raise
+                    continue
+                self._checkpoint()
+                return result
+        raise AssertionError("the last attempt returns or raises")
+
+    def _checkpoint(self) -> None:
+        """Empty SQLite's write-ahead log, which this write made larger, so that the reserve gets its space back."""
+        with contextlib.suppress(OperationalError), self._looking.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={CHECKPOINT_SECONDS * 1000}")
+            try:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
     def _ask(self, query: Select[Any], values: Mapping[str, Any]) -> Sequence[Row[Any]]:
         with _translated(), self._looking.connect() as connection:
@@ -134,7 +181,7 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        if any(sign in str(error).lower() for sign in _NO_ROOM):
+        if lacks_space(error):
             raise StorageFull("The database has no room left") from error
         raise DatabaseUnavailableError(SILENT) from error
     except DBAPIError as error:

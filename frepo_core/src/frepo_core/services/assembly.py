@@ -65,7 +65,7 @@ def assemble(
     settings = load_settings(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
     engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
-    database = Database(engine)
+    database = Database(engine, settings.database_reserve)
     storages = Storages(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     intake, passwords, links = Intake(settings.temp_directory), Passwords(), Links(settings)
     blobs = Blobs(database, storages)

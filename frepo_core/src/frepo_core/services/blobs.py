@@ -66,10 +66,11 @@ class Blobs:
                 self._collect(blob_id)
             except Exception:
                 log.exception("blob %s was not collected, storage:sweep will", blob_id)
+        self._database.refill_reserve()
 
     def _collect(self, blob_id: int) -> None:
         reach("collect")
-        found = self._database.write(lambda session: _drop_unused(session, blob_id))
+        found = self._database.write(lambda session: _drop_unused(session, blob_id), may_use_reserve=True)
         if found:
             reach("uncollected")
             storage, key = found

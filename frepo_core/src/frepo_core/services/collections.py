@@ -158,7 +158,7 @@ class Collections:
                 session.delete(row)
             return CollectionFacts.of(row)
 
-        facts = self._database.write(work)
+        facts = self._database.write(work, may_use_reserve=True)
         if not simulate:
             log.info("collection %s: deleted by %s: %s", facts.id, actor(by), describe(collection_values(facts)))
         return facts

@@ -165,7 +165,7 @@ class Files:
                 forget(session, row.id)
                 session.delete(row)
 
-        self._database.write(work)
+        self._database.write(work, may_use_reserve=True)
         log.info("file %s: deleted by %s: %s", file.id, actor(by), describe(file_values(file)))
         self._blobs.collect([file.blob.id])
 

@@ -79,7 +79,7 @@ class Versions:
             forget(session, row.file_id)
             return facts, remove(session, collection, [row])
 
-        deleted, perhaps_unused = self._database.write(work)
+        deleted, perhaps_unused = self._database.write(work, may_use_reserve=True)
         self._blobs.collect(perhaps_unused)
         if not simulate:
             what = describe(file_values(deleted.file))

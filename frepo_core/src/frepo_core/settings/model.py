@@ -97,6 +97,12 @@ class Settings(BaseModel):
         "Migrate at start. Otherwise the service refuses to start on an old schema.",
     )
 
+    database_reserve: Size = _setting(
+        "database.reserve",
+        "16MiB",
+        "SQLite only: disk space next to the database that is kept for deletions on a full disk; 0: none.",
+    )
+
     # Storage
     fs_adapter: str = _setting(
         "fs.adapter", "local", "The storage for new blobs; `frepo plugins` lists what is installed."

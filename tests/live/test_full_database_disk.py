@@ -1,0 +1,105 @@
+"""SQLite on a full disk, with the storage on it or elsewhere: a deletion still works, and uploads do afterwards."""
+
+import os
+
+import pytest
+
+from live.wire import Client
+from servers.disks import small_disk
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def disk(tmp_path):
+    with small_disk(tmp_path / "disk", "48m") as folder:
+        yield folder
+
+
+@pytest.fixture(params=["with the storage", "alone"])
+def service(request, disk, start_service):
+    environment = {"DATABASE_URL": f"sqlite:///{disk}/frepo.db"}
+    if request.param == "with the storage":
+        (disk / "temporary").mkdir()
+        environment |= {"FS_LOCAL_DIRECTORY": str(disk / "storage"), "TEMP_DIRECTORY": str(disk / "temporary")}
+    return start_service(**environment)
+
+
+@pytest.fixture
+def client(service):
+    return Client(service)
+
+
+def fill(disk):
+    """Leave no space on the disk."""
+    with (disk / "filler").open("ab", buffering=0) as filler:
+        while True:
+            try:
+                filler.write(bytes(4096))
+            except OSError:
+                return
+
+
+def push_until_full(client, disk):
+    """Make a collection with versions, and a disk that takes no more; return its id."""
+    collection = client.collection()
+    for number in range(4):
+        assert client.push(collection, bytes([number]) * MIB).status == 200
+    fill(disk)
+    answer = client.push(collection, os.urandom(MIB))
+    for _ in range(50):  # until the log of the database has to grow
+        if answer.status == 507:
+            return collection
+        fill(disk)
+        answer = client.push(collection, os.urandom(MIB))
+    raise AssertionError(f"the disk is not full: {answer.status}")
+
+
+def delete(client, collection, version):
+    return client.request("DELETE", f"/repository/collection/{collection}/backup/{version}").status
+
+
+def reserve(disk):
+    return (disk / "frepo.db-reserve").stat()
+
+
+def test_a_version_is_deleted_and_another_uploaded(client, disk):
+    collection = push_until_full(client, disk)
+
+    assert 200 == delete(client, collection, "v1")
+    assert 200 == client.push(collection, os.urandom(MIB // 2)).status
+    assert 16 * MIB == reserve(disk).st_size
+    assert 16 * MIB <= reserve(disk).st_blocks * 512, "the space is taken, and not only named"
+
+
+def test_many_deletions_work_one_after_the_other(client, disk):
+    collection = push_until_full(client, disk)
+
+    for version in ("v1", "v2", "v3"):
+        fill(disk)
+        assert 200 == delete(client, collection, version)
+
+    assert 16 * MIB == reserve(disk).st_size
+
+
+@pytest.fixture
+def stopped(client, service, disk):
+    """A collection in a service that was stopped, with its database in one file, on a disk that is full since."""
+    collection = push_until_full(client, disk)
+    (disk / "filler").unlink()
+    client.push(collection, b"the last one")
+    service.stop()
+    assert not (disk / "frepo.db-wal").exists()
+    fill(disk)
+    return collection
+
+
+def test_a_service_that_starts_on_a_full_disk_deletes(client, service, stopped):
+    service.start()
+
+    assert 200 == delete(client, stopped, "v1")
+
+
+@pytest.mark.usefixtures("stopped")
+def test_the_console_works_on_a_full_disk(service):
+    assert "orphans" in service.frepo("storage:sweep")
