@@ -11,7 +11,7 @@ PLOT ?= var/soak.svg
 
 # What the tests start as their own children: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
-    postgresql mariadb-server nginx-light openssh-server sqlite3 curl
+    postgresql mariadb-server nginx-light openssh-server sqlite3 curl strace
 # OpenStack Swift comes from PyPI into an environment of its own, which takes seconds and 80 MB: Debian's packages take
 # more than 1 GB, and its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
 SWIFT := swift==2.38.0

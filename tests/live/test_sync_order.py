@@ -1,0 +1,107 @@
+"""What is acknowledged survives a power cut: everything is synced, in this order, before the answer is sent."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from live.wire import Client
+from servers.tracing import TracedService
+
+ORDER = ["write data", "sync data", "name", "sync folder", "write database", "sync database", "answer"]
+SIZES = {"small": 4000, "large": 3 << 20}
+WRITES = {"write", "writev", "pwrite64"}
+SYNCS = {"fsync", "fdatasync"}
+MAKES = {"mkdir", "mkdirat"}
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    service = TracedService(tmp_path_factory.mktemp("traced"))
+    service.start()
+    Client(service).upload(b"the first upload makes the storage's root")
+    service.calls("HTTP/1.1 200")
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(traced):
+    return Client(traced)
+
+
+def fresh_content(service, size):
+    """Make a content whose folder in the storage is not there yet."""
+    while True:
+        content = os.urandom(size)
+        if not (service.storage / hashlib.sha256(content).hexdigest()[:2]).exists():
+            return content
+
+
+def find_name(service, calls):
+    """Return the call that gave the blob its name."""
+    named = [
+        call
+        for call in calls
+        if call.name.startswith(("rename", "link")) and call.texts[-1].startswith(f"{service.storage}/")
+    ]
+    assert 1 == len(named)
+    return named[0]
+
+
+def is_of(call, name):
+    """Tell whether a call works on the file that `name` gave its name to: a link names a descriptor, a rename a path."""
+    source = name.texts[0]
+    return call.descriptor == source if name.name.startswith("link") else call.path == source
+
+
+def steps(service, calls):
+    """Return what was done for the blob and its row, without immediate repetitions."""
+    name = find_name(service, calls)
+    folder, database = str(Path(name.texts[-1]).parent), f"{service.folder}/frepo.db-wal"
+    found = []
+    for call in calls:
+        step = ""
+        if call is name:
+            step = "name"
+        elif call is calls[-1]:
+            step = "answer"
+        elif call.path == database:
+            step = "write database" if call.name in WRITES else "sync database"
+        elif call.path == folder and call.name in SYNCS:
+            step = "sync folder"
+        elif is_of(call, name) and call.name in WRITES | SYNCS:
+            step = "write data" if call.name in WRITES else "sync data"
+        if step and found[-1:] != [step]:
+            found.append(step)
+    return found
+
+
+def not_synced(calls):
+    """Return the folders that were made, and whose names were not synced afterwards."""
+    folders = {call.texts[0]: index for index, call in enumerate(calls) if call.name in MAKES}
+    syncs = [(index, call.path) for index, call in enumerate(calls) if call.name in SYNCS]
+    return [
+        folder
+        for folder, made in folders.items()
+        if not any(index > made and path == str(Path(folder).parent) for index, path in syncs)
+    ]
+
+
+@pytest.mark.parametrize("sent", ["raw", "chunked"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("what", ["file", "version"])
+def test_an_upload_is_answered_when_all_of_it_is_synced(traced, client, what, size, sent):
+    collection = client.collection() if what == "version" else ""
+    if collection:
+        traced.calls("HTTP/1.1 202")
+    content = fresh_content(traced, SIZES[size])
+    body = content if sent == "raw" else iter([content])
+    answer = client.push(collection, body) if collection else client.upload(body)
+    calls = traced.calls("HTTP/1.1 200")
+
+    assert 200 == answer.status
+    assert ORDER == steps(traced, calls)
+    assert [] == not_synced(calls)
+    assert any(call.name in MAKES for call in calls)
