@@ -4,7 +4,6 @@ import hashlib
 import os
 import sqlite3
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -122,14 +121,3 @@ def test_what_comes_behind_a_deletion_on_one_connection_sees_it(service, client)
         wire.send(head("DELETE", path, client.auth) + head("GET", path))
 
         assert (200, 404) == (wire.reply().status, wire.reply("GET").status)
-
-
-def test_a_question_whose_end_comes_late_sees_what_was_done_meanwhile(service, client):
-    name = client.upload(os.urandom(1000), public="true").json["filename"]
-    with Wire(service) as wire:
-        wire.send(head("GET", f"/repository/file/{name}", "Content-Length: 5"))
-        time.sleep(0.2)
-        client.download(name)
-        client.request("DELETE", f"/repository/file/{name}")
-
-        assert wire.send(b"12345").reply("GET").status == 404

@@ -14,12 +14,22 @@ from servers import ears
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 START_SECONDS = 60
+# FREPO_TEST_SERVER=stock runs every service under stock waitress, without frepo-server.
+IS_STOCK = os.environ.get("FREPO_TEST_SERVER") == "stock"
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _with_stock_server(ini: Path, folder: Path, address: str) -> Path:
+    """Write a copy of the ini whose server is stock waitress; http_listen on pserve's command line is not for that."""
+    text = ini.read_text().replace("use = egg:frepo-server#waitress", "use = egg:waitress#main")
+    copy = folder / f"stock-{ini.name}"
+    copy.write_text(text.replace("listen = %(http_listen)s", f"listen = {address}"))
+    return copy
 
 
 class Service:
@@ -29,6 +39,8 @@ class Service:
         self.folder = folder
         self.ini = ini or ROOT / "development.ini"
         self.address = f"127.0.0.1:{free_port()}"
+        if IS_STOCK:
+            self.ini = _with_stock_server(self.ini, folder, self.address)
         self.url = f"http://{self.address}"
         self.log = folder / "service.log"
         self.temporary = folder / "temporary"
