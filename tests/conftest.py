@@ -20,7 +20,7 @@ from frepo_core.services.tokens import NewToken
 from frepo_core.web import all_endpoints, make_app
 from required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
 from servers.nursery import ForkedService, Nursery
-from servers.service import Service
+from servers.service import IS_STOCK, Service
 
 pytest_plugins = ["databases", "discretion"]
 
@@ -29,6 +29,13 @@ PHRASE = "phrase-5ecre7"
 # How long an example takes says more about the machine than about the rule.
 hypothesis.settings.register_profile("frepo", deadline=None)
 hypothesis.settings.load_profile("frepo")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what only frepo-server does where the services run under stock waitress."""
+    for item in items if IS_STOCK else []:
+        if item.get_closest_marker("own_server"):
+            item.add_marker(pytest.mark.skip(reason="FREPO_TEST_SERVER=stock: this is what frepo-server adds"))
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ def test_a_path_or_query_that_cannot_be_read_is_refused(client, ask, target):
     assert_refused(reply, 400, 404)
 
 
+@pytest.mark.own_server
 @pytest.mark.parametrize("target", [b"/repository/file/\xff\xfe", b"/repository/file/a?password=\xff"])
 def test_bytes_beyond_ascii_in_a_target_are_refused_by_the_server(client, ask, target):
     reply = ask("GET", target, client.auth)
@@ -132,6 +133,7 @@ def test_json_that_is_none_is_refused(client, ask, before, body, content_type, t
     assert_refused(reply, 400)
 
 
+@pytest.mark.own_server
 def test_a_huge_json_body_is_refused_in_little_memory(service, client, before):
     reply = client.request("POST", "/repository/collection", (b'{"a":"' + b"x" * (1 << 20) for _ in range(100)))
 

@@ -7,6 +7,8 @@ import pytest
 
 from live.wire import Wire, chunked, eventually, field, form, head, temporary_files
 
+pytestmark = pytest.mark.own_server
+
 PIECE = os.urandom(256 << 10)
 MUCH = 80  # pieces, 20 MiB
 ROOM = 6 << 20  # more than any limit in these tests, with what one read takes

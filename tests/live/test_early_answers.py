@@ -9,6 +9,8 @@ import pytest
 
 from live.wire import chunked, eventually, head, peak_memory, temporary_files
 
+pytestmark = pytest.mark.own_server
+
 LARGE = 3_000_001
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 UNKNOWN = "X-Auth-Token: 00000000-0000-4000-8000-000000000000"

@@ -4,6 +4,8 @@ import pytest
 
 from servers.service import ROOT, Service
 
+pytestmark = pytest.mark.own_server
+
 OWN = "use = egg:frepo-server#waitress"
 LISTEN = "http_listen = 127.0.0.1:6543"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.own_server
+
 MIB = 1 << 20
 
 
