@@ -10,10 +10,11 @@ from pyramid.response import Response
 from frepo_core.errors import MalformedRequestError, ReadOnlyError
 
 from .endpoint import Answer, Endpoint
+from .json_body import JSON_BYTES
 from .request import FrepoRequest
 from .resources import Context, collection_context, make_context
 from .server_hooks import DECISION, Decision
-from .validation import JSON_BYTES, parse_body, parse_query
+from .validation import parse_body, parse_query
 
 
 def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
