@@ -82,7 +82,12 @@ def repeat_version(world, k):
     """With a key: whoever sends it again gets the answer that was committed, or makes the version."""
     collection, content = world.collection(1), b"repeated %d" % k
     world.push(collection, b"old %d" % k)
-    repeat = Repeat(key=f"key {k}", scope=collection, write_down=lambda added: {"number": added.version.number})
+    repeat = Repeat(
+        key=f"key {k}",
+        scopes=[collection],
+        write_down=lambda added: {"number": added.version.number, "file": added.version.file.id},
+        file_id=lambda answer: answer["file"],
+    )
 
     def push():
         facts, incoming = world.services.collections.get(collection), Incoming(stream=BytesIO(content))
