@@ -1,6 +1,7 @@
 """SQLite on a full disk, with the storage on it or elsewhere: a deletion still works, and uploads do afterwards."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -79,6 +80,16 @@ def test_many_deletions_work_one_after_the_other(client, disk):
         fill(disk)
         assert 200 == delete(client, collection, version)
 
+    assert 16 * MIB == reserve(disk).st_size
+
+
+def test_deletions_at_the_same_time_all_work(client, disk):
+    collection = push_until_full(client, disk)
+
+    with ThreadPoolExecutor(4) as threads:
+        statuses = list(threads.map(lambda number: delete(client, collection, f"v{number}"), range(1, 5)))
+
+    assert [200] * 4 == statuses
     assert 16 * MIB == reserve(disk).st_size
 
 
