@@ -164,6 +164,46 @@ def test_a_hook_that_answers_nonsense_names_the_package(install, answer, reason)
     assert (True, True, True) == ("acme-crate" in message, "frepo_storages" in message, reason in message)
 
 
+@pytest.mark.parametrize("source", [STORAGE, STRATEGY])
+@pytest.mark.parametrize("name", ["keep-all", "", "2nd", "keep all"])
+def test_a_name_with_a_dash_or_another_sign_is_refused(install, source, name):
+    install("acme-crate", "crate", source.format(name=name))
+
+    message = refusal()
+
+    assert (True, True, True) == ("acme-crate" in message, repr(name) in message, "no dash" in message)
+
+
+def test_a_plugin_with_a_dash_in_its_name_is_refused(install):
+    install("acme-crate", "acme-crate", STORAGE.format(name="crate"))
+
+    assert "names a plug-in 'acme-crate'" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        ("lambda: object()", "is not a CollectionStrategy"),
+        ("lambda: KeepAll", "KeepAll"),
+        ("lambda: 1 / 0", "division"),
+    ],
+)
+def test_a_strategy_that_cannot_be_built_stops_the_start(install, build, reason):
+    install("acme-keep", "keep", STRATEGY.format(name="keep_all").replace("build=KeepAll", f"build={build}"))
+
+    message = refusal()
+
+    assert (True, True) == (reason in message, "the plug-in 'keep' of the package acme-keep 1.2.3" in message)
+
+
+@pytest.mark.parametrize(("built", "reason"), [("None", "is not a StorageBackend"), ("1 / 0", "division by zero")])
+def test_a_storage_that_cannot_be_built_stops_the_start(install, ini, built, reason):
+    install("acme-crate", "crate", STORAGE.format(name="box").replace("MemoryStorage())]", f"{built})]"))
+
+    with pytest.raises(ConfigurationError, match=f"plug-in 'crate' of the package acme-crate 1.2.3.*{reason}"):
+        assemble(ini | {"fs.adapter": "box", "fs.box.label": "a"}, {})
+
+
 def test_a_broken_plugin_can_be_switched_off(install):
     install("acme-crate", "crate", "import surely_not_installed")
 

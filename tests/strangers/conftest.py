@@ -31,6 +31,12 @@ def core_alone(wheels, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def without_storage(wheels, tmp_path_factory):
+    """`pip install frepo-server frepo-strategies`: a service that has no storage."""
+    return make_environment(tmp_path_factory.mktemp("server") / "venv", wheels, "frepo-server", "frepo-strategies")
+
+
+@pytest.fixture(scope="session")
 def sshd(tmp_path_factory):
     if SSHD is None:
         pytest.skip(NOT_INSTALLED)

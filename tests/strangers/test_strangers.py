@@ -129,6 +129,6 @@ def test_a_strangers_route_is_guarded_and_described_as_the_others_are(installed,
     assert "/keep-daily/{collection}/preview" in json.loads(call(service, "GET", "/api/doc.json"))["paths"]
 
 
-def test_without_a_storage_the_service_says_what_to_install(core_alone, start_from):
+def test_without_a_storage_the_service_says_what_to_install(without_storage, start_from):
     with pytest.raises(RuntimeError, match="pip install frepo-storage-local"):
-        start_from(core_alone)
+        start_from(without_storage)

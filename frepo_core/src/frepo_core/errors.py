@@ -24,6 +24,10 @@ class ConfigurationError(FrepoError):
     number = 7016106
 
 
+class PluginError(FrepoError):
+    """A plug-in broke its contract: a fault of the service, whose message names the package for the log."""
+
+
 # Requests that cannot be served as they are
 
 

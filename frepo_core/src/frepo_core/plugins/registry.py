@@ -10,16 +10,20 @@ from typing import Any, TypeVar, cast
 
 import pluggy
 
-from frepo_core.errors import ConfigurationError
+from frepo_core.errors import ConfigurationError, FrepoError
 
 from . import hookspecs
-from .storage import StorageSpec
+from .storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
 
 log = logging.getLogger(__name__)
 
 Spec = TypeVar("Spec", StorageSpec, StrategySpec)
 Offer = TypeVar("Offer")
+Built = TypeVar("Built")
+
+# A name is part of the names of settings, FS_<NAME>_<SETTING>, where a dash cannot be.
+_NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,18 +40,25 @@ class FoundPlugin:
     strategies: Sequence[StrategySpec]
     endpoints: Callable[[], Sequence[Any]] = tuple
 
+    @property
+    def origin(self) -> str:
+        """Name the plug-in and its package, for messages."""
+        return f"the plug-in {self.name!r} of the package {self.distribution} {self.version}"
+
 
 class PluginRegistry:
     """What the installed plug-ins offer, by name.
 
-    Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, or one name
-    that two distributions claim.
+    Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, a name that is not valid or
+    that two distributions claim, or a strategy that cannot be built.
     """
 
     def __init__(self, found: Iterable[FoundPlugin]) -> None:
         self.found = tuple(found)
         self.storages: Mapping[str, StorageSpec] = _by_name(self.found, lambda plugin: plugin.storages)
         self.strategies: Mapping[str, StrategySpec] = _by_name(self.found, lambda plugin: plugin.strategies)
+        for name in self.strategies:
+            self.strategy(name)
 
     @classmethod
     def from_entry_points(cls, disabled: Sequence[str] = ()) -> "PluginRegistry":
@@ -63,6 +74,7 @@ class PluginRegistry:
             if entry.name in origins:
                 raise _claimed_twice("plug-in", entry.name, origins[entry.name][0], origin[0])
             origins[entry.name] = origin
+            _check_name("plug-in", entry.name, origin[0])
             _register(manager, entry.name, origin[0], entry.load)
         _check_hooks(manager, origins)
         return cls(_describe(manager, name, *origin) for name, origin in origins.items())
@@ -76,6 +88,21 @@ class PluginRegistry:
             )
         return self.storages[name]
 
+    def build_storage(self, name: str, settings: Any) -> StorageBackend:
+        """Build the backend of this name. Raises `ConfigurationError`, or what the backend says of its server."""
+        spec = self.storage(name)
+        return _built(lambda: spec.build(settings), StorageBackend, self.storage_origin(name))
+
+    def storage_origin(self, name: str) -> str:
+        """Name a storage, its plug-in and its package, for messages."""
+        owners = [plugin.origin for plugin in self.found if any(spec.name == name for spec in plugin.storages)]
+        return f"the storage {name!r} ({owners[0]})" if owners else f"the storage {name!r}"
+
+    def strategy_origin(self, name: str) -> str:
+        """Name a strategy, its plug-in and its package, for messages."""
+        owners = [plugin.origin for plugin in self.found if any(spec.name == name for spec in plugin.strategies)]
+        return f"the strategy {name!r} ({owners[0]})" if owners else f"the strategy {name!r}"
+
     def strategy(self, name: str) -> CollectionStrategy:
         """Build the strategy of this name; raises `ConfigurationError` where its package is gone."""
         if name not in self.strategies:
@@ -83,7 +110,7 @@ class PluginRegistry:
                 f"A collection uses the strategy {name!r}, but no installed package brings it. "
                 f"Installed: {_names(self.strategies)}."
             )
-        return self.strategies[name].build()
+        return _built(self.strategies[name].build, CollectionStrategy, self.strategy_origin(name))
 
 
 def _register(manager: pluggy.PluginManager, name: str, distribution: str, load: Callable[[], Any]) -> None:
@@ -158,11 +185,33 @@ def _by_name(found: Iterable[FoundPlugin], offers: Callable[[FoundPlugin], Seque
     owners: dict[str, str] = {}
     for plugin in found:
         for spec in offers(plugin):
+            _check_name(type(spec).__name__, spec.name, plugin.distribution)
             if spec.name in specs:
                 raise _claimed_twice(type(spec).__name__, spec.name, owners[spec.name], plugin.distribution)
             specs[spec.name] = spec
             owners[spec.name] = plugin.distribution
     return specs
+
+
+def _check_name(what: str, name: str, distribution: str) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"The package {distribution} names a {what} {name!r}. A name has letters, digits and underscores, begins "
+            "with a letter, and has no dash. Rename it in the package."
+        )
+
+
+def _built(build: Callable[[], Built], kind: type[Any], origin: str) -> Built:
+    """Build what a plug-in offers, and check that it is what the contract asks for."""
+    try:
+        built = build()
+    except FrepoError:
+        raise
+    except Exception as error:
+        raise ConfigurationError(f"`build` of {origin} failed: {type(error).__name__}: {error}") from error
+    if not isinstance(built, kind):
+        raise ConfigurationError(f"`build` of {origin} returned {built!r}, which is not a {kind.__name__}.")
+    return built
 
 
 def _claimed_twice(what: str, name: str, first: str, second: str) -> ConfigurationError:

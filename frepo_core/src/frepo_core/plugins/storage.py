@@ -33,7 +33,8 @@ class BlobStat:
 class StorageBackend(ABC):
     """Where blobs live. A key names one immutable blob and is written once.
 
-    Keys are relative, made of letters, digits, `-`, `_`, `.` and `/`; no part is `.` or `..`.
+    A key is a relative path, as `is_key` says. Those of blobs have 84 characters: two hex digits, `/`, a SHA-256 in
+    lower-case hex, `-`, 16 hex digits.
     One backend object serves many threads at once. Every method raises `StorageUnavailable` or
     `StorageFull` with the driver's exception as its cause, and lets no other exception of the driver out.
     """

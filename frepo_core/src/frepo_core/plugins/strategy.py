@@ -22,7 +22,10 @@ class VersionInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class IncomingVersion:
-    """The version that wants in: size in bytes, time in UTC (aware)."""
+    """The version that is to be added: size in bytes, time in UTC (aware).
+
+    Before the content is read, the size is what the client announced, and 0 if it announced none (a chunked body).
+    """
 
     size: int
     created_at: datetime
@@ -55,8 +58,10 @@ class CollectionStrategy(ABC):
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
         """Choose the versions to evict so that the incoming one fits; raise `CollectionFull` to refuse.
 
-        Called again for each try of one upload, so it keeps no state. The service refuses the upload
-        when what is chosen does not make it fit: a limit holds, whatever a strategy answers.
+        Called at most twice for an upload: before its content is read, to refuse it early, and in the transaction
+        that adds it, where the answer counts. If another writer undoes that transaction, it is tried again with the
+        new state of the collection. So a strategy keeps no state. Return versions of this collection, each once, and
+        enough of them: any other answer is a fault of the plug-in (500), and nothing changes.
         """
 
 

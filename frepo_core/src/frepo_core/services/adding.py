@@ -124,7 +124,8 @@ class Adding:
         """
         with self._database.reading() as session:
             _check_is_last(collection, after)
-            make_room(session, self._plugins, collection, IncomingVersion(size=size, created_at=utc_now()))
+            incoming = IncomingVersion(size=size, created_at=utc_now())
+            make_room(session, self._plugins, collection, incoming, counts=False)
 
     def _write(self, session: Session, row: Collection, blob: Blob, after: int | None) -> _Written:
         now = utc_now()
@@ -138,7 +139,7 @@ class Adding:
         ids = [version.id for version in evicted]
         gone = session.scalars(with_files().where(Version.collection_id == row.id, Version.id.in_(ids))).all()
         if len(gone) != len(evicted):
-            raise RuntimeError(f"The strategy {row.strategy} chose versions that are not in the collection")
+            raise RuntimeError(f"Of the versions to be removed, {len(evicted) - len(gone)} are not in the collection")
         perhaps_unused = remove(session, row, gone)
         reach("evicted")
         row.last_number += 1

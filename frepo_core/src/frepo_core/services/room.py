@@ -13,6 +13,7 @@ from frepo_core.errors import RuleError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 from .facts import CollectionFacts
+from .strategy_answers import ask_strategy
 
 PAGE = 100
 
@@ -24,11 +25,13 @@ def make_room(
     incoming: IncomingVersion,
     *,
     suspicion: RuleError | None = None,
+    counts: bool = True,
 ) -> Sequence[VersionInfo]:
     """Return the versions that leave for the incoming one. Raises `RuleError` where it cannot come in.
 
-    A limit and a guard hold whatever the strategy answers: what breaks one is a refusal. `suspicion` is what
-    `suspicion_of` said of the content: nothing leaves for a suspicious one.
+    Raises `PluginError` where the strategy fails, or its answer breaks a limit. A guard holds whatever it answers.
+    `suspicion` is what `suspicion_of` said of the content: nothing is removed for a suspicious one.
+    `counts` is False where only a refusal matters, before the content is read.
     """
     check_fits_at_all(collection, incoming.size)
     state = CollectionState(
@@ -40,13 +43,11 @@ def make_room(
     if suspicion and collection.guards.action == "refuse":
         raise suspicion
     try:
-        evicted = list(plugins.strategy(collection.strategy).make_room(state, incoming))
+        evicted = ask_strategy(plugins, collection.strategy, state, incoming, counts=counts)
     except CollectionFull:
         raise _full(collection) from None
     if evicted and suspicion:
         raise suspicion
-    if len({version.id for version in evicted}) != len(evicted) or not state.has_room(incoming, without=evicted):
-        raise _full(collection)
     if any(collection.guards.protects(version.created_at, now=incoming.created_at) for version in evicted):
         raise retained()
     return evicted

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageUnavailable
 from frepo_core.settings import load_storage_settings
 
+from .guarded_storage import GuardedStorage
+
 
 class Storages:
     """Builds backends from their settings, each once, when it is first needed.
@@ -52,4 +54,5 @@ class Storages:
 
     def _build(self, name: str) -> StorageBackend:
         spec = self._plugins.storage(name)
-        return spec.build(load_storage_settings(spec.settings, name, self._ini, self._environment))
+        settings = load_storage_settings(spec.settings, name, self._ini, self._environment)
+        return GuardedStorage(self._plugins.build_storage(name, settings), self._plugins.storage_origin(name))

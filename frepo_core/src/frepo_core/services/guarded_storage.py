@@ -1,0 +1,134 @@
+"""Stands before the storage of a plug-in: an error that breaks the contract names the package that raised it."""
+
+import contextlib
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Self, TypeVar, cast
+
+from frepo_core.errors import FrepoError, PluginError, StorageUnavailable
+from frepo_core.plugins import BlobStat, StorageBackend
+
+Answer = TypeVar("Answer")
+
+
+class GuardedStorage(StorageBackend):
+    """A backend whose raw `OSError` is `StorageUnavailable`, and any other foreign exception `PluginError`."""
+
+    def __init__(self, backend: StorageBackend, origin: str) -> None:
+        self._backend = backend
+        self._origin = origin
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what is the backend's own, beyond the contract."""
+        return getattr(self._backend, name)
+
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
+        """Store, see `StorageBackend`."""
+        with guarded(self._origin, "store"):
+            self._backend.store(key, content, size)
+
+    def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open, see `StorageBackend`; reading is guarded, too."""
+        with guarded(self._origin, "open"):
+            opened = self._backend.open(key, start, length)
+        if not callable(getattr(opened, "read", None)):
+            raise self._nonsense("open", opened, "a file to read")
+        return cast(BinaryIO, GuardedReader(opened, self._origin))
+
+    def delete(self, key: str) -> None:
+        """Delete, see `StorageBackend`."""
+        with guarded(self._origin, "delete"):
+            self._backend.delete(key)
+
+    def stat(self, key: str) -> BlobStat:
+        """Return size and time, see `StorageBackend`."""
+        with guarded(self._origin, "stat"):
+            found = self._backend.stat(key)
+        return self._checked("stat", found, BlobStat)
+
+    def list(self) -> Iterator[BlobStat]:
+        """Yield every blob, see `StorageBackend`."""
+        with guarded(self._origin, "list"):
+            blobs = iter(self._backend.list())
+        while True:
+            with guarded(self._origin, "list"):
+                found: Any = next(blobs, None)
+            if found is None:
+                return
+            yield self._checked("list", found, BlobStat)
+
+    def check(self) -> None:
+        """Check, see `StorageBackend`."""
+        with guarded(self._origin, "check"):
+            self._backend.check()
+
+    def tidy(self, before: datetime) -> int:
+        """Remove leftovers, see `StorageBackend`."""
+        with guarded(self._origin, "tidy"):
+            count = self._backend.tidy(before)
+        return self._checked("tidy", count, int)
+
+    def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:
+        """Make a URL, see `StorageBackend`."""
+        with guarded(self._origin, "url"):
+            found = self._backend.url(key, expires=expires, filename=filename, content_type=content_type)
+        return None if found is None else self._checked("url", found, str)
+
+    def path(self, key: str) -> Path | None:
+        """Name the local file, see `StorageBackend`."""
+        with guarded(self._origin, "path"):
+            found = self._backend.path(key)
+        return None if found is None else self._checked("path", found, Path)
+
+    def _checked(self, method: str, found: Any, kind: type[Answer]) -> Answer:
+        if not isinstance(found, kind):
+            raise self._nonsense(method, found, f"a {kind.__name__}")
+        return found
+
+    def _nonsense(self, method: str, found: Any, wanted: str) -> PluginError:
+        return PluginError(f"{self._origin} answered {method}() with {found!r}, which is not {wanted}")
+
+
+class GuardedReader:
+    """An opened blob, guarded while it is read and closed."""
+
+    def __init__(self, file: BinaryIO, origin: str) -> None:
+        self._file = file
+        self._origin = origin
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the file has, such as `seek`."""
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read at most `size` bytes."""
+        with guarded(self._origin, "read"):
+            data = self._file.read(size)
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise PluginError(f"{self._origin} answered read() with {data!r}, which is not bytes")
+        return data
+
+    def close(self) -> None:
+        """Close the file."""
+        with guarded(self._origin, "close"):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def guarded(origin: str, method: str) -> Iterator[None]:
+    """Name the plug-in in what is raised here, unless it is an error of the contract."""
+    try:
+        yield
+    except FrepoError:
+        raise
+    except OSError as error:
+        raise StorageUnavailable(f"{origin} failed in {method}(): {type(error).__name__}: {error}") from error
+    except Exception as error:
+        raise PluginError(f"{origin} failed in {method}(): {type(error).__name__}: {error}") from error
