@@ -62,6 +62,17 @@ def test_a_storage_that_is_not_installed_is_called_what_the_option_calls_it(cons
     assert "FS_ADAPTER" not in said
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [("s3", "awss3v3"), ("S3", "awss3v3"), ("lcoal", "local"), ("ftps", "ftp"), ("zzz", None)]
+)
+def test_a_storage_of_another_name_is_suggested(console, damaged, written, meant):
+    said = console.refusal("storage:migrate", "--from", "local", "--to", written)
+
+    assert "Installed: awss3v3, ftp, local" in said
+    assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
+    assert "holds some of the blobs" not in said
+
+
 def age(path, days=3):
     when = time.time() - days * 86_400
     os.utime(path, (when, when))

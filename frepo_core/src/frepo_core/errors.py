@@ -112,19 +112,27 @@ class DigestMismatchError(FrepoError):
     number = 60007
 
 
-class RemoteStatusError(FrepoError):
+class RemoteError(FrepoError):
+    """A URL could not be fetched (add-by-url); `reason` says why, in more detail than `message`."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
+
+
+class RemoteStatusError(RemoteError):
     """The other server answered with an error (add-by-url)."""
 
     number = 60004
 
 
-class RemoteRefusedError(FrepoError):
+class RemoteRefusedError(RemoteError):
     """The URL may not be fetched, or cannot be reached (add-by-url)."""
 
     number = 60005
 
 
-class RemoteFailedError(FrepoError):
+class RemoteFailedError(RemoteError):
     """Fetching broke on the way (add-by-url)."""
 
     number = 60006

@@ -11,6 +11,7 @@ from frepo_core.errors import FrepoError
 from frepo_core.services.fetching import Fetching
 from frepo_core.settings import load_settings
 from servers.remote import Remote
+from web.add_by_url.words import SOMEBODY
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def refusal(ini, names):
     fetching = Fetching(load_settings(ini, {}))
 
     def fetch(url):
-        with pytest.raises(FrepoError) as caught, fetching.open(url):
+        with pytest.raises(FrepoError) as caught, fetching.open(url, by=SOMEBODY):
             pass
         return caught.value.number
 

@@ -140,6 +140,8 @@ class Migrate(StorageCommand):
         if arguments.source == arguments.target:
             raise FieldsError({"to": ["another storage than --from"]})
         services = self.services()
+        services.storages.check_name(arguments.source)
+        services.storages.check_name(arguments.target)
         migrator = Migrator(services.database, services.storages, source=arguments.source, target=arguments.target)
         with ProgressBar("migrate") as progress:
             report = migrator.run(purge=arguments.purge, progress=progress)
@@ -172,6 +174,7 @@ class RebuildIndex(StorageCommand):
             )
         services = self.services()
         storage = arguments.storage or services.storages.current
+        services.storages.check_name(storage)
         backend = services.storages.get(storage)
         with ProgressBar("rebuild-index") as progress:
             report = read_index(services.database, backend, storage=storage, progress=progress)

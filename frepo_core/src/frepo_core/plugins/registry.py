@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import PackageNotFoundError, entry_points, requires
 from typing import Any, TypeVar, cast
@@ -82,9 +83,11 @@ class PluginRegistry:
     def storage(self, name: str) -> StorageSpec:
         """Return the backend of this name; the error says what to install and which ones there are."""
         if name not in self.storages:
+            advice = f"Install the package that brings it, e.g. `pip install {_package_hint(name)}`."
+            if meant := _resembling(name, self.storages):
+                advice = f"Did you mean {meant!r}? If not: {advice[0].lower()}{advice[1:]}"
             raise ConfigurationError(
-                f"No installed package brings the storage {name!r}. Installed: {_names(self.storages)}. "
-                f"Install the package that brings it, e.g. `pip install {_package_hint(name)}`."
+                f"No installed package brings the storage {name!r}. Installed: {_names(self.storages)}. {advice}"
             )
         return self.storages[name]
 
@@ -223,6 +226,13 @@ def _claimed_twice(what: str, name: str, first: str, second: str) -> Configurati
 
 def _names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"
+
+
+def _resembling(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that was probably meant: `awss3v3` for `s3`, `local` for `lcoal`."""
+    lower = name.lower()
+    containing = [one for one in sorted(names) if lower and (lower in one.lower() or one.lower() in lower)]
+    return next(iter(containing or get_close_matches(lower, sorted(names), n=1)), None)
 
 
 def _package_hint(adapter: str) -> str:

@@ -5,8 +5,10 @@ import logging
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from frepo_core.errors import RemotesBusyError
+from frepo_core.domain.identity import Identity
+from frepo_core.errors import RemoteError, RemotesBusyError
 from frepo_core.settings import Settings
 
 from .deadline import Deadline
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from .remote import RemoteBody
+
+
+log = logging.getLogger(__name__)
 
 
 class Fetching:
@@ -34,8 +39,8 @@ class Fetching:
             logging.getLogger(f"urllib3.{name}").addFilter(_DISCRETION)
 
     @contextlib.contextmanager
-    def open(self, url: str) -> Iterator["RemoteBody"]:
-        """Give the body of a URL, to be read once.
+    def open(self, url: str, *, by: Identity) -> Iterator["RemoteBody"]:
+        """Give the body of a URL, to be read once. What fails is logged with the host, without path and query.
 
         Raises `RemoteRefusedError` (may not be, or cannot be, reached), `RemoteStatusError` (it answered
         4xx or 5xx) or `RemoteFailedError` (anything else); no answer of the remote gets into them.
@@ -46,6 +51,9 @@ class Fetching:
         try:
             with self._open(url) as body:
                 yield body
+        except RemoteError as error:
+            log.warning("add-by-url of token %s from %r failed: %s", by.fingerprint, _host(url), error.reason)
+            raise
         finally:
             self._room.release()
 
@@ -64,6 +72,15 @@ class Fetching:
                 yield RemoteBody(response, deadline)
             finally:
                 response.close()
+
+
+def _host(url: str) -> str:
+    """Return scheme and host of a URL; user, path and query may hold a secret."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.hostname or ''}"[:300]
+    except ValueError:
+        return "an invalid URL"
 
 
 class _Discretion(logging.Filter, threading.local):

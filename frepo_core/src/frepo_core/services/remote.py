@@ -4,7 +4,7 @@ import contextlib
 import re
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.errors import (
     FirstHeaderLineIsContinuationDefect,
     InvalidHeaderDefect,
@@ -35,6 +35,16 @@ from .deadline import Deadline
 REDIRECTS = 5
 REFUSED = "The URL may not be fetched, or cannot be reached"
 BROKEN = "Fetching the URL broke on the way"
+BAD_SCHEME = "The scheme of the URL, or of a redirect, is not http or https."
+BAD_URL = "The URL, or a redirect, is not valid."
+BAD_NAME = "The host name of the URL, or of a redirect, cannot be resolved."
+BAD_ADDRESS = (
+    "The host of the URL, or of a redirect, has an address that is not public. "
+    "The operator can allow it with add_by_url.allowed_networks."
+)
+NO_CONNECTION = "The host of the URL, or of a redirect, does not accept a connection."
+BAD_CERTIFICATE = "The certificate of the host of the URL, or of a redirect, is not valid or not trusted."
+CUT = "The connection broke, or the answer is not valid HTTP."
 _LENGTHS = re.compile(r"\s*[0-9]{1,18}\s*(,\s*[0-9]{1,18}\s*)*")  # urllib3 refuses those that differ
 # After a line that is no header Python takes all others for text: how the body is framed would be lost.
 _LOST_HEADERS = (
@@ -47,6 +57,17 @@ _LOST_HEADERS = (
 
 class ForbiddenAddressError(HTTPError):
     """A name leads to an address that may not be reached."""
+
+
+# A subclass stands before its base.
+_REASONS: Mapping[type[HTTPError], str] = {
+    ForbiddenAddressError: BAD_ADDRESS,
+    NameResolutionError: BAD_NAME,
+    NewConnectionError: NO_CONNECTION,
+    ConnectTimeoutError: NO_CONNECTION,
+    URLSchemeUnknown: BAD_SCHEME,
+    LocationValueError: BAD_URL,
+}
 
 
 class RemoteBody:
@@ -103,29 +124,24 @@ def translated(deadline: Deadline) -> Iterator[None]:
     """Say in frepo's words that the URL cannot be fetched, or that the time is over."""
     try:
         yield
-    except (
-        ForbiddenAddressError,
-        NameResolutionError,
-        NewConnectionError,
-        ConnectTimeoutError,
-        LocationValueError,
-        URLSchemeUnknown,
-    ) as error:
-        raise RemoteRefusedError(REFUSED) from error
+    except tuple(_REASONS) as error:
+        raise RemoteRefusedError(
+            REFUSED, next(_REASONS[kind] for kind in _REASONS if isinstance(error, kind))
+        ) from error
     except SSLError as error:  # no certificate that is trusted, unless the other side hung up
         deadline.left()
         is_cut = isinstance(error.args[0], ssl.SSLEOFError)
-        raise (RemoteFailedError(BROKEN) if is_cut else RemoteRefusedError(REFUSED)) from error
+        raise (RemoteFailedError(BROKEN, CUT) if is_cut else RemoteRefusedError(REFUSED, BAD_CERTIFICATE)) from error
     except (HTTPError, OSError, ValueError) as error:
         deadline.left()
-        raise RemoteFailedError(BROKEN) from error
+        raise RemoteFailedError(BROKEN, CUT) from error
 
 
 def follow(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
     """Return the first answer that is no redirect. Bodies of redirects are not read, they may be endless."""
     for _ in range(REDIRECTS + 1):
         if not url.lower().startswith(("http://", "https://")):
-            raise RemoteRefusedError(REFUSED)
+            raise RemoteRefusedError(REFUSED, BAD_SCHEME)
         response = pool.request(
             "GET",
             url,
@@ -162,7 +178,7 @@ def _join(url: str, target: str) -> str:
     try:
         return urljoin(url, target)
     except ValueError:
-        raise RemoteRefusedError(REFUSED) from None
+        raise RemoteRefusedError(REFUSED, BAD_URL) from None
 
 
 def _pool_class(pool: Any, connection: Any, connect: Callable[[Any], socket.socket]) -> Any:
@@ -176,7 +192,7 @@ def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Dead
     try:
         found = socket.getaddrinfo(connection._dns_host, connection.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise NewConnectionError(connection, f"The name cannot be resolved: {error}") from error
+        raise NameResolutionError(str(connection._dns_host), connection, socket.gaierror(str(error))) from error
     for *_, address in found:
         if not may_reach(str(address[0]), allowed):
             raise ForbiddenAddressError("The URL leads to an address that is not public")

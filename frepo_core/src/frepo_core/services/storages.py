@@ -52,6 +52,10 @@ class Storages:
                     ) from error
             return self._built[name]
 
+    def check_name(self, name: str) -> None:
+        """Raise `ConfigurationError` with the installed names unless a storage has this name."""
+        self._plugins.storage(name)
+
     def _build(self, name: str) -> StorageBackend:
         spec = self._plugins.storage(name)
         settings = load_storage_settings(spec.settings, name, self._ini, self._environment)

@@ -64,7 +64,7 @@ def status_of(error: errors.FrepoError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
-def error_body(request: FrepoRequest, message: str, number: int, status: int, **more: Any) -> Response:
+def error_body(request: FrepoRequest, message: str, number: int, status: int, /, **more: Any) -> Response:
     """Build the answer: the common keys, then those that this endpoint's clients look for."""
     envelope = request.endpoint.envelope if request.endpoint else {}
     body = {"status": message, "error_code": number, "http_code": status, "exit_code": status, **envelope, **more}
@@ -101,6 +101,8 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
         details["fields"] = error.fields
         if request.endpoint and "errors" in request.endpoint.envelope:
             details["errors"] = {name.removeprefix("form."): texts[0] for name, texts in error.fields.items()}
+    if isinstance(error, errors.RemoteError):
+        details["message"] = error.reason
     if isinstance(error, errors.RuleError):
         details |= {"field": error.field, "errors": {error.field: error.text}}
     return details

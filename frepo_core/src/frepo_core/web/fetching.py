@@ -49,7 +49,7 @@ def add_by_url(request: FrepoRequest) -> Answer:
         request, SCOPES, lambda added: reply(request, added, new.name).model_dump(), file_id_of
     )
     files.check_rights(new, by=request.sender)
-    with request.services.fetching.open(form.fileUrl) as body:
+    with request.services.fetching.open(form.fileUrl, by=request.sender) as body:
         incoming = Incoming(stream=cast(BinaryIO, body), sha256=(form.sha256,) if form.sha256 else ())
         added = files.add(new, incoming, by=request.sender, repeat=repeat)
     return answer(request, added, requested=new.name)

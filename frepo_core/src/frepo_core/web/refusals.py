@@ -24,6 +24,7 @@ class ErrorReply(Reply):
     context: dict[str, Any] | None = None
     field: str | None = None
     errors: dict[str, str] | None = None
+    message: str | None = None
     error_id: UUID | None = None
 
 
