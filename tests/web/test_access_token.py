@@ -1,6 +1,7 @@
 """Contract 1.1: where the token is read from, and what happens without a good one."""
 
 import logging
+import time
 from collections.abc import Callable
 
 import pytest
@@ -171,6 +172,22 @@ def test_a_token_works_with_the_user_agents_on_its_list(holder, agent, status):
     answer = holder(user_agents=["curl/8", "wget"]).get("/version", headers={"User-Agent": agent})
 
     assert answer.status_int == status
+
+
+def test_a_rule_for_user_agents_with_many_stars_is_answered_at_once(holder):
+    caller = holder(user_agents=["*a*a*a*a*a*b"])
+    started = time.monotonic()
+    statuses = [caller.get("/version", headers={"User-Agent": "a" * size}).status_int for size in (1_000, 2_000, 8_000)]
+
+    assert [403, 403, 403] == statuses
+    assert time.monotonic() - started < 2
+
+
+def test_a_user_agent_that_is_too_long_fits_no_rule(holder):
+    caller = holder(user_agents=["a*"])
+    statuses = [caller.get("/version", headers={"User-Agent": "a" * size}).status_int for size in (2_000, 2_001)]
+
+    assert [200, 403] == statuses
 
 
 def test_forwarded_addresses_of_strangers_are_not_believed(holder):

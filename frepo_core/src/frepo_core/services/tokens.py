@@ -17,6 +17,7 @@ from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
+from frepo_core.domain.wildcards import matches
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
 
@@ -25,6 +26,8 @@ from .facts import identity_of
 
 log = logging.getLogger(__name__)
 
+# Browsers send some 200 characters.
+MAX_USER_AGENT = 2_000
 NO_ACCESS = "No access: a valid token is needed"
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 _TOKEN = Token.__table__
@@ -206,11 +209,8 @@ def _why_not(identity: Identity, address: str, user_agent: str) -> str | None:
         return "it has expired"
     if not is_allowed(address, identity.ip_addresses):
         return "this address is not allowed"
-    if identity.user_agents and not any(_matches(pattern, user_agent) for pattern in identity.user_agents):
+    if identity.user_agents and len(user_agent) > MAX_USER_AGENT:
+        return f"this User-Agent is longer than {MAX_USER_AGENT} characters"
+    if identity.user_agents and not any(matches(pattern, user_agent) for pattern in identity.user_agents):
         return "this User-Agent is not allowed"
     return None
-
-
-def _matches(pattern: str, text: str) -> bool:
-    """Compare, `*` standing for any text."""
-    return re.fullmatch(".*".join(re.escape(part) for part in pattern.split("*")), text, re.DOTALL) is not None
