@@ -77,12 +77,12 @@ def test_verbose_shows_form_and_answer_but_no_password(console):
     ("option", "stdin"), [("a-password-5ecre7", ""), ("-", "a-password-5ecre7\n"), ("-", "a-password-5ecre7")]
 )
 def test_a_password_comes_from_the_option_or_stdin(console, option, stdin):
-    from argon2 import PasswordHasher
+    from frepo_core.services.passwords import Passwords
 
     create(console, "-f", "a", "-p", option, stdin=stdin)
 
     [(stored,)] = console.rows("SELECT password_hash FROM collection")
-    assert PasswordHasher().verify(stored, "a-password-5ecre7")
+    assert Passwords().fits("a-password-5ecre7", stored)
 
 
 def test_an_id_that_is_taken_is_an_error(console):

@@ -37,6 +37,16 @@ class AccessDeniedError(FrepoError):
     number = 403
 
 
+class TooManyAttemptsError(FrepoError):
+    """A client has tried too many wrong passwords; `retry_after` is in seconds."""
+
+    number = 4290
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class NotFoundError(FrepoError):
     """The named thing does not exist."""
 

@@ -43,6 +43,12 @@ def client_address(peer: str, forwarded_for: str, trusted: Sequence[Network]) ->
     return str(parse_address(client) or client)
 
 
+def client_network(address: str) -> str:
+    """Return what stands for one client: an IPv4 address, or the /64 of an IPv6 one, which a client has for itself."""
+    parsed = parse_address(address)
+    return str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else address
+
+
 def parse_network(text: str) -> Network:
     """Return an address or CIDR as a network, an IPv4 one that is wrapped in IPv6 unwrapped; raises `ValueError`."""
     network = ip_network(text.strip(), strict=False)

@@ -67,7 +67,7 @@ def assemble(
     engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
     database = Database(engine, settings.database_reserve)
     storages = Storages(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
-    intake, passwords, links = Intake(settings.temp_directory), Passwords(), Links(settings)
+    intake, passwords, links = Intake(settings.temp_directory), Passwords(settings), Links(settings)
     blobs = Blobs(database, storages)
     files = Files(database, intake, blobs, passwords)
     return Services(

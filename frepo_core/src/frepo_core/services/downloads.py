@@ -40,9 +40,10 @@ NO_ACCESS = "No access to read the file, maybe invalid password?"
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """What a client shows to read a file: a token, a password, the query of a signed link."""
+    """What a client shows to read a file: a token, a password, the query of a signed link, and its address."""
 
     identity: Identity | None = None
+    address: str = ""
     password: str = field(default="", repr=False)
     expires: str = ""
     signature: str = field(default="", repr=False)
@@ -100,7 +101,7 @@ class Downloads:
             raise AccessDeniedError(NO_ACCESS)
         if self._wants_token and not (checked or key.identity or signed):
             raise AccessDeniedError(NO_ACCESS)
-        if not unlocked and not self._passwords.fits(key.password, file.password_hash):
+        if not unlocked and not self._passwords.opens(key.password, file.password_hash, client=key.address):
             raise AccessDeniedError(NO_ACCESS)
         return file
 

@@ -14,7 +14,14 @@ from frepo_core.domain.naming import stored_name
 from frepo_core.domain.roles import UPLOADS, Role
 from frepo_core.domain.sizes import format_size
 from frepo_core.domain.types import may_upload
-from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, TooBigError, TypeNotAllowedError
+from frepo_core.errors import (
+    AccessDeniedError,
+    FieldsError,
+    NotFoundError,
+    TooBigError,
+    TooManyAttemptsError,
+    TypeNotAllowedError,
+)
 
 from .blobs import Blobs
 from .changes import describe, file_edit, file_values
@@ -95,7 +102,7 @@ class Files:
                 with self._database.reading() as session:
                     if repeated := find_answer(session, repeat, content.digest, by):
                         return repeated
-            known = self._find_openable(content, new)
+            known = self._find_openable(content, new, by)
             password_hash = self._passwords.hash(new.password)
 
             def work(session: Session, blob: Blob) -> AddedFile | Repeated:
@@ -147,7 +154,7 @@ class Files:
             raise NotFoundError("File not found in the storage")
         return FileFacts.of_row(rows[0])
 
-    def delete(self, name: str, password: str, *, by: Identity) -> None:
+    def delete(self, name: str, password: str, *, by: Identity, address: str = "") -> None:
         """Delete a plain file; its bytes go when no other record uses them.
 
         Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for a version's file.
@@ -155,8 +162,9 @@ class Files:
         file = self.find(name)
         if file.is_version:
             raise FieldsError({"form.fileName": ["This file belongs to a version, delete the version instead"]})
-        owns = file.password_hash is not None and self._passwords.fits(password, file.password_hash)
-        if not owns and not by.holds(Role.DELETE_ALL_FILES):
+        if not by.holds(Role.DELETE_ALL_FILES) and not (
+            file.password_hash and self._passwords.opens(password, file.password_hash, client=address)
+        ):
             raise AccessDeniedError("No access to delete the file, maybe invalid password?")
 
         def work(session: Session) -> None:
@@ -169,17 +177,24 @@ class Files:
         log.info("file %s: deleted by %s: %s", file.id, actor(by), describe(file_values(file)))
         self._blobs.collect([file.blob.id])
 
-    def _find_openable(self, content: Content, new: NewFile) -> _Known | None:
+    def _find_openable(self, content: Content, new: NewFile, by: Identity) -> _Known | None:
         """Return id and password hash of a plain file of this content that the uploader could open, or is to overwrite.
 
         Of several that can be overwritten it is the one with the upload's name, else the oldest.
-        Passwords are compared here, outside the write transaction, as each costs some 30 ms.
+        Passwords are compared here, outside the write transaction, as hashing costs some 30 ms. Who has tried too many
+        wrong ones by uploading gets a record of their own.
         """
         query = _TO_OVERWRITE if new.overwrite else _PROTECTED if new.password else _OPEN
         for row in self._database.look(query, digest=content.digest, name=new.name):
-            if new.overwrite or self._passwords.fits(new.password, row.password_hash):
+            if new.overwrite or self._has_password(new.password, row.password_hash, by):
                 return _Known(id=row.id, password_hash=row.password_hash)
         return None
+
+    def _has_password(self, password: str, stored: str | None, by: Identity) -> bool:
+        try:
+            return self._passwords.opens(password, stored, client=by.fingerprint)
+        except TooManyAttemptsError:
+            return False
 
 
 def _record(

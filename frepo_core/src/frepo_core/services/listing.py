@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Generic, TypeVar
 from unicodedata import normalize
@@ -18,11 +18,15 @@ from frepo_core.domain.roles import Role
 
 from .facts import WITH_BLOB, CollectionFacts, FileFacts
 from .passwords import Passwords
-from .walking import AHEAD, Files, contains
+from .walking import AHEAD, Files, Protected, contains
 
 Row = TypeVar("Row")
 
-PASSWORD_CHECKS = 50
+PASSWORD_CHECKS = 10
+# A search with a password looks at so many of the newest protected files that match.
+SEARCHED_PROTECTED = 1_000
+# What wrong passwords in listings are counted for, in place of a file.
+LISTINGS = "listings"
 _FILE, _TAG = File.__table__, Tag.__table__
 NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 
@@ -42,12 +46,16 @@ class Page(Generic[Row]):
 
 @dataclass(frozen=True, kw_only=True)
 class FileSearch:
-    """Which files: names that contain `text`, one of the tags, one of the types. Nothing given: all."""
+    """Which files: names that contain `text`, one of the tags, one of the types. Nothing given: all.
+
+    `address`: the client's, for which wrong passwords are counted.
+    """
 
     text: str = ""
     tags: Sequence[str] = ()
     mimes: Sequence[str] = ()
     password: str = field(default="", repr=False)
+    address: str = ""
     page: int = 1
     size: int = 20
 
@@ -83,15 +91,17 @@ class Listing:
         """Return public plain files, for an administrator all plain ones, newest first; versions never."""
         public = (True, False) if Role.ADMINISTRATOR in by.roles else (True,)
         shares = None if by.holds(Role.VIEW_ALL_TAGS) else by.tags
+        opens = self._opener(search, by)
         wanted = Files(
             public=public, shares=shares, text=normalize("NFC", search.text), tags=search.tags, mimes=search.mimes
         )
+        if not by.holds(Role.VIEW_ANY_FILE):
+            wanted = replace(wanted, opened=self._opened(wanted, opens) if search.password and wanted.searches else [])
         with self._database.reading() as session:
             ids, total = wanted.page(session, _offset(search), search.size)
             rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
             tags = _tags_of(session, ids)
         files = [FileFacts.of_row(row, tuple(tags[row.id])) for row in rows]
-        opens = self._opener(search.password, by)
         listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and opens(file))) for file in files]
         return Page(rows=listed, number=search.page, last=_last_page(total, search.size), size=search.size)
 
@@ -121,18 +131,36 @@ class Listing:
             facts = [CollectionFacts.of(row) for row in rows]
         return Page(rows=facts, number=search.page, last=_last_page(total, search.size), size=search.size)
 
-    def _opener(self, password: str, by: Identity) -> Callable[[FileFacts], bool]:
-        """Return what tells whether a file is open to the caller; of protected ones it tries the first fifty.
+    def _opened(self, wanted: Files, opens: Callable[[FileFacts | Protected], bool]) -> list[int]:
+        """Return the protected files that a search may find, as the caller's password opens them."""
+        with self._database.reading() as session:
+            candidates = wanted.protected(session, SEARCHED_PROTECTED)
+        return [file.id for file in candidates if opens(file)]
 
-        Each comparison costs some 30 ms, so a page of a thousand protected files would hold a worker for long.
+    def _opener(self, search: FileSearch, by: Identity) -> Callable[[FileFacts | Protected], bool]:
+        """Return what tells whether a file is open to the caller.
+
+        A password costs one hash for all files. Those of before passwords shared a salt cost one each, so only the first
+        ten of them are tried. Raises `TooManyAttemptsError` where the client has guessed too often.
         """
-        left = [PASSWORD_CHECKS]
+        if search.password and not by.holds(Role.VIEW_ANY_FILE):
+            self._passwords.attempts.check(LISTINGS, search.address)
+        known: dict[str, bool] = {}
+        expensive = 0
 
-        def opens(file: FileFacts) -> bool:
-            if not file.password_hash or by.holds(Role.VIEW_ANY_FILE):
+        def opens(file: FileFacts | Protected) -> bool:
+            nonlocal expensive
+            stored = file.password_hash
+            if not stored or by.holds(Role.VIEW_ANY_FILE):
                 return True
-            left[0] -= 1
-            return left[0] >= 0 and self._passwords.fits(password, file.password_hash)
+            if not search.password:
+                return False
+            if stored not in known:
+                expensive += not self._passwords.is_cheap(stored)
+                known[stored] = expensive <= PASSWORD_CHECKS and self._passwords.fits(search.password, stored)
+                if not known[stored]:
+                    self._passwords.attempts.add_failure(LISTINGS, search.address, search.password)
+            return known[stored]
 
         return opens
 

@@ -1,57 +1,111 @@
-"""Passwords of files and collections: argon2, and a short memory of those that were right."""
+"""Passwords of files and collections: hashed with argon2, and guessed at a limited rate.
 
+All passwords of a service share one salt, so that a listing tries one password on all its files for one argon2 hash
+(some 30 ms). What is stored is an HMAC under that hash over a nonce of its own: equal passwords look different.
+"""
+
+import base64
 import hashlib
 import hmac
 import os
+import re
 import threading
 import time
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import Type, hash_secret_raw
+
+from frepo_core.settings import Settings
+
+from .password_attempts import PasswordAttempts
 
 REMEMBER_SECONDS = 60
 REMEMBER_AT_MOST = 10_000
+COST = (19_456, 2, 1)  # KiB of memory, passes, lanes
+
+# PHC strings; the old form without the fifth part holds the argon2 hash itself.
+_STORED = re.compile(
+    r"\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,4}),p=([0-9]{1,3})\$([\w+/]+)\$([\w+/]+)(?:\$([\w+/]+))?", re.ASCII
+)
 
 
 class Passwords:
     """Hashes and checks passwords.
 
-    A player asks for many ranges of one protected file, and each check costs some 30 ms: what was right
-    is remembered for a minute, as a keyed hash with a key that lives as long as the process.
+    A player asks for many ranges of one protected file: the argon2 hashes of passwords that were tried are kept in
+    memory for a minute, under a keyed hash with a key that lives as long as the process.
     """
 
-    def __init__(self) -> None:
-        self._hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+    def __init__(self, settings: Settings | None = None) -> None:
+        secret = settings.app_secret.get_secret_value().encode() if settings else b""
+        salt = hmac.digest(secret, b"salt of passwords", "sha256") if secret else os.urandom(16)
+        self._salt = salt[:16]
         self._key = os.urandom(32)
-        self._known: dict[bytes, float] = {}
+        self._derived: dict[bytes, tuple[float, bytes]] = {}
         self._lock = threading.Lock()
+        self.attempts = PasswordAttempts(
+            limit=settings.password_attempts if settings else 0, window=settings.password_window if settings else 0
+        )
 
     def hash(self, password: str) -> str | None:
         """Return the hash to store; an empty password is none."""
-        return self._hasher.hash(password) if password else None
+        if not password:
+            return None
+        nonce = os.urandom(16)
+        mark = hmac.digest(self._derive(password, self._salt, COST), nonce, "sha256")
+        memory, passes, lanes = COST
+        values = "$".join(map(_encode, (self._salt, nonce, mark)))
+        return f"$argon2id$v=19$m={memory},t={passes},p={lanes}${values}"
 
     def fits(self, password: str, stored: str | None) -> bool:
         """Tell whether the password opens what is stored; nothing stored opens for everyone."""
         if not stored:
             return True
-        if not password:
+        match = _STORED.fullmatch(stored)
+        if not password or not match:
             return False
-        mark = hmac.new(self._key, f"{stored}\n{password}".encode(), hashlib.sha256).digest()
-        if self._is_known(mark):
+        cost = (int(match[1]), int(match[2]), int(match[3]))
+        derived = self._derive(password, _decode(match[4]), cost)
+        if match[6] is None:
+            return hmac.compare_digest(derived, _decode(match[5]))
+        return hmac.compare_digest(hmac.digest(derived, _decode(match[5]), "sha256"), _decode(match[6]))
+
+    def opens(self, password: str, stored: str | None, *, client: str) -> bool:
+        """Do what `fits` does, and count failures. Raises `TooManyAttemptsError` for a client with too many of them.
+
+        `client` is an address. Versions of a collection have its stored hash, so they are counted together.
+        """
+        if not stored or not password:
+            return not stored
+        self.attempts.check(stored, client)
+        if self.fits(password, stored):
             return True
-        try:
-            self._hasher.verify(stored, password)
-        except (VerificationError, InvalidHashError):
-            return False
-        self._remember(mark)
-        return True
+        self.attempts.add_failure(stored, client, password)
+        return False
 
-    def _is_known(self, mark: bytes) -> bool:
-        with self._lock:
-            return self._known.get(mark, 0) > time.monotonic()
+    def is_cheap(self, stored: str) -> bool:
+        """Tell whether a password that was tried on another file can be tried on this one without another hash."""
+        match = _STORED.fullmatch(stored)
+        return match is not None and _decode(match[4]) == self._salt
 
-    def _remember(self, mark: bytes) -> None:
+    def _derive(self, password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
+        name = hmac.digest(self._key, repr((salt, cost, password)).encode(), hashlib.sha256)
+        now = time.monotonic()
         with self._lock:
-            if len(self._known) >= REMEMBER_AT_MOST:
-                self._known.clear()
-            self._known[mark] = time.monotonic() + REMEMBER_SECONDS
+            until, derived = self._derived.get(name, (0.0, b""))
+        if until > now:
+            return derived
+        memory, passes, lanes = cost
+        derived = hash_secret_raw(password.encode(), salt, passes, memory, lanes, 32, Type.ID)
+        with self._lock:
+            if len(self._derived) >= REMEMBER_AT_MOST:
+                self._derived.clear()
+            self._derived[name] = (now + REMEMBER_SECONDS, derived)
+        return derived
+
+
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode().rstrip("=")
+
+
+def _decode(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4))

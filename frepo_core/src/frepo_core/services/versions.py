@@ -56,11 +56,11 @@ class Versions:
                 raise NotFoundError("Object not found")
             return VersionFacts.of(row)
 
-    def opens(self, version: VersionFacts, password: str, *, by: Identity) -> bool:
+    def opens(self, version: VersionFacts, password: str, *, by: Identity, address: str) -> bool:
         """Check the version's password. Return whether a link may stand for it; raises `AccessDeniedError`."""
         if by.holds(Role.VIEW_ANY_FILE):
             return True
-        if not self._passwords.fits(password, version.file.password_hash):
+        if not self._passwords.opens(password, version.file.password_hash, client=address):
             raise AccessDeniedError("No access to read the file, maybe invalid password?")
         return version.file.password_hash is not None
 

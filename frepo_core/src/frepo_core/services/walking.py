@@ -1,7 +1,7 @@
 """Queries that walk an index from its newest entry, and stop: a page costs what it shows, not what there is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select, union
@@ -36,15 +36,25 @@ def _is_named(text: str) -> ColumnElement[bool]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Protected:
+    """A file with a password."""
+
+    id: int
+    password_hash: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Files:
     """Which plain files: `public` holds the values that count, the rest as in `FileSearch`.
 
     `shares`: a search by name or tag finds only files that share one of these tags (none: that have no tags);
-    None finds all. What is masked could be guessed letter by letter otherwise.
+    None finds all. `opened`: such a search finds only these of the files with a password; None finds all. Names and tags
+    that are masked could be guessed letter by letter otherwise. The type is shown of masked files, too.
     """
 
     public: Sequence[bool]
     shares: Sequence[str] | None = None
+    opened: Sequence[int] | None = None
     text: str = ""
     tags: Sequence[str] = ()
     mimes: Sequence[str] = ()
@@ -64,6 +74,20 @@ class Files:
             # again to get to them. A tag, or a part of a name, may have none among a million old ones.
             older = [walk.order_by(None).order_by(walk.selected_columns.id) for walk in older]
         return page, offset + len(page) + _count(session, _first(older, AHEAD))
+
+    @property
+    def searches(self) -> bool:
+        """Tell whether files are looked for by what may be masked."""
+        return bool(self.text or self.tags)
+
+    def protected(self, session: Session, count: int) -> list[Protected]:
+        """Return the newest files with a password that the search would find if all of them were open."""
+        walks = [walk.where(File.password_hash.is_not(None)) for walk in self._walks(session)]
+        if not walks:
+            return []
+        ids = session.scalars(_first(walks, count)).all()
+        rows = session.execute(select(File.id, File.password_hash).where(File.id.in_(ids)))
+        return [Protected(id=row.id, password_hash=row.password_hash) for row in rows]
 
     def _walks(self, session: Session) -> list[Select[tuple[int]]]:
         """Select ids so that each query walks one index backwards: of a tag, of a part of names, of a type, or of all."""
@@ -90,8 +114,10 @@ class Files:
             walk = walk.join(File, File.id == column)
         if self.text:
             walk = walk.where(_is_named(self.text))
-        if self.shares is not None and (self.text or self.tags):
+        if self.shares is not None and self.searches:
             walk = walk.where(_shares(self.shares))
+        if self.opened is not None and self.searches:
+            walk = walk.where(or_(File.password_hash.is_(None), File.id.in_(self.opened)))
         return walk.order_by(column.desc())
 
 

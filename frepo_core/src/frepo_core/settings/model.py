@@ -80,6 +80,17 @@ class Settings(BaseModel):
         "How long a token lives whose maker does not say: `never` or `+1 day`.",
     )
 
+    # Passwords of files and collections
+    password_attempts: int = _setting(
+        "password.attempts",
+        10,
+        "How many different wrong passwords a client may try for a file, a collection, or in listings; more answer 429. 0: no limit.",
+        ge=0,
+    )
+    password_window: Seconds = _setting(
+        "password.window", 600.0, "Seconds after which a client that guessed too often may try again."
+    )
+
     # Database
     database_url: SecretStr = _setting(
         "database.url",

@@ -52,6 +52,7 @@ def download(request: FrepoRequest) -> Response:
     query = request.query_as(DownloadQuery)
     key = Key(
         identity=request.identity,
+        address=request.client_address,
         password=query.password or request.password_in_header,
         expires=query.expires,
         signature=query.signature,
@@ -93,7 +94,9 @@ def _disposition(kind: str, name: str) -> str:
 def remove(request: FrepoRequest) -> Answer:
     """Delete a plain file."""
     password = request.query_as(DeleteQuery).password
-    request.services.files.delete(request.matchdict["name"], password, by=request.sender)
+    request.services.files.delete(
+        request.matchdict["name"], password, by=request.sender, address=request.client_address
+    )
     return Answer(body=DeletedReply())
 
 

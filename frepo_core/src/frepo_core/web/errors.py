@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.AccessDeniedError: 403,
     errors.NotFoundError: 404,
+    errors.TooManyAttemptsError: 429,
     errors.FieldsError: 400,
     errors.MalformedRequestError: 400,
     errors.RuleError: 400,
@@ -75,7 +76,7 @@ def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
     status = status_of(error)
     if type(error) not in STATUS:
         return _bug(error, request)
-    if status == 403:
+    if status in {403, 429}:
         _log_refusal(request, error.message)
     if isinstance(error, errors.RemotesBusyError):
         log.warning("refused: %s", error.message)
@@ -83,6 +84,8 @@ def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
     message = SAID.get(type(error), error.message)
     response = error_body(request, message, error.number, status, **_details(error, request))
+    if isinstance(error, errors.TooManyAttemptsError):
+        response.retry_after = error.retry_after
     if status == 503:
         response.retry_after = RETRY_SECONDS
     return response

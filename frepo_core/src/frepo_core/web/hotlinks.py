@@ -18,7 +18,11 @@ def download(request: FrepoRequest) -> Response:
     services, path = request.services, request.matchdict
     services.hotlinks.check(path["accessToken"], path.get("expirationTime"), lambda name: _value(request, name))
     query = request.query_as(DownloadQuery)
-    key = Key(identity=request.identity, password=query.password or request.password_in_header)
+    key = Key(
+        identity=request.identity,
+        address=request.client_address,
+        password=query.password or request.password_in_header,
+    )
     return send(request, services.downloads.find(path["fileId"], key, checked=True))
 
 

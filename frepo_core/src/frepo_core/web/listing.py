@@ -117,6 +117,7 @@ def list_files(request: FrepoRequest) -> Answer:
             tags=[tag.lower() for tag in query.tags],
             mimes=[mime.lower() for mime in query.mimes],
             password=query.password,
+            address=request.client_address,
             page=query.page,
             size=query.limit,
         ),

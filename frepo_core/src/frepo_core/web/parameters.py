@@ -187,7 +187,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "fileName": "The file's name.",
     "tags": "Tags; `tags=a` works for one.",
     "password": "The password that protects the file, up to 250 characters; in a listing, one that unmasks the files that "
-    "it fits, among the first 50 protected ones of the page.",
+    "it fits; a search finds those among the 1,000 newest matches that have a password.",
     "public": "Whether listings show the file. It does not lock the download.",
     "encoding": "`base64` where the content is sent so; a leading data-URL head is dropped.",
     "fileOverwrite": "With the role `security.overwrite`: replace the record's tags, public flag and password. "

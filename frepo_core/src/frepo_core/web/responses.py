@@ -22,6 +22,7 @@ MEANINGS: Mapping[int, str] = {
     404: "It does not exist",
     412: "The content is not the one that If-Match or If-Unmodified-Since name",
     416: "The range is not in the content",
+    429: "This address has tried too many wrong passwords (4290)",
     422: "The Idempotency-Key came before with other content (4016)",
     500: "The service failed; `error_id` finds the reason in its log",
     503: "The service is read-only, or its database or storage does not answer now",
@@ -67,6 +68,7 @@ HEADERS: Mapping[int, dict[str, Any]] = {
 }
 ERROR_HEADERS: Mapping[int, dict[str, Any]] = {
     416: {"Content-Range": _header("How long the content is", r"^bytes \*/[0-9]+$")},
+    429: {"Retry-After": _header("Seconds after which the address may try again", "^[0-9]+$")},
     503: {"Retry-After": _header("Seconds after which trying again makes sense", "^[0-9]+$", required=False)},
 }
 
@@ -108,6 +110,8 @@ def error_statuses(endpoint: Endpoint) -> list[int]:
         statuses.append(404)
     if 206 in endpoint.answers:
         statuses += [412, 416]
+    if endpoint.query and not endpoint.content and "password" in endpoint.query.model_fields:
+        statuses.append(429)
     if IDEMPOTENCY_KEY in endpoint.headers:
         statuses.append(422)
     if IF_MATCH in endpoint.headers:

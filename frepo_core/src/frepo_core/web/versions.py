@@ -166,7 +166,7 @@ def fetch(request: FrepoRequest) -> Answer | Response:
     query = request.query_as(FetchQuery)
     version = request.services.versions.find(request.collection.id, request.matchdict["version"])
     password = query.password or request.password_in_header
-    unlocked = request.services.versions.opens(version, password, by=request.sender)
+    unlocked = request.services.versions.opens(version, password, by=request.sender, address=request.client_address)
     url = _link(request, version, unlocked=unlocked)
     if query.redirect:
         return _redirect(url)

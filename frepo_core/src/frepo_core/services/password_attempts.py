@@ -1,0 +1,63 @@
+"""Limits how many wrong passwords a client can try, so that passwords cannot be guessed."""
+
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from frepo_core.domain.addresses import client_network
+from frepo_core.errors import TooManyAttemptsError
+
+MAX_ENTRIES = 50_000
+
+
+@dataclass(kw_only=True)
+class _Entry:
+    """The different wrong passwords of one client for one thing, as short digests, until `until` (monotonic seconds)."""
+
+    until: float
+    wrong: set[bytes] = field(default_factory=set)
+
+
+class PasswordAttempts:
+    """Counts different wrong passwords for each pair of a thing and a client address, in the memory of this process.
+
+    The count starts anew `window` seconds after its first failure. IPv6 clients are counted by their /64. Requests that
+    run at once are checked before any of them has failed: a client can try as many more as there are threads.
+    """
+
+    def __init__(self, *, limit: int, window: float) -> None:
+        self._limit = limit
+        self._window = window
+        self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def check(self, thing: str, client: str) -> None:
+        """Raise `TooManyAttemptsError` where the client has tried too many wrong passwords; a limit of 0 is none."""
+        if seconds := self.wait(thing, client):
+            raise TooManyAttemptsError(
+                f"Too many wrong passwords from this address, try again in {seconds} seconds", retry_after=seconds
+            )
+
+    def wait(self, thing: str, client: str) -> int:
+        """Return for how many seconds the client may not try, 0 if it may."""
+        with self._lock:
+            entry = self._entries.get((thing, client_network(client)))
+            if not self._limit or entry is None or len(entry.wrong) < self._limit:
+                return 0
+            return max(0, int(entry.until - time.monotonic() + 1))
+
+    def add_failure(self, thing: str, client: str, password: str) -> None:
+        """Count a wrong password, each only once."""
+        if not self._limit:
+            return
+        key, now = (thing, client_network(client)), time.monotonic()
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None or entry.until <= now:
+                self._entries.pop(key, None)
+                entry = self._entries[key] = _Entry(until=now + self._window)
+            entry.wrong.add(hashlib.sha256(password.encode()).digest()[:8])
+            while len(self._entries) > MAX_ENTRIES:
+                self._entries.popitem(last=False)
