@@ -27,6 +27,7 @@ ATTEMPTS = 10
 SILENT = "The database does not answer, try again later"
 RESERVE_ATTEMPTS = 3
 CHECKPOINT_SECONDS = 1
+_READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
 
 
 class Database:
@@ -183,8 +184,18 @@ def _translated() -> Iterator[None]:
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
         if lacks_space(error):
             raise StorageFull("The database has no room left") from error
-        raise DatabaseUnavailableError(SILENT) from error
+        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else SILENT) from error
     except DBAPIError as error:
+        if _is_read_only(error):
+            raise DatabaseUnavailableError(_READ_ONLY) from error
         if error.connection_invalidated:
             raise DatabaseUnavailableError(SILENT) from error
         raise
+
+
+def _is_read_only(error: Exception) -> bool:
+    """Tell whether a write failed because the database, or the transaction, is read-only."""
+    origin = getattr(error, "orig", None)
+    if str(getattr(origin, "sqlstate", "")) == "25006" or "readonly database" in str(origin):  # PostgreSQL, SQLite
+        return True
+    return getattr(origin, "args", ())[:1] in {(1290,), (1792,), (1836,)}  # MariaDB and MySQL
