@@ -51,8 +51,9 @@ serve: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json
 serve: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
 serve: export FREPO_INI := development.ini
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
-	@mkdir -p "$(STATE)"
-	@$(BIN)/frepo install
+# Tokens, names and contents are for nobody else on this machine.
+	@umask 077 && mkdir -p "$(STATE)"
+	@umask 077 && $(BIN)/frepo install
 # The file appears whole or not at all: a start that was broken off makes another token.
 	@if [ ! -s "$(STATE)/admin-token" ]; then umask 077 && \
 	    rm -f "$(STATE)/admin-token.new" && \
@@ -64,7 +65,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	@umask 077 && for name in DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
 	    eval "echo \"export $$name='\$$$$name'\""; done > "$(STATE)/environment"
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
-	@exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
+	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
 test: install  ## run the tests; what needs a server that is not installed is skipped
 # In the order of their names: what takes long or waits comes first, and the many short tests of web/ level the end.

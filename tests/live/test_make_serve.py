@@ -145,6 +145,13 @@ def test_the_state_is_all_in_one_folder(first):
     assert {"admin-token", "frepo.db", "secrets.json", "storage", "temporary"} <= names
 
 
+def test_nobody_else_can_read_the_state(first):
+    folder, _ = first
+
+    open_to_others = [path.name for path in (folder / "state").rglob("*") if path.stat().st_mode & 0o077]
+    assert [] == open_to_others
+
+
 def test_the_console_can_be_told_of_a_state_that_was_moved(first):
     folder, url = first
     program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
