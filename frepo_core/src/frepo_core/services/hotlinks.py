@@ -1,5 +1,6 @@
 """Protected download URLs: made by a web site that knows the template, checked here."""
 
+import logging
 import re
 import time
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from frepo_core.settings import Settings
 _NEEDED = {"{accessToken}", "{fileId}"}
 _PLAIN_PART = re.compile(r"[A-Za-z0-9._~-]*")
 
+log = logging.getLogger(__name__)
+
 
 class Hotlinks:
     """Checks access tokens. Raises `ConfigurationError` at start for what cannot work."""
@@ -21,6 +24,11 @@ class Hotlinks:
         self._key = settings.anti_hotlink_key.get_secret_value()
         self.route = settings.anti_hotlink_url
         self.enabled = settings.anti_hotlink_protection_enabled and bool(self._template)
+        if settings.anti_hotlink_protection_enabled and not self._template:
+            log.warning(
+                "anti_hotlink.protection_enabled is true, but there is no protected URL: "
+                "set the template anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD)"
+            )
         if self.enabled:
             self._check_settings()
             self._check_key(settings)
