@@ -81,6 +81,8 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     request: Any
     is_answered = True
     is_forgetting = False
+    forgets_since: float | None = None
+    forgotten_bytes = 0
     _asked: Any = None
     _max_body: int | None = UNASKED
     _drops_rest = False
@@ -107,6 +109,7 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             return
         if self.is_forgetting:
             self.last_activity = time.monotonic()
+            self.forgotten_bytes += len(data)
             if not data:
                 self.handle_close()
         elif data:

@@ -10,7 +10,7 @@ from waitress import wasyncore
 from waitress.server import BaseWSGIServer
 
 from .early_response import AskingChannel
-from .idle_timeout import IdleTimeout
+from .idle_timeout import IdleTimeout, Timeouts
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,10 @@ class Stop:
         self.is_wanted = True
 
 
-def run(server: Any, stop: Stop, seconds: float) -> None:
+def run(server: Any, stop: Stop, seconds: float, timeouts: Timeouts) -> None:
     """Serve until `stop` is wanted, then for at most so many seconds those whose request has begun."""
     sockets = getattr(server, "map", None) or server._map  # several listeners, or one
-    idle = IdleTimeout(server, sockets)
+    idle = IdleTimeout(server, sockets, timeouts)
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_wanted:
             _turn(server, sockets)

@@ -48,7 +48,6 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         # Empty lines before a request are allowed (RFC 9112, 2.2), and skipped all at once.
         rest = data if self.header_plus else data.lstrip(b"\r\n")
         if not rest:
-            self.empty = self.completed = True
             return len(data)
         end = rest.find(END_OF_HEAD)
         piece = rest[: MAX_HEAD if end < 0 else end + len(END_OF_HEAD)]  # waitress copies all that it is given
