@@ -17,7 +17,6 @@ NAMES = {
     "nothing": "",
     "not UTF-8": "%FF%FE",
     "spaces around": "%20a%20",
-    "letters beyond ASCII": "%C3%A4.txt",
     "a quote": "a%22b",
 }
 
