@@ -72,7 +72,7 @@ test: install  ## run the tests; what needs a server that is not installed is sk
 	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
-	PYTHONPATH=tests $(BIN)/python -m soak $(SECONDS) $(PLOT)
+	PYTHONPATH=tests $(BIN)/python -m support.soak $(SECONDS) $(PLOT)
 
 lint: install  ## check style and types
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from servers.service import BIN, Service
+from support.servers.service import BIN, Service
 
 from .measure import Results, Sizes, alternate, compare, timed
 from .world import folder, frepo

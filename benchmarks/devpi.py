@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from servers.children import child, free_port
+from support.servers.children import child, free_port
 
 from .client import post_file
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from sqlalchemy import Engine
 
-import crowd
 from frepo_core.db import make_engine
-from servers import mariadb, postgresql
-from servers.service import Service
+from support import crowd
+from support.servers import mariadb, postgresql
+from support.servers.service import Service
 
 from .client import Kept
 from .measure import Results, Sizes, Work, alternate, compare

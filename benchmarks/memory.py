@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from servers import ceph, proftpd
-from servers.service import Service
+from support.servers import ceph, proftpd
+from support.servers.service import Service
 
 from .client import make_file, post_file, stamp
 from .measure import Results, Row, Sizes

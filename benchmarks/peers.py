@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import crowd
 from frepo_core.db import make_engine
-from servers.children import child, free_port
+from support import crowd
+from support.servers.children import child, free_port
 
 from . import devpi
 from .client import Kept, fetch, make_file, post_file, stamp

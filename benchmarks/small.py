@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from servers.service import Service
+from support.servers.service import Service
 
 from .client import make_file, post_file
 from .measure import Results, Sizes, alternate, compare

@@ -3,7 +3,7 @@
 import io
 from typing import Any
 
-from servers.service import Service
+from support.servers.service import Service
 
 from .client import fetch, make_file, post_file, stamp
 from .measure import Results, Sizes, alternate, compare, timed

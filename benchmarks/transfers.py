@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from servers import nginx as nginx_server
-from servers.children import child, free_port
-from servers.service import Service
+from support.servers import nginx as nginx_server
+from support.servers.children import child, free_port
+from support.servers.service import Service
 
 from .client import fetch, make_file, post_chunked, post_file, stamp
 from .measure import Results, Sizes, alternate, compare, timed

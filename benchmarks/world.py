@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frepo_core.db import make_engine
-from servers.service import Service
+from support.servers.service import Service
 
 HUGE = {"BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0"}
 

@@ -15,14 +15,14 @@ from webtest import TestApp
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import PluginRegistry
-from frepo_core.services.assembly import Services, assemble
-from frepo_core.services.tokens import NewToken
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.container import Services, assemble
 from frepo_core.web import all_endpoints, make_app
-from required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
-from servers.nursery import ForkedService, Nursery
-from servers.service import IS_STOCK, Service
+from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
+from support.servers.nursery import ForkedService, Nursery
+from support.servers.service import IS_STOCK, Service
 
-pytest_plugins = ["databases", "discretion"]
+pytest_plugins = ["support.databases", "support.secret_watch"]
 
 PHRASE = "phrase-5ecre7"
 

@@ -3,6 +3,6 @@
 import os
 
 if "FREPO_EARS" in os.environ:
-    from servers.ears import listen
+    from support.servers.ears import listen
 
     listen(os.environ["FREPO_EARS"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from live.wire import Client, Wire, head, traces
+from support.wire import Client, Wire, head, traces
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from live.wire import Wire, eventually, head, peak_memory, traces
+from support.wire import Wire, eventually, head, peak_memory, traces
 
 NAMES = {
     "a slash": "a%2Fb",
@@ -183,7 +183,7 @@ def test_the_log_knows_no_token_and_no_fault(service, client):
     log = service.log.read_text()
 
     assert service.admin not in log
-    assert "web.errors: error " not in log
+    assert "web.routing.error_views: error " not in log
 
 
 def test_json_answers_are_json(client):

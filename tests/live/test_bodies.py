@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from live.wire import chunked, eventually, temporary_files, traces
+from support.wire import chunked, eventually, temporary_files, traces
 
 LARGE = 3_000_001  # beyond what the server keeps in memory
 

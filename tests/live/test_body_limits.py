@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from live.wire import Wire, chunked, eventually, field, form, head, temporary_files
+from support.wire import Wire, chunked, eventually, field, form, head, temporary_files
 
 pytestmark = pytest.mark.own_server
 

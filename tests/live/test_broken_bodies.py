@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from live.wire import (
+from support.wire import (
     Wire,
     blob_files,
     chunked,

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from live.wire import Wire, blob_files, head, rows, traces
+from support.wire import Wire, blob_files, head, rows, traces
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from live.wire import Wire, eventually, head, open_files
+from support.wire import Wire, eventually, head, open_files
 
 CONTENT = bytes(range(256)) * 40
 SIZE = len(CONTENT)

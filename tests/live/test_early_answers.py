@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from live.wire import chunked, eventually, head, peak_memory, temporary_files
+from support.wire import chunked, eventually, head, peak_memory, temporary_files
 
 pytestmark = pytest.mark.own_server
 

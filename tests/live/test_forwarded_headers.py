@@ -2,7 +2,7 @@
 
 import pytest
 
-from live.wire import Client, Wire, head
+from support.wire import Client, Wire, head
 
 
 @pytest.fixture(scope="module")

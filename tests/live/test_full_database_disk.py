@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from live.wire import Client
-from servers.disks import small_disk
+from support.servers.disks import small_disk
+from support.wire import Client
 
 MIB = 1 << 20
 

@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from live.wire import Client, field, form
-from servers.disks import small_disk
+from support.servers.disks import small_disk
+from support.wire import Client, field, form
 
 CONTENT = bytes(3 << 20)
 

@@ -12,7 +12,7 @@ from waitress import wasyncore
 from waitress.buffers import OverflowableBuffer
 
 from frepo_server.channel import make_server
-from live.wire import head
+from support.wire import head
 
 SECONDS = 5
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from live.wire import Client
+from support.wire import Client
 
 MIB = 1 << 20
 # What any request may take beyond its body: the answer, and what the allocator rounds up to.

@@ -12,8 +12,8 @@ import urllib.request
 
 import pytest
 
-from servers import ears
-from servers.service import ROOT, START_SECONDS, free_port
+from support.servers import ears
+from support.servers.service import ROOT, START_SECONDS, free_port
 
 # The one line that tells a token, once.
 ON_PURPOSE = re.compile(r"(?m)^The administrator's token, kept in .*$")

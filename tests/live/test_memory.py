@@ -10,8 +10,8 @@ import time
 import pytest
 
 from frepo_core.testing.sources import CHUNK, pattern
-from live.wire import Client, peak_memory, temporary_files
-from servers.nursery import ScriptService
+from support.servers.nursery import ScriptService
+from support.wire import Client, peak_memory, temporary_files
 
 MIB = 1 << 20
 SIZE = (4096 if os.environ.get("FREPO_TEST_BIG") == "1" else 512) * MIB

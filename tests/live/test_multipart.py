@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from live.wire import eventually, field, form, traces
+from support.wire import eventually, field, form, traces
 
 
 def fresh(size=100):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from live.wire import Wire, head
+from support.wire import Wire, head
 
 pytestmark = pytest.mark.own_server
 LIMIT = 0.5  # seconds; what grew with the square of the length took 2 s to minutes

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from live.wire import eventually, open_files
+from support.wire import eventually, open_files
 
 SIZE = 5_000_000
 

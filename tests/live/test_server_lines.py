@@ -2,7 +2,7 @@
 
 import pytest
 
-from servers.service import ROOT, Service
+from support.servers.service import ROOT, Service
 
 pytestmark = pytest.mark.own_server
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from live.wire import Client, Wire, eventually, head
-from servers.service import ROOT
+from support.servers.service import ROOT
+from support.wire import Client, Wire, eventually, head
 
 pytestmark = pytest.mark.own_server
 LIMIT = 20

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from live.wire import Client
-from servers.tracing import TracedService
+from support.servers.tracing import TracedService
+from support.wire import Client
 
 ORDER = ["write data", "sync data", "name", "sync folder", "write database", "sync database", "answer"]
 SIZES = {"small": 4000, "large": 3 << 20}

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from live.wire import eventually, field, form, temporary_files, traces
+from support.wire import eventually, field, form, temporary_files, traces
 
 LARGE = 20_000_003  # in a file, and hashed while it arrives
 

@@ -12,7 +12,7 @@ from frepo_core.plugins import PluginRegistry
 from frepo_core.plugins.registry import FoundPlugin
 from frepo_core.web import Answer, Endpoint, Reply, make_app
 from frepo_server.channel import make_server
-from live.wire import Wire, chunked, head
+from support.wire import Wire, chunked, head
 
 LARGE = 3_000_000
 

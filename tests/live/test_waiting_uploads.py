@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from live.wire import Client, blob_files, eventually
+from support.wire import Client, blob_files, eventually
 
 
 @pytest.fixture

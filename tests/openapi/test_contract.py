@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from frepo_core.web import schemas
+from frepo_core.web.schemas import json_schemas
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
@@ -28,13 +28,13 @@ def filled(start_service):
     service = start_service(
         HEALTH_CHECK_CODE="a code for health checks", HTTP_TIMEOUT="1", ADD_BY_URL_ALLOWED_NETWORKS="127.0.0.0/8"
     )
-    for token in (schemas.A_TOKEN, schemas.A_REVOKED_TOKEN):
+    for token in (json_schemas.A_TOKEN, json_schemas.A_REVOKED_TOKEN):
         post(service, "/auth/token/generate", json.dumps({"roles": ["upload.all"], "id": token}).encode())
-    for collection in (schemas.A_COLLECTION, *EMPTY_COLLECTIONS):
+    for collection in (json_schemas.A_COLLECTION, *EMPTY_COLLECTIONS):
         form = {"filename": "dump.sql.gz", "id": collection}
         post(service, "/repository/collection", json.dumps(form).encode())
     for number in range(1, 21):
-        post(service, f"/repository/collection/{schemas.A_COLLECTION}/backup", b"%d" % number)
+        post(service, f"/repository/collection/{json_schemas.A_COLLECTION}/backup", b"%d" % number)
     for content in (b"hello", b"world"):
         post(service, f"/repository/file/upload?fileName={content.decode()}.txt", content)
     return service

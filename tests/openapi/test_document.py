@@ -8,9 +8,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 import frepo_core
 from frepo_core import errors as refusals
 from frepo_core.web import all_endpoints
-from frepo_core.web.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE
-from frepo_core.web.errors import STATUS
-from frepo_core.web.refusals import MODELS, ErrorReply
+from frepo_core.web.openapi.error_models import MODELS, ErrorReply
+from frepo_core.web.routing.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE
+from frepo_core.web.routing.error_views import STATUS
 
 DOWNLOADS = {"download_file", "download_public_file", "download_protected_file"}
 UPLOADS = {"upload_file", "upload_named_file"}

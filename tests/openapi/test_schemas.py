@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
-from frepo_core.web import schemas
+from frepo_core.web.schemas import json_schemas
 
-SIZE = schemas.SIZE["anyOf"][1]["pattern"]
+SIZE = json_schemas.SIZE["anyOf"][1]["pattern"]
 
 
 @given(st.from_regex(SIZE, fullmatch=True))
@@ -19,17 +19,17 @@ def test_a_size_that_fits_is_accepted(text):
     assert 0 <= parse_size(text) <= MAX_SIZE
 
 
-@given(st.from_regex(schemas.DURATION["pattern"], fullmatch=True))
+@given(st.from_regex(json_schemas.DURATION["pattern"], fullmatch=True))
 def test_a_length_of_time_that_fits_is_accepted(text):
     assert parse_duration(text).total_seconds() >= 0
 
 
-@given(st.from_regex(schemas.TAG["pattern"], fullmatch=True))
+@given(st.from_regex(json_schemas.TAG["pattern"], fullmatch=True))
 def test_a_tag_that_fits_is_accepted(text):
     assert check_tag(text) == text.lower()
 
 
-@given(st.from_regex(schemas.FILE_NAME["pattern"], fullmatch=True).filter(lambda name: name not in {".", ".."}))
+@given(st.from_regex(json_schemas.FILE_NAME["pattern"], fullmatch=True).filter(lambda name: name not in {".", ".."}))
 def test_a_file_name_that_fits_is_accepted(name):
     assert check_file_name(name)
 
@@ -38,7 +38,7 @@ def test_a_file_name_that_fits_is_accepted(name):
     "name", ["żółw zdjęcie.png", "Mike's cat.png", "a&b.png", "100%.png", "北京.png", "мир", "한국어"]
 )
 def test_names_as_people_write_them_fit(name):
-    assert re.search(schemas.FILE_NAME["pattern"], name)
+    assert re.search(json_schemas.FILE_NAME["pattern"], name)
 
 
 @pytest.mark.parametrize("text", ["0", "0.0", "007", "1.5GB", "10 MiB", "0.001kB", "0.5 tib", "4b"])

@@ -18,11 +18,11 @@ from sqlalchemy import text
 from frepo_core.db import make_engine
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.client import make_client
-from servers import ceph as ceph_server
-from servers import nginx as nginx_server
-from servers.postgresql import MISSING as NO_POSTGRESQL
-from servers.postgresql import postgresql
-from servers.service import ROOT, Service
+from support.servers import ceph as ceph_server
+from support.servers import nginx as nginx_server
+from support.servers.postgresql import MISSING as NO_POSTGRESQL
+from support.servers.postgresql import postgresql
+from support.servers.service import ROOT, Service
 
 COUNTER = itertools.count()
 

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from frepo_core.settings import load_settings
-from servers import nginx as nginx_server
-from servers.service import ROOT
+from support.servers import nginx as nginx_server
+from support.servers.service import ROOT
 
 UNIT = (ROOT / "deploy/frepo@.service").read_text()
 CONTAINERFILE = (ROOT / "deploy/Containerfile").read_text()

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import make_url, text
 
 from frepo_core.db import make_engine
-from servers import ears, mariadb
-from servers.service import BIN, ROOT
+from support.servers import ears, mariadb
+from support.servers.service import BIN, ROOT
 
 
 @pytest.fixture

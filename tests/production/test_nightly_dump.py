@@ -13,7 +13,7 @@ import pytest
 
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.client import make_client
-from servers.service import ROOT
+from support.servers.service import ROOT
 
 MIB = 1 << 20
 

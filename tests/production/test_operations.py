@@ -9,8 +9,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from servers import ears
-from servers.service import BIN, ROOT, Service
+from support.servers import ears
+from support.servers.service import BIN, ROOT, Service
 
 TEXT = (ROOT / "docs/operations.md").read_text()
 STORAGE = "/var/lib/frepo/storage"

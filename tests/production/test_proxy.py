@@ -11,8 +11,8 @@ import urllib.request
 
 import pytest
 
-from servers import nginx as nginx_server
-from servers.proftpd import make_certificates
+from support.servers import nginx as nginx_server
+from support.servers.proftpd import make_certificates
 
 CONTENT = os.urandom(300_000)
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from servers.nursery import ScriptService
+from support.servers.nursery import ScriptService
 
 BODY = b"0123456789" * 1000
 

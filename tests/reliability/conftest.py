@@ -12,8 +12,8 @@ from sqlalchemy import event
 
 from frepo_core.db import migrations
 from frepo_core.plugins import PluginRegistry
-from frepo_core.services.assembly import Services, assemble
-from reliability.world import World
+from frepo_core.services.container import Services, assemble
+from support.reliability.world import World
 
 BIG = os.environ.get("FREPO_TEST_BIG") == "1"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from live.wire import Client, Wire, eventually, head, open_files, temporary_files
-from reliability.faulty import ENVIRONMENT, faulty_ini, order
-from reliability.real import in_threads
-from servers.nursery import ForkedService
+from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
+from support.reliability.real import in_threads
+from support.servers.nursery import ForkedService
+from support.wire import Client, Wire, eventually, head, open_files, temporary_files
 
 THREADS = 2
 ALL_THREADS = 1 + THREADS + os.cpu_count()  # the one that reads sockets, the workers, those that hash

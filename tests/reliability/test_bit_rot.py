@@ -5,7 +5,7 @@ from webtest import TestApp
 
 from frepo_core.testing import MemoryStorage, Truncate
 from frepo_core.web import make_app
-from reliability.invariants import digest_of
+from support.reliability.invariants import digest_of
 
 CONTENT = b"0123456789" * 60_000
 

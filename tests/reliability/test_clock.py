@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from live.wire import Client, Wire, head
-from reliability.clock import ENVIRONMENT, set_clock
-from reliability.faulty import ENVIRONMENT as FAULTS
-from reliability.faulty import faulty_ini
-from reliability.invariants import Ledger
-from reliability.real import assert_holds_after_sweep
-from servers.nursery import ForkedService
+from support.reliability.clock import ENVIRONMENT, set_clock
+from support.reliability.faulty import ENVIRONMENT as FAULTS
+from support.reliability.faulty import faulty_ini
+from support.reliability.invariants import Ledger
+from support.reliability.real import assert_holds_after_sweep
+from support.servers.nursery import ForkedService
+from support.wire import Client, Wire, head
 
 HOUR, DAY = 3600, 86400
 SILENCE = 3

@@ -19,10 +19,10 @@ from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.testing.sources import Source
 from frepo_core.web import make_app
 from reliability.conftest import services_over
-from reliability.invariants import assert_unchanged, eventually
 from reliability.test_step_k import Trouble, _fails
-from servers import postgresql
-from servers.children import run_as
+from support.reliability.invariants import assert_unchanged, eventually
+from support.servers import postgresql
+from support.servers.children import run_as
 
 
 class Switch:

@@ -7,8 +7,8 @@ import pytest
 from frepo_core.errors import StorageFull
 from frepo_core.testing.sources import Source
 from reliability.conftest import services_over
-from reliability.invariants import assert_unchanged
-from servers.disks import small_disk
+from support.reliability.invariants import assert_unchanged
+from support.servers.disks import small_disk
 
 SIZES = {"storage": "2m", "temporary": "1m", "database": "2m"}
 LARGE = Source(3 << 20).read()

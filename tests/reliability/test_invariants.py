@@ -5,7 +5,7 @@ from sqlalchemy import delete, update
 
 from frepo_core.db.models import Collection, File
 from frepo_core.domain.naming import fresh_key
-from reliability.invariants import Ledger, assert_invariants, assert_unchanged
+from support.reliability.invariants import Ledger, assert_invariants, assert_unchanged
 
 
 @pytest.fixture

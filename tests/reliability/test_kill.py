@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from frepo_core.services.failpoints import ENVIRONMENT, POINTS
-from live.wire import blob_files
+from frepo_core.services.blobs.failpoints import ENVIRONMENT, POINTS
 from reliability.conftest import BIG
-from reliability.invariants import Ledger, digest_of, eventually
-from reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
-from reliability.world import World
-from servers.nursery import ForkedService
+from support.reliability.invariants import Ledger, digest_of, eventually
+from support.reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
+from support.reliability.world import World
+from support.servers.nursery import ForkedService
+from support.wire import blob_files
 
 KILLS = 200 if BIG else 12
 ROUNDS = 8  # kills between two looks at everything

@@ -9,13 +9,13 @@ import time
 import pytest
 
 from frepo_core.domain.limits import ONE, TOTAL
-from frepo_core.errors import FrepoError, OvertakenError, RuleError
+from frepo_core.errors import FrepoError, RuleError, VersionConflictError
 from frepo_core.testing.sources import Source
 from reliability.conftest import BIG
-from reliability.invariants import Ledger
-from reliability.real import Caller, assert_holds_after_sweep, in_threads
-from servers.nursery import ForkedService
-from servers.service import Service
+from support.reliability.invariants import Ledger
+from support.reliability.real import Caller, assert_holds_after_sweep, in_threads
+from support.servers.nursery import ForkedService
+from support.servers.service import Service
 
 SECONDS = 60 if BIG else 2
 CLIENTS = 50 if BIG else 12
@@ -193,7 +193,7 @@ def test_an_upload_that_is_overtaken_while_its_body_comes_in_is_refused(world):
     """What was the last version before the body is no longer, when it is to be written."""
     collection = world.collection()
     source = Source(1 << 21, at=1 << 20, do=lambda: world.push(collection, b"faster"))
-    with pytest.raises(OvertakenError):
+    with pytest.raises(VersionConflictError):
         world.push(collection, b"", stream=source, after=0)
 
     assert [1] == world.numbers(collection)

@@ -17,7 +17,6 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import text
 
-from databases import _empty
 from frepo_core.db.models import Base
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.roles import Role
@@ -25,14 +24,15 @@ from frepo_core.errors import (
     AccessDeniedError,
     FrepoError,
     MalformedRequestError,
-    OvertakenError,
     RuleError,
     TooBigError,
+    VersionConflictError,
 )
 from frepo_core.testing.sources import Source
 from reliability.conftest import BIG
-from reliability.invariants import ALERTING, assert_unchanged, digest_of
-from reliability.world import World
+from support.databases import _empty
+from support.reliability.invariants import ALERTING, assert_unchanged, digest_of
+from support.reliability.world import World
 
 EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if BIG else "8"))
 STEPS = 30
@@ -61,7 +61,7 @@ class Shelf:
         """Return the versions that are there after a push, or the refusal."""
         size, one, total, count = len(content), self.limits[ONE], self.limits[TOTAL], self.limits[COUNT]
         if follows is not None and follows != self.last:
-            return OvertakenError
+            return VersionConflictError
         if (one and size > one) or (total and size > total):
             return RuleError
         kept = dict(self.versions)

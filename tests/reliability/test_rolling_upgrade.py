@@ -8,10 +8,10 @@ from collections import defaultdict
 
 import pytest
 
-from live.wire import Client
-from reliability.earlier import EarlierService, unpack
-from reliability.real import BROKEN
-from servers.nursery import ForkedService
+from support.reliability.earlier import EarlierService, unpack
+from support.reliability.real import BROKEN
+from support.servers.nursery import ForkedService
+from support.wire import Client
 
 # The last commit that kept answers under the id of the collection alone, and without the file that they name.
 EARLIER = "343987a0ef21e355e755c2e79980e59668149b33"

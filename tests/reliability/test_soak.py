@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from soak.plot import draw
-from soak.samples import MEASURES, Sample, growth, take
+from support.soak.plot import draw
+from support.soak.samples import MEASURES, Sample, growth, take
 
 
 def samples(**grows):

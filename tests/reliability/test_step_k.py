@@ -11,11 +11,11 @@ from sqlalchemy.exc import OperationalError
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
-from frepo_core.services.intake import Incoming
-from frepo_core.services.repeats import Repeat, Repeated
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.idempotency import Repeat, Repeated
 from frepo_core.testing import Fail, Stall
 from reliability.conftest import BIG
-from reliability.invariants import assert_unchanged, digest_of
+from support.reliability.invariants import assert_unchanged, digest_of
 
 STORAGE_CALLS = ("store", "open", "stat", "delete", "list")
 SECONDS = 20
@@ -91,7 +91,7 @@ def repeat_version(world, k):
 
     def push():
         facts, incoming = world.services.collections.get(collection), Incoming(stream=BytesIO(content))
-        added = world.services.adding.add(facts, incoming, by=world.admin, repeat=repeat)
+        added = world.services.add_version.add(facts, incoming, by=world.admin, repeat=repeat)
         number = added.answer["number"] if isinstance(added, Repeated) else added.version.number
         assert 2 == number
         if (collection, number) not in world.ledger.versions:

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from reliability.invariants import Ledger, digest_of
-from reliability.real import Caller, assert_holds_after_sweep
-from servers.lying_s3 import lying_s3
-from servers.nursery import ForkedService
+from support.reliability.invariants import Ledger, digest_of
+from support.reliability.real import Caller, assert_holds_after_sweep
+from support.servers.lying_s3 import lying_s3
+from support.servers.nursery import ForkedService
 
 WAIT = 0.4  # seconds that the service waits for the store
 OUT_OF_ORDER = ["gone", "500", "page", "page of an error", "slow"]

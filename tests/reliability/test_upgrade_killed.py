@@ -9,12 +9,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import insert, inspect, select, text
 
-from frepo_core.db import make_engine, migrations, names, utc_now
+from frepo_core.db import make_engine, migrations, name_index, utc_now
 from frepo_core.db.models import Base, Token
 from frepo_core.errors import ConfigurationError
 from reliability.conftest import BIG
-from reliability.upgrading import upgrade_to
-from servers.nursery import Child
+from support.reliability.upgrading import upgrade_to
+from support.servers.nursery import Child
 
 # From nothing, and at each statement, only in the full form.
 STARTS, STEPS = (["nothing", "0001"], {}) if BIG else (["0001"], {"sqlite": 13, "postgresql": 13, "mysql": 8})
@@ -59,7 +59,9 @@ def differences(engine):
     with engine.connect() as connection:
         options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
         # The index over names, which no model can describe.
-        options["include_name"] = lambda name, *_: name != names.INDEX and not str(name).startswith(names.TABLE)
+        options["include_name"] = lambda name, *_: (
+            name != name_index.INDEX and not str(name).startswith(name_index.TABLE)
+        )
         return compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
 
 
@@ -72,7 +74,7 @@ def test_an_upgrade_that_is_killed_at_any_statement_comes_back(engine, fresh_dat
             with engine.begin() as connection:
                 connection.execute(insert(Token).values(ROW | {"created_at": utc_now()}))
         engine.dispose()
-        order = {"call": "reliability.upgrading:upgrade_and_die", "arguments": [fresh_database_url, k]}
+        order = {"call": "support.reliability.upgrading:upgrade_and_die", "arguments": [fresh_database_url, k]}
         ended = Child(nursery, **order).wait(60)
         assert ended in {KILLED, FINISHED}
         migrations.upgrade(engine)

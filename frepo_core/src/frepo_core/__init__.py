@@ -21,8 +21,8 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     """
     with _kept():
         from frepo_core.errors import FrepoError
-        from frepo_core.services.assembly import assemble
-        from frepo_core.services.sniffing import sniff
+        from frepo_core.services.container import assemble
+        from frepo_core.services.content.mime_detection import detect_type
         from frepo_core.services.startup import make_ready
         from frepo_core.web import make_app
 
@@ -30,7 +30,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
             services = assemble(settings)
             make_ready(services.database, services.settings)
             services.database.refill_reserve()
-            sniff(b"")  # a libmagic that cannot be loaded is found now, not by the first upload
+            detect_type(b"")  # a libmagic that cannot be loaded is found now, not by the first upload
             return make_app(services)
         except FrepoError as error:
             raise SystemExit(f"frepo cannot start. {error.message}") from error

@@ -83,13 +83,13 @@ class RuleError(FrepoError):
         self.text = text
 
 
-class OvertakenError(FrepoError):
+class VersionConflictError(FrepoError):
     """Another version came first, and the upload was bound to the one before (`If-Match`)."""
 
     number = 4015
 
 
-class KeyReusedError(FrepoError):
+class IdempotencyConflictError(FrepoError):
     """An Idempotency-Key came again with other content."""
 
     number = 4016
@@ -143,7 +143,7 @@ class RemoteRefusedError(RemoteError):
 
 
 class RemoteFailedError(RemoteError):
-    """Fetching broke on the way (add-by-url)."""
+    """Fetcher broke on the way (add-by-url)."""
 
     number = 60006
 

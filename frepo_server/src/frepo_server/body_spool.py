@@ -25,10 +25,10 @@ class BodySpool:
                 self._error = error
 
     def getfile(self) -> Any:
-        """Return the body as a file, or a `LostBody`."""
+        """Return the body as a file, or a `FailedBody`."""
         if self._error is None:
             return self._buffer.getfile()
-        return LostBody(self._hooks.body_lost(self._error) if self._hooks else self._error)
+        return FailedBody(self._hooks.body_lost(self._error) if self._hooks else self._error)
 
     def close(self) -> None:
         """Delete the body."""
@@ -38,7 +38,7 @@ class BodySpool:
         return self._buffer.__len__()
 
 
-class LostBody:
+class FailedBody:
     """Stands for a body that the disk did not take. Reading it raises the error."""
 
     def __init__(self, error: Exception) -> None:

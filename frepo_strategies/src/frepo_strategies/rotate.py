@@ -2,13 +2,7 @@
 
 from collections.abc import Sequence
 
-from frepo_core.plugins import (
-    CollectionFull,
-    CollectionState,
-    CollectionStrategy,
-    IncomingVersion,
-    VersionInfo,
-)
+from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, VersionInfo
 
 
 class DeleteOldestWhenAddingNew(CollectionStrategy):

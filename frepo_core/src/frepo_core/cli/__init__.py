@@ -1,5 +1,5 @@
 """The console: cliff commands over the same services as the web. A plug-in's commands inherit `FrepoCommand`."""
 
-from .command import FrepoCommand
+from .base import FrepoCommand
 
 __all__ = ["FrepoCommand"]

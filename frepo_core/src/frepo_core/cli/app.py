@@ -11,10 +11,10 @@ from cliff.app import App
 
 from frepo_core.errors import FrepoError
 
-from .commands import ExactCommands
-from .explain import explain
+from .command_loader import ExactCommands
+from .error_messages import explain
+from .help import overview
 from .logs import configure_logging
-from .overview import overview
 
 
 class FrepoApp(App):

@@ -11,10 +11,10 @@ from frepo_core.domain.roles import Role
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
-from .command import FrepoCommand, check_id, check_length
+from .base import FrepoCommand, check_id, check_length
 
 if TYPE_CHECKING:
-    from frepo_core.services.tokens import IssuedToken, NewToken, Tokens
+    from frepo_core.services.access.tokens import IssuedToken, NewToken, Tokens
 
 # What an unset variable of a script leaves: without its restriction the token would be good for anybody.
 EMPTY = "is empty; leave it out for no restriction"
@@ -38,7 +38,7 @@ class GenerateAdminToken(TokenCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Make the token."""
-        from frepo_core.services.tokens import NewToken
+        from frepo_core.services.access.tokens import NewToken
 
         new = NewToken(roles=[Role.ADMINISTRATOR], expires="never")
         issued = self.tokens().generate(new)
@@ -73,7 +73,7 @@ class CreateToken(TokenCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Make the token, or find that it is there."""
-        from frepo_core.services.tokens import NewToken
+        from frepo_core.services.access.tokens import NewToken
 
         new = NewToken(
             roles=_roles(arguments.roles),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError
 
-from .command import FrepoCommand, check_id, check_length
-from .limits import GUARDS, add_numbers, read_guards, read_limits
+from .base import FrepoCommand, check_id, check_length
+from .limit_options import GUARDS, add_numbers, read_guards, read_limits
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections import CollectionChange, Collections
+    from frepo_core.services.collections.collections import CollectionChange, Collections
 
 
 class CreateCollection(FrepoCommand):
@@ -31,7 +31,7 @@ class CreateCollection(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Make the collection, or find that it is there."""
-        from frepo_core.services.collections import CollectionChange
+        from frepo_core.services.collections.collections import CollectionChange
 
         change = CollectionChange(
             limits=read_limits(arguments),

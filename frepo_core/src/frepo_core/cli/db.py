@@ -3,10 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from .command import FrepoCommand
+from .base import FrepoCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.assembly import Services
+    from frepo_core.services.container import Services
 
 
 class Upgrade(FrepoCommand):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, FieldsError
 
-from .command import FrepoCommand
+from .base import FrepoCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.assembly import Services
+    from frepo_core.services.container import Services
 
 ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
 
@@ -56,7 +56,7 @@ def _words(line: str) -> list[str]:
 
 
 def _make_admin(services: "Services", admin: str) -> str:
-    from frepo_core.services.tokens import NewToken
+    from frepo_core.services.access.tokens import NewToken
 
     try:
         services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never", id=admin))

@@ -2,7 +2,7 @@
 
 import argparse
 
-from .command import FrepoCommand
+from .base import FrepoCommand
 
 
 class AcceptNewPhrase(FrepoCommand):
@@ -11,7 +11,7 @@ class AcceptNewPhrase(FrepoCommand):
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Store the check value of the phrase that is set now."""
         from frepo_core.db import migrations
-        from frepo_core.services import token_phrase
+        from frepo_core.services.access import token_phrase
 
         services = self.assemble()
         settings, database = services.settings, services.database

@@ -12,7 +12,7 @@ from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.sizes import format_size
 from frepo_core.errors import FieldsError
 
-from .command import FrepoCommand
+from .base import FrepoCommand
 from .progress import ProgressBar
 
 Report = tuple[tuple[str, ...], tuple[Any, ...]]
@@ -57,7 +57,7 @@ class Verify(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Verify."""
-        from frepo_core.services.upkeep import verify
+        from frepo_core.services.maintenance import verify
 
         if not 0 < arguments.percent <= 100:
             raise FieldsError({"percent": ["a number over 0 and up to 100"]})
@@ -93,7 +93,7 @@ class Sweep(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Sweep."""
-        from frepo_core.services.upkeep import check_grace, sweep
+        from frepo_core.services.maintenance import check_grace, sweep
 
         grace = _duration("grace", arguments.grace, check_grace)
         services = self.services()
@@ -135,7 +135,7 @@ class Migrate(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Migrate."""
-        from frepo_core.services.upkeep import Migrator
+        from frepo_core.services.maintenance import Migrator
 
         if arguments.source == arguments.target:
             raise FieldsError({"to": ["another storage than --from"]})
@@ -166,7 +166,7 @@ class RebuildIndex(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Read the keys."""
-        from frepo_core.services.upkeep import read_index
+        from frepo_core.services.maintenance import read_index
 
         if not arguments.dry_run:
             raise FieldsError(

@@ -1,7 +1,7 @@
 """The database: engine, transactions, models and migrations."""
 
 from .engine import make_engine
-from .session import Database
+from .transactions import Database
 from .types import utc_now
 
 __all__ = ["Database", "make_engine", "utc_now"]

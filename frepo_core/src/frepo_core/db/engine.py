@@ -9,7 +9,7 @@ from sqlalchemy.pool import PoolResetState
 
 from frepo_core.errors import ConfigurationError
 
-from .reserve import Reserve, lacks_space
+from .sqlite.reserve import Reserve, lacks_space
 
 _DRIVERS = {
     "sqlite": "sqlite",

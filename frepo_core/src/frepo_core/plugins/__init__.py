@@ -6,15 +6,8 @@ from .hookspecs import hookimpl
 from .registry import PluginRegistry
 from .settings import PluginSettings
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
-from .storing import PARTIAL, ExactReader, exactly, is_blob_key, is_key, is_partial_path, partial_name
-from .strategy import (
-    CollectionFull,
-    CollectionState,
-    CollectionStrategy,
-    IncomingVersion,
-    StrategySpec,
-    VersionInfo,
-)
+from .storage_helpers import PARTIAL, ExactReader, exactly, is_blob_key, is_key, is_partial_path, partial_name
+from .strategy import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, StrategySpec, VersionInfo
 from .window import Window
 
 __all__ = [

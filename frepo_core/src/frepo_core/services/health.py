@@ -12,7 +12,7 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import AccessDeniedError, BytesMissingError, FrepoError
 from frepo_core.settings import Settings
 
-from .storages import Storages
+from .blobs.backends import Backends
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class HealthReport:
 class Health:
     """The use case of monitoring."""
 
-    def __init__(self, database: Database, storages: Storages, settings: Settings) -> None:
+    def __init__(self, database: Database, storages: Backends, settings: Settings) -> None:
         self._database = database
         self._storages = storages
         self._code = settings.health_check_code.get_secret_value()

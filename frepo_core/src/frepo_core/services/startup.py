@@ -3,7 +3,7 @@
 from frepo_core.db import Database, migrations
 from frepo_core.settings import Settings
 
-from . import token_phrase
+from .access import token_phrase
 
 
 def make_ready(database: Database, settings: Settings) -> None:

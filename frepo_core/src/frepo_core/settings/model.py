@@ -191,7 +191,7 @@ class Settings(BaseModel):
         "Route pattern with {accessToken}, {fileId} and, if wanted, {expirationTime}.",
     )
 
-    # Fetching
+    # Fetcher
     add_by_url_allowed_networks: Networks = _setting(
         "add_by_url.allowed_networks", (), "Networks that add-by-url may reach although they are not public."
     )

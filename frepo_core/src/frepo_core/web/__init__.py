@@ -5,22 +5,23 @@ A plug-in that adds endpoints imports from here what its hook `frepo_endpoints` 
 
 from pyramid.config import Configurator
 
-from frepo_core.services.assembly import Services
+from frepo_core.services.container import Services
 
-from . import collections, docs, downloads, fetching, hotlinks, listing, technical, tokens, uploads, versions
-from .dispatch import add_endpoints
-from .endpoint import Answer, Endpoint
-from .extensions import plugin_endpoints
-from .request import FrepoRequest
-from .security import TokenPolicy
-from .server_hooks import ServerHooks
-from .wire import Form, Query, Reply
+from .routing.endpoint import Answer, Endpoint
+from .routing.plugin_endpoints import plugin_endpoints
+from .routing.request import FrepoRequest
+from .routing.router import add_endpoints
+from .routing.security import TokenPolicy
+from .routing.server_hooks import ServerHooks
+from .schemas.models import Form, Query, Reply
+from .views import add_by_url, api_docs, collections, downloads, listing, status, tokens, uploads, versions
+from .views import protected_urls as protected_urls
 
 __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
 
 # Routes are tried in this order: `/repository/file/upload` is an upload, no file is named so; no collection either.
 # What is asked for most comes first as far as that allows.
-ROOMS = (fetching, uploads, downloads, technical, docs, tokens, collections, listing, versions)
+ROOMS = (add_by_url, uploads, downloads, status, api_docs, tokens, collections, listing, versions)
 
 
 def all_endpoints(services: Services) -> list[Endpoint]:
@@ -28,7 +29,9 @@ def all_endpoints(services: Services) -> list[Endpoint]:
 
     Raises `ConfigurationError` for what a plug-in may not declare.
     """
-    own = [endpoint for room in ROOMS for endpoint in room.ENDPOINTS] + hotlinks.endpoints(services.hotlinks)
+    own = [endpoint for room in ROOMS for endpoint in room.ENDPOINTS] + protected_urls.endpoints(
+        services.protected_urls
+    )
     return own + plugin_endpoints(services.plugins.found, own)
 
 
@@ -37,7 +40,7 @@ def make_app(services: Services) -> object:
     config = Configurator(request_factory=FrepoRequest)
     config.registry.services = services
     config.set_security_policy(TokenPolicy())
-    config.include("frepo_core.web.errors")
+    config.include("frepo_core.web.routing.error_views")
     add_endpoints(config, all_endpoints(services))
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)

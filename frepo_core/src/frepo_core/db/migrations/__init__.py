@@ -45,7 +45,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
     Raises `ConfigurationError` for a schema that this version of frepo does not know and for tables of somebody else,
     and `DatabaseUnavailableError` for a database that is away, is none, or is being upgraded for minutes.
     """
-    from .resuming import resuming  # it is Alembic's, too
+    from frepo_core.db.migrations.resumable_ddl import resuming  # it is Alembic's, too
 
     with _translated(), engine.connect() as connection, _locked(connection):
         before = _current(connection)

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from frepo_core.db import names
+from frepo_core.db import name_index
 
 revision = "0003"
 down_revision = "0002"
@@ -26,4 +26,4 @@ def upgrade() -> None:
     op.create_index("ix_collection_newest", "collection", ["created_at", "id"])
     op.drop_index(op.f("ix_collection_created_at"), "collection")
     op.create_index(op.f("ix_blob_damaged_at"), "blob", ["damaged_at"])
-    names.install(op.get_bind())
+    name_index.install(op.get_bind())

@@ -1,0 +1,201 @@
+"""Short transactions: reading, and writing that is tried again when another writer was in the way."""
+
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import transaction
+import zope.sqlalchemy
+from sqlalchemy import Engine, Row, Select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm import Session, sessionmaker
+
+from frepo_core.errors import DatabaseUnavailableError, StorageFull
+
+from .commit_watch import CommitWatch
+from .engine import BUSY_SECONDS
+from .sqlite.reserve import Reserve, lacks_space
+from .sqlite.row_cache import RowCache
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 10
+SILENT = "The database does not answer, try again later"
+RESERVE_ATTEMPTS = 3
+CHECKPOINT_SECONDS = 1
+_READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
+
+
+class Database:
+    """Hands out short transactions; no one may keep one while bytes move.
+
+    A database that is away raises `DatabaseUnavailableError`, a full one `StorageFull`.
+    """
+
+    def __init__(self, engine: Engine, reserve: int = 0) -> None:
+        """Take the engine, and the size in bytes of the space that is kept for deletions (SQLite only)."""
+        self.engine = engine
+        self._reserve = Reserve.of(engine, reserve) if reserve else None
+        self._looking = engine.execution_options(sqlite_begin="")
+        self._sessions = sessionmaker(engine, expire_on_commit=False)
+        self._transactions = _Transactions(explicit=True)
+        zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
+        # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
+        is_sqlite = engine.dialect.name == "sqlite"
+        self._writers = threading.Lock() if is_sqlite else None
+        self._remembered = RowCache(engine) if is_sqlite else None
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Open a session that only reads; it is rolled back at its end."""
+        with _translated(), Session(self.engine) as session:
+            session.connection(execution_options={"sqlite_begin": "DEFERRED"})
+            yield session
+
+    def look(self, query: Select[Any], **values: Any) -> Sequence[Row[Any]]:
+        """Return the rows of one query over tables. Without a session that costs a third.
+
+        `values` are for its `bindparam`s: a query that is made once, and not for each request, costs a third again.
+        On SQLite one that was asked since the last commit is not asked again.
+        """
+        if self._remembered is None:
+            return self._ask(query, values)
+        return self._remembered.find((query, *values.values()), lambda: self._ask(query, values))
+
+    def refill_reserve(self) -> None:
+        """Reserve the space for deletions again, where there is enough of it. Never raises."""
+        if self._reserve is not None:
+            self._reserve.refill()
+
+    def write(
+        self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None, may_use_reserve: bool = False
+    ) -> Result:
+        """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
+
+        What `work` raises rolls back and comes out. `watch` learns whether the commit happened. Another program
+        that keeps SQLite locked is waited for once, and not once for each attempt and each writer in the queue.
+        On a full disk, what `may_use_reserve` gets the space that is kept for it: deletions, so that they can make room.
+        """
+        try:
+            return self._write(work, watch)
+        except StorageFull:
+            if self._reserve is None or not may_use_reserve:
+                raise
+        result = self._write_from_reserve(work, self._reserve, watch)
+        self._reserve.refill()
+        return result
+
+    def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
+        patience = time.monotonic() + BUSY_SECONDS
+        with self._turn(), _translated():
+            manager = self._transactions
+            for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
+                if tried:
+                    time.sleep(random.uniform(0, 0.02 * tried))  # spreads writers, guards nothing
+                with attempt as current:
+                    session = self._sessions()
+                    current.join(_Conflicts(manager, patience))
+                    if watch is not None:
+                        current.join(watch.restart(manager))
+                    result = work(session)
+            return result
+
+    def _write_from_reserve(
+        self, work: Callable[[Session], Result], reserve: Reserve, watch: CommitWatch | None
+    ) -> Result:
+        """Write while the reserve is released. Another writer may take it back in between, so try again."""
+        for attempt in range(RESERVE_ATTEMPTS):
+            with reserve.released():
+                try:
+                    result = self._write(work, watch)
+                except StorageFull:
+                    if attempt + 1 == RESERVE_ATTEMPTS:
+                        raise
+                    continue
+                self._checkpoint()
+                return result
+        raise AssertionError("the last attempt returns or raises")
+
+    def _checkpoint(self) -> None:
+        """Empty SQLite's write-ahead log, which this write made larger, so that the reserve gets its space back."""
+        with contextlib.suppress(OperationalError), self._looking.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={CHECKPOINT_SECONDS * 1000}")
+            try:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+
+    def _ask(self, query: Select[Any], values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with _translated(), self._looking.connect() as connection:
+            return connection.execute(query, values).all()
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Be the one writer of this process, where the database takes one at a time."""
+        if self._writers is None:
+            yield
+            return
+        if not self._writers.acquire(timeout=BUSY_SECONDS):
+            raise DatabaseUnavailableError(SILENT)
+        try:
+            yield
+        finally:
+            self._writers.release()
+
+    def check(self) -> None:
+        """Ask the database for a sign of life."""
+        with self.reading() as session:
+            session.execute(text("SELECT 1"))
+
+
+class _Transactions(threading.local, transaction.TransactionManager):  # type: ignore[misc]  # it has no types
+    """A transaction for each thread: all sessions know one manager, as telling each costs as much as a statement."""
+
+
+class _Conflicts(CommitWatch):
+    """Says which failures of a transaction are worth another try."""
+
+    def __init__(self, manager: transaction.TransactionManager, patience: float) -> None:
+        super().__init__(manager)
+        self._patience = patience
+
+    def should_retry(self, error: BaseException) -> bool:
+        """Take a lost race for a unique name, or for a lock, as a conflict, while there is time."""
+        if time.monotonic() > self._patience:
+            return False
+        if isinstance(error, IntegrityError):
+            return True
+        if not isinstance(error, OperationalError) or error.orig is None:
+            return False
+        if str(getattr(error.orig, "sqlstate", "")).startswith("40"):  # PostgreSQL's class of rollbacks
+            return True
+        return error.orig.args[:1] in {(1205,), (1213,), ("database is locked",)}
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Say in frepo's words that the database is away or full."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+        if lacks_space(error):
+            raise StorageFull("The database has no room left") from error
+        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else SILENT) from error
+    except DBAPIError as error:
+        if _is_read_only(error):
+            raise DatabaseUnavailableError(_READ_ONLY) from error
+        if error.connection_invalidated:
+            raise DatabaseUnavailableError(SILENT) from error
+        raise
+
+
+def _is_read_only(error: Exception) -> bool:
+    """Tell whether a write failed because the database, or the transaction, is read-only."""
+    origin = getattr(error, "orig", None)
+    if str(getattr(origin, "sqlstate", "")) == "25006" or "readonly database" in str(origin):  # PostgreSQL, SQLite
+        return True
+    return getattr(origin, "args", ())[:1] in {(1290,), (1792,), (1836,)}  # MariaDB and MySQL

@@ -1,0 +1,1 @@
+"""Tokens, passwords and signed links."""

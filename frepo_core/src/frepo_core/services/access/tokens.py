@@ -1,0 +1,216 @@
+"""Tokens: made, looked up, revoked, cleared, and found valid or not."""
+
+import contextlib
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Token
+from frepo_core.domain.addresses import is_allowed
+from frepo_core.domain.expiry import parse_expiry
+from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
+from frepo_core.domain.roles import Role
+from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
+from frepo_core.domain.wildcards import matches
+from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
+from frepo_core.settings import Settings
+
+from ..change_log import describe, token_values
+from ..records import identity_of
+
+log = logging.getLogger(__name__)
+
+# Browsers send some 200 characters.
+MAX_USER_AGENT = 2_000
+NO_ACCESS = "No access: a valid token is needed"
+_FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
+_TOKEN = Token.__table__
+_BY_KEY = select(_TOKEN).where(_TOKEN.c.key == bindparam("key"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewToken:
+    """What a token is to be; `expires` is an expression, `id` a UUIDv4 or None for a random one."""
+
+    roles: Sequence[Role]
+    tags: Sequence[str] = ()
+    mimes: Sequence[str] = ()
+    max_file_size: int = 0
+    user_agents: Sequence[str] = ()
+    ip_addresses: Sequence[str] = ()
+    expires: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IssuedToken:
+    """A token with its id, which only its maker ever sees, and the fingerprint that logs name it by."""
+
+    id: str
+    fingerprint: str
+    expires_at: datetime | None
+
+
+class Tokens:
+    """The use cases of tokens. Ids are stored as HMAC only."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._phrase = settings.enc_token_phrase.get_secret_value()
+        self._lifetime = settings.token_expiration_time
+
+    def key(self, token_id: str) -> str | None:
+        """Return the key under which an id is stored; None for what is no UUIDv4."""
+        canonical = parse_uuid4(token_id.lower())
+        return token_key(self._phrase, canonical) if canonical else None
+
+    def fingerprint(self, token_id: str) -> str:
+        """Return what logs may say of a token that was sent, known or not."""
+        key = self.key(token_id)
+        if key is None:
+            return "that is no UUIDv4"
+        with contextlib.suppress(DatabaseUnavailableError):
+            if known := self._find(token_id):
+                return known.fingerprint
+        return fingerprint(key)
+
+    def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
+        """Return what a token stands for. Raises `AccessDeniedError`, which does not say why; the log does."""
+        identity = self._find(token_id, address)
+        if identity is None:
+            log.warning("refused: an unknown token from %s", address)
+            raise AccessDeniedError(NO_ACCESS)
+        if reason := _why_not(identity, address, user_agent):
+            log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
+            raise AccessDeniedError(NO_ACCESS)
+        return identity
+
+    def generate(self, new: NewToken, *, by: Identity | None = None) -> IssuedToken:
+        """Make a token; None makes it for the console. Raises `FieldsError` for an id that is taken or is none, and for an odd expiry."""
+        now = utc_now()
+        try:
+            expires_at = parse_expiry(new.expires, now=now, default=self._lifetime)
+        except ValueError as error:
+            raise FieldsError({"expires": [str(error)]}) from None
+        token_id = parse_uuid4(new.id.lower()) if new.id is not None else new_uuid4()
+        if token_id is None:
+            raise FieldsError({"id": ["id_expects_to_be_uuidv4_format"]})
+        key = token_key(self._phrase, token_id)
+        row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
+        log.info("token %s was made by %s: %s", row.fingerprint, actor(by), describe(token_values(row)))
+        return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
+
+    def look_up(self, token_id: str) -> Identity:
+        """Return any token's facts, expired or not. Raises `NotFoundError`."""
+        identity = self._find(token_id)
+        if identity is None:
+            raise NotFoundError("Token not found")
+        return identity
+
+    def revoke(self, token_id: str, *, by: Identity) -> Identity:
+        """Remove a token, also from every collection. Raises `NotFoundError`, `AccessDeniedError`."""
+        identity = self.look_up(token_id)
+        if Role.ADMINISTRATOR in identity.roles and Role.ADMINISTRATOR not in by.roles:
+            raise AccessDeniedError("Only an administrator may revoke an administrator's token")
+        statement = delete(Token).where(Token.key == identity.token)
+        self._database.write(lambda session: session.execute(statement), may_use_reserve=True)
+        log.info("token %s was revoked by %s", identity.fingerprint, actor(by))
+        return identity
+
+    def revoke_by_fingerprint(self, text: str) -> Identity:
+        """Remove the token that a log names by this fingerprint, for the console. Raises `NotFoundError`."""
+        if not _FINGERPRINT.fullmatch(text.lower()):  # it may be a token's id, which no message may show
+            raise FieldsError({"fingerprint": ["12 to 16 hexadecimal digits are expected, as logs show them"]})
+
+        def work(session: Session) -> Identity:
+            row = session.scalar(select(Token).where(Token.fingerprint == text.lower()).with_for_update())
+            if row is None:
+                raise NotFoundError(f"No token has the fingerprint {text}: it was revoked, cleared, or used up")
+            session.delete(row)
+            return identity_of(row)
+
+        identity = self._database.write(work, may_use_reserve=True)
+        log.info("token %s was revoked by %s", identity.fingerprint, actor(None))
+        return identity
+
+    def clear_expired(self, *, by: Identity | None = None) -> list[tuple[str, datetime]]:
+        """Remove all tokens whose time is over; return their fingerprints and ends."""
+        now = utc_now()
+
+        def work(session: Session) -> list[tuple[str, datetime]]:
+            rows = session.scalars(select(Token).where(Token.expires_at <= now).order_by(Token.expires_at)).all()
+            session.execute(delete(Token).where(Token.key.in_([row.key for row in rows])))
+            return [(row.fingerprint, row.expires_at) for row in rows if row.expires_at]
+
+        cleared = self._database.write(work, may_use_reserve=True)
+        for shown, end in cleared:
+            log.info("token %s was removed by %s: it expired at %s", shown, actor(by), end)
+        return cleared
+
+    def _find(self, token_id: str, address: str = "") -> Identity | None:
+        key = self.key(token_id)
+        if key is None:
+            return None
+        rows = self._database.look(_BY_KEY, key=key)
+        return identity_of(rows[0], address) if rows else None
+
+
+def use_up(session: Session, identity: Identity) -> None:
+    """End a token that is good for one upload, in the upload's own transaction: of two at once, one wins."""
+    if Role.UPLOAD_ONCE not in identity.roles:
+        return
+    row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
+    if row is None:
+        raise AccessDeniedError(NO_ACCESS)
+    session.delete(row)
+    session.flush()
+
+
+def log_used_up(identity: Identity) -> None:
+    """Note in the log, after the commit, that `use_up` ended the token."""
+    if Role.UPLOAD_ONCE in identity.roles:
+        log.info("token %s was used up by its upload", identity.fingerprint)
+
+
+def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) -> Token:
+    return Token(
+        key=key,
+        expires_at=expires_at,
+        roles=sorted({role.value for role in new.roles}),
+        tags=list(new.tags),
+        mimes=list(new.mimes),
+        max_file_size=new.max_file_size,
+        user_agents=list(new.user_agents),
+        ip_addresses=list(new.ip_addresses),
+        created_at=now,
+    )
+
+
+def _insert(session: Session, row: Token) -> Token:
+    """Add the row with the shortest fingerprint that no other token has."""
+    if session.get(Token, row.key):
+        raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
+    candidates = [fingerprint(row.key, length) for length in FINGERPRINT_LENGTHS]
+    taken = set(session.scalars(select(Token.fingerprint).where(Token.fingerprint.in_(candidates))))
+    row.fingerprint = next(candidate for candidate in candidates if candidate not in taken)
+    session.add(row)
+    session.flush()
+    return row
+
+
+def _why_not(identity: Identity, address: str, user_agent: str) -> str | None:
+    if identity.expires_at and identity.expires_at <= utc_now():
+        return "it has expired"
+    if not is_allowed(address, identity.ip_addresses):
+        return "this address is not allowed"
+    if identity.user_agents and len(user_agent) > MAX_USER_AGENT:
+        return f"this User-Agent is longer than {MAX_USER_AGENT} characters"
+    if identity.user_agents and not any(matches(pattern, user_agent) for pattern in identity.user_agents):
+        return "this User-Agent is not allowed"
+    return None

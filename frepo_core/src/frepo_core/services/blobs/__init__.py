@@ -1,0 +1,1 @@
+"""The life of a blob: written, used, collected."""

@@ -1,0 +1,62 @@
+"""The storage backends by name: one for new blobs, others built when a blob's row names them."""
+
+import os
+import threading
+from collections.abc import Mapping
+
+from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageUnavailable
+from frepo_core.settings import load_storage_settings
+
+from .guarded_storage import GuardedStorage
+
+
+class Backends:
+    """Builds backends from their settings, each once, when it is first needed.
+
+    `reads_back`: what is stored is read again and compared before anybody relies on it.
+    """
+
+    def __init__(
+        self,
+        plugins: PluginRegistry,
+        current: str,
+        ini: Mapping[str, str],
+        environment: Mapping[str, str] = os.environ,
+        *,
+        reads_back: bool = False,
+    ) -> None:
+        self.current = current
+        self.reads_back = reads_back
+        self._plugins = plugins
+        self._ini = ini
+        self._environment = environment
+        self._built: dict[str, StorageBackend] = {}
+        self._lock = threading.Lock()
+        self.get(current)
+
+    def get(self, name: str) -> StorageBackend:
+        """Return the backend that new blobs go to, or one that a blob's row names.
+
+        Where its package or its settings are missing, the first is a `ConfigurationError`, the other one
+        `StorageUnavailable`: some blobs cannot be reached until both are back.
+        """
+        with self._lock:
+            if name not in self._built:
+                try:
+                    self._built[name] = self._build(name)
+                except ConfigurationError as error:
+                    if name == self.current:
+                        raise ConfigurationError(f"fs.adapter (FS_ADAPTER) is {name!r}: {error.message}") from error
+                    raise StorageUnavailable(
+                        f"The storage {name!r}, which holds some of the blobs, cannot be used: {error.message}"
+                    ) from error
+            return self._built[name]
+
+    def check_name(self, name: str) -> None:
+        """Raise `ConfigurationError` with the installed names unless a storage has this name."""
+        self._plugins.storage(name)
+
+    def _build(self, name: str) -> StorageBackend:
+        spec = self._plugins.storage(name)
+        settings = load_storage_settings(spec.settings, name, self._ini, self._environment)
+        return GuardedStorage(self._plugins.build_storage(name, settings), self._plugins.storage_origin(name))

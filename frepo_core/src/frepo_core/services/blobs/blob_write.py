@@ -1,0 +1,173 @@
+"""One put of one content: stored under a key of its own, undone unless a committed row uses it."""
+
+import hashlib
+import logging
+from datetime import timedelta
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.commit_watch import CommitWatch
+from frepo_core.db.models import Blob
+from frepo_core.domain.naming import fresh_key
+from frepo_core.errors import BlobNotFound, StorageUnavailable
+from frepo_core.plugins import StorageBackend
+
+from ..content.ingest import CHUNK, Content
+from .backends import Backends
+from .failpoints import hit
+
+log = logging.getLogger(__name__)
+
+_BLOB = Blob.__table__
+_PLACE = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_LOCKED = select(Blob).where(Blob.digest == bindparam("digest")).with_for_update()
+
+
+# Within the first, no sweep can have deleted what was stored. The second is half of the shortest grace period.
+SHORT_WAIT = timedelta(seconds=1)
+LONGEST_WAIT = timedelta(minutes=30)
+
+
+class BlobVanishedError(Exception):
+    """The bytes that the transaction relies on are gone: they have to be stored (again)."""
+
+
+class BlobWrite:
+    """A context manager around a put: leaving without a commit deletes the key that was stored, and only that key.
+
+    Where the outcome of the commit is unknown the key stays: an orphan at worst, never a row without bytes.
+    """
+
+    def __init__(self, content: Content, database: Database, storages: Backends) -> None:
+        self._content = content
+        self._start = content.stream.tell()
+        self._database = database
+        self._storages = storages
+        self._key: str | None = None
+        self._distrusted: str | None = None
+        self._stored_at = utc_now()
+        self._is_lost = False
+        self._uses_own_key = False
+        self._replaced: tuple[str, str] | None = None
+        self.watch = CommitWatch()
+
+    def settle(self) -> None:
+        """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
+        if self._is_lost and self._key:
+            self._delete(self._storages.current, self._key)
+            self._key = None
+        rows = self._database.look(_PLACE, digest=self._content.digest)
+        found = rows[0] if rows else None
+        if found and not found.damaged_at and self._is_sound(found.storage, found.key):
+            return
+        self._distrusted = found.key if found else None
+        if self._key is None:
+            self._store()
+
+    def attach(self, session: Session) -> Blob:
+        """Return the content's blob row, made, adopted or healed; raises `BlobVanishedError`."""
+        self._uses_own_key, self._replaced = False, None
+        row = session.scalar(_LOCKED, {"digest": self._content.digest})
+        if row is None:
+            return self._insert(session)
+        if self._key and (row.damaged_at or row.key == self._distrusted):
+            self._replaced = (row.storage, row.key)
+            row.storage, row.key = self._storages.current, self._key
+            row.damaged_at = row.verified_at = None
+            self._uses_own_key = True
+        row.checksum = self._content.checksum
+        return row
+
+    def confirm(self) -> None:
+        """Check at the end of the write transaction that its wait did not cost the stored bytes.
+
+        While the transaction waits, the bytes have no row: a sweep with a short grace period takes them for an orphan.
+        Raises `BlobVanishedError` where they are gone, or so old that a sweep may be about to delete them; `settle`
+        stores them again then.
+        """
+        if not self._uses_own_key or self._key is None:
+            return
+        waited = abs(utc_now() - self._stored_at)  # by the clock that sweeps look at, which may be set back
+        if waited < SHORT_WAIT:
+            return
+        if waited > LONGEST_WAIT or not self._is_sound(self._storages.current, self._key):
+            log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
+            self._is_lost = True
+            raise BlobVanishedError
+
+    def __enter__(self) -> Self:
+        """Begin; nothing is stored yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Delete the own key where no row uses it, or the bad bytes that it replaced."""
+        if self.watch.outcome_is_unknown:
+            log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
+        elif self.watch.committed and self._uses_own_key:
+            if self._replaced:
+                hit("replaced")
+                log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
+                self._delete(*self._replaced)
+        elif self._key:
+            self._delete(self._storages.current, self._key)
+
+    def _insert(self, session: Session) -> Blob:
+        if self._key is None:
+            raise BlobVanishedError
+        row = Blob(
+            digest=self._content.digest,
+            checksum=self._content.checksum,
+            size=self._content.size,
+            mime=self._content.mime,
+            storage=self._storages.current,
+            key=self._key,
+            created_at=utc_now(),
+        )
+        session.add(row)
+        session.flush()
+        self._uses_own_key = True
+        return row
+
+    def _store(self) -> None:
+        """Store under a fresh key, and look at the backend's own account of it: a lie is no success."""
+        self._key = fresh_key(self._content.digest)
+        self._content.stream.seek(self._start)
+        backend = self._storages.get(self._storages.current)
+        hit("store")
+        backend.store(self._key, self._content.stream, self._content.size)
+        hit("stored")
+        stored = backend.stat(self._key).size
+        hit("measured")
+        if stored != self._content.size:
+            raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
+        if self._storages.reads_back:
+            self._read_back(backend, self._key)
+        self._stored_at, self._is_lost = utc_now(), False
+
+    def _read_back(self, backend: StorageBackend, key: str) -> None:
+        sha256 = hashlib.sha256()
+        with backend.open(key) as stored:
+            while chunk := stored.read(CHUNK):
+                sha256.update(chunk)
+        if sha256.hexdigest() != self._content.digest:
+            raise StorageUnavailable("The storage kept other bytes than it was given")
+
+    def _is_sound(self, storage: str, key: str) -> bool:
+        """Tell whether the bytes seem whole; adopting a blob whose bytes are gone would lose this upload, too."""
+        try:
+            return self._storages.get(storage).stat(key).size == self._content.size
+        except BlobNotFound:
+            return False
+
+    def _delete(self, storage: str, key: str) -> None:
+        """Delete what is not needed. Never raises: the upload has ended by now, well or with an error of its own."""
+        try:
+            self._storages.get(storage).delete(key)
+        except Exception:
+            log.exception("the blob %s was not deleted, storage:sweep will", key)

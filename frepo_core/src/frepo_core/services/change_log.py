@@ -1,0 +1,71 @@
+"""How the log describes what was made, and what an edit changed.
+
+Texts of clients are quoted, so that a line break in one cannot begin a line of its own. Passwords are never shown.
+"""
+
+from collections.abc import Mapping
+
+from frepo_core.db.models import Token
+from frepo_core.domain.limits import COUNT, ONE, TOTAL
+
+from .records import CollectionRecord, FileRecord
+
+
+def describe(values: Mapping[str, object]) -> str:
+    """Return `name value` for each."""
+    return ", ".join(f"{name} {value!r}" for name, value in values.items())
+
+
+def collection_edit(before: CollectionRecord, after: CollectionRecord) -> str:
+    """Return what an edit of a collection changed."""
+    return _edit(collection_values(before), collection_values(after), before.password_hash, after.password_hash)
+
+
+def collection_values(facts: CollectionRecord) -> dict[str, object]:
+    """Return what can be edited of a collection, by the names of the API. Sizes are bytes."""
+    return {
+        "filename": facts.filename,
+        "description": facts.description,
+        "strategy": facts.strategy,
+        COUNT: facts.limits.count,
+        ONE: facts.limits.one,
+        TOTAL: facts.limits.total,
+        "minRetention": str(facts.guards.min_retention),
+        "minVersionSize": facts.guards.min_version_size,
+        "maxShrinkPercent": facts.guards.max_shrink_percent,
+        "onSuspicious": facts.guards.action,
+    }
+
+
+def file_edit(before: FileRecord, after: FileRecord) -> str:
+    """Return what an upload with `fileOverwrite` changed of a file."""
+    old, new = ({"tags": list(facts.tags), "public": facts.public} for facts in (before, after))
+    return _edit(old, new, before.password_hash, after.password_hash)
+
+
+def file_values(facts: FileRecord) -> dict[str, object]:
+    """Return what tells a file and its content."""
+    return {"name": facts.stored_name, "size": facts.blob.size, "sha256": facts.blob.digest, "type": facts.blob.mime}
+
+
+def token_values(row: Token) -> dict[str, object]:
+    """Return what a token may do. User-Agents are counted only: some are as good as a password."""
+    return {
+        "roles": row.roles,
+        "expires": str(row.expires_at) if row.expires_at else "never",
+        "tags": row.tags,
+        "types": row.mimes,
+        "maxAllowedFileSize": row.max_file_size,
+        "addresses": row.ip_addresses,
+        "number of User-Agents": len(row.user_agents),
+    }
+
+
+def _edit(
+    before: Mapping[str, object], after: Mapping[str, object], old_password: str | None, new_password: str | None
+) -> str:
+    """Return `name old -> new` for each value that differs, and whether the password does."""
+    changed = [f"{name} {before[name]!r} -> {after[name]!r}" for name in before if before[name] != after[name]]
+    if old_password != new_password:
+        changed.append("password removed" if new_password is None else "password set")
+    return ", ".join(changed) or "no change"

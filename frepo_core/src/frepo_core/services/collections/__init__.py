@@ -1,0 +1,1 @@
+"""Collections and their versions, and the rotation of versions."""

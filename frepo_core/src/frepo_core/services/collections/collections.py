@@ -1,0 +1,268 @@
+"""Collections: created, edited, deleted, and which tokens are allowed in them."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
+from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
+from frepo_core.domain.roles import Role
+from frepo_core.errors import AccessDeniedError, FieldsError, RuleError
+from frepo_core.plugins import PluginRegistry
+from frepo_core.settings import Settings
+
+from ..access.passwords import Passwords
+from ..access.tokens import NO_ACCESS
+from ..change_log import collection_edit, collection_values, describe
+from ..records import CollectionRecord
+
+log = logging.getLogger(__name__)
+
+DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionChange:
+    """What a collection is to be. `limits` holds only the fields that the request names; None keeps or defaults.
+
+    A `password` of None keeps what is, an empty one removes it. `guards` likewise: by the names of `Guards`.
+    """
+
+    limits: Mapping[str, int]
+    guards: Mapping[str, Any] = field(default_factory=dict)
+    strategy: str | None = None
+    description: str | None = None
+    filename: str | None = None
+    password: str | None = field(default=None, repr=False)
+    id: str | None = None
+
+
+class Collections:
+    """The use cases of collections. With `simulate` all is checked and answered the same, nothing changes."""
+
+    def __init__(self, database: Database, settings: Settings, plugins: PluginRegistry, passwords: Passwords) -> None:
+        self._database = database
+        self._plugins = plugins
+        self._passwords = passwords
+        self._ceilings = Limits(
+            count=settings.backup_max_versions,
+            one=settings.backup_one_version_max_size,
+            total=settings.backup_collection_max_size,
+        )
+
+    def get(self, collection_id: str) -> CollectionRecord:
+        """Return a collection. Raises `FieldsError` where it does not exist."""
+        with self._database.reading() as session:
+            return CollectionRecord.of(_find(session, collection_id))
+
+    def lists(self, collection_id: str, identity: Identity) -> bool:
+        """Tell whether the collection lists the token."""
+        with self._database.reading() as session:
+            return session.get(CollectionToken, (collection_id.lower(), identity.token)) is not None
+
+    def create(self, change: CollectionChange, *, by: Identity | None, simulate: bool = False) -> CollectionRecord:
+        """Create a collection that lists its creator's token; None creates for the console, with every right.
+
+        Raises `AccessDeniedError` for a limit that is off or a chosen id without the role, `RuleError`.
+        """
+        _check_roles(change, by)
+        self._check_strategy(change.strategy)
+        limits = self._limits(change.limits, self._ceilings)
+        check_limits(limits, ceilings=self._ceilings, asked=change.limits)
+        row = Collection(
+            id=_new_id(change.id),
+            max_backups_count=limits.count,
+            max_one_version_size=limits.one,
+            max_collection_size=limits.total,
+            strategy=change.strategy or DEFAULT_STRATEGY,
+            description=change.description or "",
+            filename=change.filename,
+            password_hash=self._passwords.hash(change.password or ""),
+            created_at=utc_now(),
+            last_number=0,
+            versions_count=0,
+            stored_size=0,
+        )
+        _set_guards(row, replace(Guards(), **change.guards))
+
+        def work(session: Session) -> CollectionRecord:
+            if session.get(Collection, row.id):
+                raise FieldsError({"id": ["id_not_unique"]})
+            facts = CollectionRecord.of(row)
+            if by is not None and session.get(Token, by.token) is None:
+                raise AccessDeniedError(NO_ACCESS)
+            if not simulate:
+                session.add(row)
+                session.flush()
+                if by is not None:
+                    session.add(CollectionToken(collection_id=row.id, token_key=by.token))
+            return facts
+
+        facts = self._database.write(work)
+        if not simulate:
+            what = describe(collection_values(facts))
+            log.info("collection %s: created by %s: %s", facts.id, actor(by), what)
+        return facts
+
+    def edit(
+        self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
+    ) -> CollectionRecord:
+        """Change a collection; what the change leaves out stays. Raises as `create` does."""
+        _check_roles(change, by)
+        self._check_strategy(change.strategy)
+        password_hash = self._passwords.hash(change.password or "")
+
+        def work(session: Session) -> tuple[CollectionRecord, CollectionRecord]:
+            row = _find(session, collection_id, lock=True)
+            current = CollectionRecord.of(row)
+            limits = self._limits(change.limits, current.limits)
+            check_limits(limits, ceilings=self._ceilings, asked=change.limits, stored=row.stored_size)
+            row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
+                limits.count,
+                limits.one,
+                limits.total,
+            )
+            row.strategy = change.strategy or row.strategy
+            row.description = row.description if change.description is None else change.description
+            row.filename = change.filename or row.filename
+            row.password_hash = row.password_hash if change.password is None else password_hash
+            _set_guards(row, replace(current.guards, **change.guards))
+            facts = CollectionRecord.of(row)
+            if simulate:
+                session.expunge(row)
+            return current, facts
+
+        before, facts = self._database.write(work)
+        if not simulate:
+            log.info("collection %s: edited by %s: %s", facts.id, actor(by), collection_edit(before, facts))
+        return facts
+
+    def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionRecord:
+        """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
+
+        def work(session: Session) -> CollectionRecord:
+            row = _find(session, collection_id, lock=True)
+            if row.versions_count:
+                raise RuleError(
+                    4005, "collection", "collection_cannot_be_deleted_while_it_contains_not_deleted_versions"
+                )
+            if not simulate:
+                session.execute(delete(CollectionToken).where(CollectionToken.collection_id == row.id))
+                session.delete(row)
+            return CollectionRecord.of(row)
+
+        facts = self._database.write(work, may_use_reserve=True)
+        if not simulate:
+            log.info("collection %s: deleted by %s: %s", facts.id, actor(by), describe(collection_values(facts)))
+        return facts
+
+    def allow_token(
+        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
+    ) -> int:
+        """Put a token on the list; twice is fine. Return how many are on it. Raises `FieldsError`."""
+
+        def work(session: Session) -> tuple[int, str | None]:
+            row = _find(session, collection_id, lock=True)
+            token = _find_token(session, token_key)
+            is_new = session.get(CollectionToken, (row.id, token_key)) is None
+            if is_new and not simulate:
+                session.add(CollectionToken(collection_id=row.id, token_key=token_key))
+                session.flush()
+            count = _count_tokens(session, row.id) + (is_new and simulate)
+            return count, token.fingerprint if is_new and not simulate else None
+
+        count, allowed = self._database.write(work)
+        if allowed:
+            log.info("collection %s: token %s was allowed by %s", collection_id, allowed, actor(by))
+        return count
+
+    def disallow_token(
+        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
+    ) -> int:
+        """Take a token off the list; twice is fine. Return how many are left. Raises `FieldsError`."""
+
+        def work(session: Session) -> tuple[int, str | None]:
+            row = _find(session, collection_id, lock=True)
+            token = _find_token(session, token_key)
+            entry = session.get(CollectionToken, (row.id, token_key))
+            if entry is not None and not simulate:
+                session.delete(entry)
+                session.flush()
+            count = _count_tokens(session, row.id) - (entry is not None and simulate)
+            return count, token.fingerprint if entry is not None and not simulate else None
+
+        count, removed = self._database.write(work)
+        if removed:
+            log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, actor(by))
+        return count
+
+    def _check_strategy(self, name: str | None) -> None:
+        if name is not None and name not in self._plugins.strategies:
+            known = "___or__".join(sorted(self._plugins.strategies))
+            raise FieldsError({"form.strategy": [f"unknown_strategy_allowed___{known}"]}, "Form validation error")
+
+    def _limits(self, asked: Mapping[str, int], others: Limits) -> Limits:
+        return Limits(
+            count=asked.get(COUNT, others.count), one=asked.get(ONE, others.one), total=asked.get(TOTAL, others.total)
+        )
+
+
+def gone() -> FieldsError:
+    """Make the error for a collection that does not exist."""
+    return FieldsError({"form.collection": ["collection_no_longer_exists"]})
+
+
+def _find(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
+    query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise gone()
+    return row
+
+
+def _set_guards(row: Collection, guards: Guards) -> None:
+    row.min_retention = int(guards.min_retention.total_seconds())
+    row.min_version_size = guards.min_version_size
+    row.max_shrink_percent = guards.max_shrink_percent
+    row.guard_action = guards.action
+
+
+def _check_roles(change: CollectionChange, by: Identity | None) -> None:
+    if by is None:
+        return
+    if infinite_fields(change.limits) and not by.holds(Role.INFINITE_LIMITS):
+        raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
+    if change.id is not None and not by.holds(Role.CHOOSE_COLLECTION_IDS):
+        raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
+
+
+def _new_id(chosen: str | None) -> str:
+    if chosen is None:
+        return new_uuid4()
+    canonical = parse_uuid4(chosen.lower())
+    if canonical is None:
+        raise RuleError(4011, "id", "custom_id_is_not_uuid_format")
+    return canonical
+
+
+def _find_token(session: Session, token_key: str | None) -> Token:
+    row = session.get(Token, token_key) if token_key else None
+    if row is None:
+        raise FieldsError({"form.token": ["token_not_found"]})
+    return row
+
+
+def _count_tokens(session: Session, collection_id: str) -> int:
+    return (
+        session.scalar(
+            select(func.count()).select_from(CollectionToken).where(CollectionToken.collection_id == collection_id)
+        )
+        or 0
+    )

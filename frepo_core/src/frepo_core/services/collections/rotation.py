@@ -1,0 +1,127 @@
+"""Asks a collection's strategy to make room, and holds its answer against the limits."""
+
+from collections.abc import Sequence
+from typing import overload
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.domain.backup_guards import retained
+from frepo_core.domain.limits import COUNT
+from frepo_core.errors import RuleError
+from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
+
+from ..records import CollectionRecord
+from .strategy_answers import ask_strategy
+
+PAGE = 100
+
+
+def make_room(
+    session: Session,
+    plugins: PluginRegistry,
+    collection: CollectionRecord,
+    incoming: IncomingVersion,
+    *,
+    suspicion: RuleError | None = None,
+    counts: bool = True,
+) -> Sequence[VersionInfo]:
+    """Return the versions that leave for the incoming one. Raises `RuleError` where it cannot come in.
+
+    Raises `PluginError` where the strategy fails, or its answer breaks a limit. A guard holds whatever it answers.
+    `suspicion` is what `suspicion_of` said of the content: nothing is removed for a suspicious one.
+    `counts` is False where only a refusal matters, before the content is read.
+    """
+    check_fits_at_all(collection, incoming.size)
+    state = CollectionState(
+        max_versions=collection.limits.count,
+        max_size=collection.limits.total,
+        stored_size=collection.stored_size,
+        versions=PresentVersions(session, collection),
+    )
+    if suspicion and collection.guards.action == "refuse":
+        raise suspicion
+    try:
+        evicted = ask_strategy(plugins, collection.strategy, state, incoming, counts=counts)
+    except CollectionFull:
+        raise _full(collection) from None
+    if evicted and suspicion:
+        raise suspicion
+    if any(collection.guards.protects(version.created_at, now=incoming.created_at) for version in evicted):
+        raise retained()
+    return evicted
+
+
+def suspicion_of(session: Session, collection: CollectionRecord, size: int) -> RuleError | None:
+    """Return what speaks against a content of so many bytes, beside the newest version that nothing spoke against."""
+    guards = collection.guards
+    if not (guards.min_version_size or guards.max_shrink_percent):
+        return None
+    query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
+    sound = query.where(Version.collection_id == collection.id, Version.is_suspicious.is_not(True))
+    return guards.suspicion(size, session.scalar(sound.order_by(Version.number.desc()).limit(1)))
+
+
+def check_fits_at_all(collection: CollectionRecord, size: int) -> None:
+    """Raise `RuleError` for a version of so many bytes that could never be in the collection."""
+    if collection.limits.one and size > collection.limits.one:
+        raise larger_than_one_may_be()
+    if collection.limits.total and size > collection.limits.total:
+        raise larger_than_all_may_be()
+
+
+def larger_than_one_may_be() -> RuleError:
+    """Make the refusal of a version that is over the limit for one."""
+    return RuleError(4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection")
+
+
+def larger_than_all_may_be() -> RuleError:
+    """Make the refusal of a version for which the collection's size leaves no room."""
+    return RuleError(4007, "file", "new_version_makes_collection_too_big_on_disk")
+
+
+def _full(collection: CollectionRecord) -> RuleError:
+    if collection.limits.count and collection.versions_count >= collection.limits.count:
+        return RuleError(4000, COUNT, "max_backups_count_too_many", context={"max": collection.limits.count})
+    return larger_than_all_may_be()
+
+
+class PresentVersions(Sequence[VersionInfo]):
+    """The versions of a collection, ascending, loaded a page at a time as far as somebody looks."""
+
+    def __init__(self, session: Session, collection: CollectionRecord) -> None:
+        self._session = session
+        self._collection = collection
+        self._loaded: list[VersionInfo] = []
+
+    def __len__(self) -> int:
+        return self._collection.versions_count
+
+    @overload
+    def __getitem__(self, index: int) -> VersionInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
+
+    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        while len(self._loaded) <= position and self._load_page():
+            pass
+        return self._loaded[position]
+
+    def _load_page(self) -> bool:
+        after = self._loaded[-1].number if self._loaded else 0
+        rows = self._session.execute(
+            select(Version.id, Version.number, Version.created_at, Blob.size)
+            .join(File, File.id == Version.file_id)
+            .join(Blob, Blob.id == File.blob_id)
+            .where(Version.collection_id == self._collection.id, Version.number > after)
+            .order_by(Version.number)
+            .limit(PAGE)
+        ).all()
+        self._loaded += [
+            VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at) for row in rows
+        ]
+        return bool(rows)

@@ -1,0 +1,126 @@
+"""Versions: listed, found and deleted."""
+
+import logging
+from collections.abc import Sequence
+
+from sqlalchemy import Select, delete, select
+from sqlalchemy.orm import Session, joinedload
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, File, Version
+from frepo_core.domain.backup_guards import retained
+from frepo_core.domain.identity import Identity, actor, parse_uuid4
+from frepo_core.domain.naming import parse_version_number
+from frepo_core.domain.roles import Role
+from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, RuleError
+
+from ..access.passwords import Passwords
+from ..blobs.lifecycle import Blobs
+from ..change_log import describe, file_values
+from ..idempotency import forget
+from ..records import CollectionRecord, VersionRecord
+from .collections import gone
+
+log = logging.getLogger(__name__)
+
+
+class Versions:
+    """The use cases of versions."""
+
+    def __init__(self, database: Database, blobs: Blobs, passwords: Passwords) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._passwords = passwords
+
+    def list(self, collection_id: str) -> list[VersionRecord]:
+        """Return all versions, ascending."""
+        with self._database.reading() as session:
+            rows = session.scalars(with_files().where(Version.collection_id == collection_id).order_by(Version.number))
+            return [VersionRecord.of(row) for row in rows]
+
+    def find(self, collection_id: str, name: str) -> VersionRecord:
+        """Return the version named `latest`, `recent`, `first`, `v<N>` or by its id. Raises `NotFoundError`."""
+        query = with_files().where(Version.collection_id == collection_id)
+        number = parse_version_number(name)
+        if name in {"latest", "recent"}:
+            query = query.order_by(Version.number.desc()).limit(1)
+        elif name == "first":
+            query = query.order_by(Version.number).limit(1)
+        elif number is not None:
+            query = query.where(Version.number == number)
+        else:
+            query = query.where(Version.id == parse_uuid4(name.lower()))
+        with self._database.reading() as session:
+            row = session.scalar(query)
+            if row is None:
+                raise NotFoundError("Object not found")
+            return VersionRecord.of(row)
+
+    def opens(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
+        """Check the version's password. Return whether a link may stand for it; raises `AccessDeniedError`."""
+        if by.holds(Role.VIEW_ANY_FILE):
+            return True
+        if not self._passwords.opens(password, version.file.password_hash, client=address):
+            raise AccessDeniedError("No access to read the file, maybe invalid password?")
+        return version.file.password_hash is not None
+
+    def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:
+        """Delete the version `v<N>` or of this id. Raises `FieldsError`, and `RuleError` for another
+        collection's, and for one that is younger than the minimal retention."""
+
+        def work(session: Session) -> tuple[VersionRecord, list[int]]:
+            collection = lock(session, collection_id)
+            row = _find_for_deletion(session, collection_id, name)
+            if CollectionRecord.of(collection).guards.protects(row.created_at, now=utc_now()):
+                raise retained()
+            facts = VersionRecord.of(row)
+            if simulate:
+                return facts, []
+            forget(session, row.file_id)
+            return facts, remove(session, collection, [row])
+
+        deleted, perhaps_unused = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(perhaps_unused)
+        if not simulate:
+            what = describe(file_values(deleted.file))
+            log.info("collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, actor(by), what)
+
+
+def with_files() -> Select[Version]:
+    """Select versions with their files and blobs."""
+    return select(Version).options(joinedload(Version.file).joinedload(File.blob))
+
+
+def lock(session: Session, collection_id: str) -> Collection:
+    """Return the collection's row, locked until the end of the transaction. Raises `FieldsError`."""
+    row = session.scalar(select(Collection).where(Collection.id == collection_id).with_for_update())
+    if row is None:
+        raise gone()
+    return row
+
+
+def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:
+    number = parse_version_number(name)
+    if number is not None:
+        query = with_files().where(Version.collection_id == collection_id, Version.number == number)
+    else:
+        query = with_files().where(Version.id == parse_uuid4(name.lower()))
+    row: Version | None = session.scalar(query)
+    if row is None:
+        raise FieldsError({"form.version": ["version_no_longer_exists"]})
+    if row.collection_id != collection_id:
+        raise RuleError(400, "collection", "version_collection_mismatch")
+    return row
+
+
+def remove(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
+    """Remove versions and their files' rows; return the blobs that are perhaps unused now."""
+    file_ids = [row.file_id for row in rows]
+    perhaps_unused = [row.file.blob_id for row in rows]
+    collection.versions_count -= len(rows)
+    collection.stored_size -= sum(row.file.blob.size for row in rows)
+    session.flush()
+    if rows:
+        session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
+        session.execute(delete(File).where(File.id.in_(file_ids)))
+    return perhaps_unused

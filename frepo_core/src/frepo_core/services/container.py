@@ -1,0 +1,91 @@
+"""Builds all use cases over one database."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from frepo_core.db import Database, make_engine
+from frepo_core.plugins import PluginRegistry
+from frepo_core.settings import Settings, load_settings
+
+from .access.passwords import Passwords
+from .access.protected_urls import ProtectedUrls
+from .access.signed_links import SignedLinks
+from .access.tokens import Tokens
+from .blobs.backends import Backends
+from .blobs.lifecycle import Blobs
+from .collections.add_version import AddVersion
+from .collections.collections import Collections
+from .collections.versions import Versions
+from .content.ingest import Ingest
+from .files.aliases import Aliases
+from .files.downloads import Downloads
+from .files.files import Files
+from .files.listing import Listing
+from .health import Health
+from .remote.fetcher import Fetcher
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Everything that the web and the console call."""
+
+    settings: Settings
+    plugins: PluginRegistry
+    database: Database
+    storages: Backends
+    blobs: Blobs
+    ingest: Ingest
+    links: SignedLinks
+    tokens: Tokens
+    files: Files
+    downloads: Downloads
+    listing: Listing
+    protected_urls: ProtectedUrls
+    fetching: Fetcher
+    collections: Collections
+    versions: Versions
+    add_version: AddVersion
+    health: Health
+
+
+def assemble(
+    ini: Mapping[str, str],
+    environment: Mapping[str, str] = os.environ,
+    plugins: PluginRegistry | None = None,
+    engine: Engine | None = None,
+) -> Services:
+    """Build the services from the settings. Nothing is connected or migrated yet.
+
+    The plug-ins are those that are installed and the engine is that of the settings, unless they are handed over.
+    Raises `ConfigurationError` for whatever keeps the service from starting.
+    """
+    settings = load_settings(ini, environment)
+    plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
+    engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
+    database = Database(engine, settings.database_reserve)
+    storages = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
+    ingest, passwords, links = Ingest(settings.temp_directory), Passwords(settings), SignedLinks(settings)
+    blobs = Blobs(database, storages)
+    files = Files(database, ingest, blobs, passwords)
+    return Services(
+        settings=settings,
+        plugins=plugins,
+        database=database,
+        storages=storages,
+        blobs=blobs,
+        ingest=ingest,
+        links=links,
+        tokens=Tokens(database, settings),
+        files=files,
+        downloads=Downloads(database, settings, files, storages, passwords, links, Aliases(settings.ids_mapping_file)),
+        listing=Listing(database, passwords),
+        protected_urls=ProtectedUrls(settings),
+        fetching=Fetcher(settings),
+        collections=Collections(database, settings, plugins, passwords),
+        versions=Versions(database, blobs, passwords),
+        add_version=AddVersion(database, settings, plugins, ingest, blobs),
+        health=Health(database, storages, settings),
+    )

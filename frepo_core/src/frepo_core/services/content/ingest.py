@@ -1,0 +1,207 @@
+"""Takes content in: one pass that hashes, counts and stops at the limit, before anything is stored."""
+
+import contextlib
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast, runtime_checkable
+
+from frepo_core.errors import (
+    ConfigurationError,
+    DigestMismatchError,
+    EmptyContentError,
+    FrepoError,
+    MalformedRequestError,
+    StorageFull,
+)
+
+from .checksums import Checksums
+from .mime_detection import HEAD_BYTES, detect_type
+from .spool import IN_MEMORY, NO_ROOM, Spool, plain_file
+
+CHUNK = 1 << 20
+
+
+@runtime_checkable
+class SelfHashing(Protocol):
+    """A stream that hashed itself while it arrived, and so need not be read for that."""
+
+    def sums(self) -> Checksums:
+        """Return the sums of the whole stream."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """At most `size` bytes (0: no limit); `refuse` makes the error for more."""
+
+    size: int
+    refuse: Callable[[], FrepoError]
+
+    def check(self, size: int) -> None:
+        """Raise the error where `size` bytes are too many."""
+        if self.size and size > self.size:
+            raise self.refuse()
+
+
+def smallest(limits: Iterable[Limit]) -> int | None:
+    """Return the smallest of the limits, in bytes; None where there is none."""
+    return min((limit.size for limit in limits if limit.size), default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incoming:
+    """Content on its way in.
+
+    `declared_size` is what the client announced for the content itself, in bytes, None where nobody knows.
+    `sha256` and `md5` (hex) are what it says of the content, in any letter case.
+    """
+
+    stream: BinaryIO
+    declared_size: int | None = None
+    sha256: tuple[str, ...] = ()
+    md5: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Content that was read once: `stream` is at its start and can be read again."""
+
+    stream: BinaryIO
+    digest: str
+    checksum: str
+    size: int
+    mime: str
+
+
+class Ingest:
+    """Reads streams; those that cannot be read twice wait in a temporary file meanwhile."""
+
+    def __init__(self, temp_directory: Path | None) -> None:
+        self.directory = str(temp_directory) if temp_directory else None
+        self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
+        if temp_directory is not None:
+            _make(temp_directory)
+
+    @contextlib.contextmanager
+    def read(self, incoming: Incoming, limits: tuple[Limit, ...] = ()) -> Iterator[Content]:
+        """Read it all. Raises the limit's error, `EmptyContentError`, `DigestMismatchError` or `StorageFull`."""
+        if incoming.declared_size is not None:
+            _check(limits, incoming.declared_size)
+        with no_room_translated(), contextlib.ExitStack() as stack:
+            source, spool = incoming.stream, None
+            if not _can_rewind(source):
+                spool = stack.enter_context(self.temporary_file())
+            start = 0 if spool else source.tell()
+            if isinstance(source, SelfHashing) and start == 0 and not incoming.md5:
+                sums, size, head = _measure(source, incoming, limits)
+            else:
+                sums, size, head = _pass_over(incoming, spool, limits)
+            stream = spool or source
+            stream.seek(start)
+            yield Content(stream=stream, digest=sums.digest, checksum=sums.checksum, size=size, mime=detect_type(head))
+
+    @contextlib.contextmanager
+    def spool(self) -> Iterator[Spool]:
+        """Give a place for content that is hashed as it comes, and that a storage may link; it is gone at the end."""
+        spool = Spool(IN_MEMORY, partial(plain_file, self.directory, self.hashers))
+        try:
+            yield spool
+        finally:
+            spool.close()
+
+    def temporary_file(self) -> BinaryIO:
+        """Open a file without a name, small ones in memory; it is gone when it is closed, or the process ends."""
+        return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=self.directory))
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"temp_directory (TEMP_DIRECTORY) cannot be made: {error}") from error
+
+
+def _measure(source: SelfHashing, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
+    """Return the sums, size and the first bytes of a stream that hashed itself."""
+    size = incoming.stream.seek(0, io.SEEK_END)
+    _check(limits, size)
+    incoming.stream.seek(0)
+    head = incoming.stream.read(HEAD_BYTES)
+    if not size:
+        raise _nothing()
+    sums = source.sums()
+    _compare(incoming, sums.digest, None)
+    return sums, size, head
+
+
+def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
+    """Read to the end; return the sums, size and the first bytes."""
+    sums = Checksums()
+    md5 = hashlib.md5(usedforsecurity=False) if incoming.md5 else None
+    size, head = 0, b""
+    while chunk := _read(incoming.stream):
+        size += len(chunk)
+        _check(limits, size)
+        if len(head) < HEAD_BYTES:
+            head += chunk[: HEAD_BYTES - len(head)]
+        sums.update(chunk)
+        if md5:
+            md5.update(chunk)
+        if spool:
+            spool.write(chunk)
+    if incoming.declared_size is not None and size < incoming.declared_size:
+        raise MalformedRequestError("The body ended early")
+    if not size:
+        raise _nothing()
+    _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
+    return sums, size, head
+
+
+def _nothing() -> EmptyContentError:
+    return EmptyContentError("The content is empty, there is nothing to store")
+
+
+def _compare(incoming: Incoming, sha256: str, md5: str | None) -> None:
+    wrong = [text for text in incoming.sha256 if text.lower() != sha256]
+    if wrong or (incoming.md5 and incoming.md5.lower() != md5):
+        raise DigestMismatchError(
+            "The content does not match the digest that was sent with it", context={"sha256": sha256}
+        )
+
+
+def _check(limits: tuple[Limit, ...], size: int) -> None:
+    for limit in limits:
+        limit.check(size)
+
+
+def _read(stream: BinaryIO) -> bytes:
+    """Read a chunk; a client that went away is a broken request, not a fault of the service."""
+    try:
+        return stream.read(CHUNK)
+    except OSError as error:
+        raise MalformedRequestError("The body ended early") from error
+
+
+def _can_rewind(stream: BinaryIO) -> bool:
+    """Tell whether the stream can go back; the server's temporary file can, a wrapper or a socket cannot."""
+    try:
+        return stream.seekable()
+    except AttributeError:
+        return False
+
+
+@contextlib.contextmanager
+def no_room_translated() -> Iterator[None]:
+    """Raise `StorageFull` where the disk for temporary files has no room left."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise StorageFull("The disk for temporary files has no room left") from error
+        raise

@@ -1,0 +1,1 @@
+"""Files: upload, download, listing, aliases."""

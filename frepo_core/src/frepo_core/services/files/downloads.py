@@ -1,0 +1,223 @@
+"""Downloads: who may read a file, and its bytes."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, TypeVar, cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob, CollectionToken, Version
+from frepo_core.domain.access import RULES
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.roles import Role
+from frepo_core.domain.signatures import LINK_SECONDS
+from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
+from frepo_core.plugins import StorageBackend
+from frepo_core.settings import Settings
+
+from ..access.passwords import Passwords
+from ..access.signed_links import SignedLinks
+from ..blobs.backends import Backends
+from ..content.content_cache import ContentCache
+from ..content.read_ahead import PIECE, ReadAhead
+from ..content.verified_reader import VerifiedContent, VerifiedFile, check
+from ..records import BlobRecord, FileRecord
+from .aliases import Aliases
+from .files import Files
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+NO_ACCESS = "No access to read the file, maybe invalid password?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What a client shows to read a file: a token, a password, the query of a signed link, and its address."""
+
+    identity: Identity | None = None
+    address: str = ""
+    password: str = field(default="", repr=False)
+    expires: str = ""
+    signature: str = field(default="", repr=False)
+
+
+class Downloads:
+    """The use cases of reading."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        files: Files,
+        storages: Backends,
+        passwords: Passwords,
+        links: SignedLinks,
+        aliases: Aliases,
+    ) -> None:
+        self._database = database
+        self._files = files
+        self._storages = storages
+        self._passwords = passwords
+        self._links = links
+        self._aliases = aliases
+        self._cache = ContentCache(settings.fs_cache_size)
+        self._wants_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
+
+    def is_open(self, file: FileRecord) -> bool:
+        """Tell whether everybody may have a file, so that caches may keep it for others."""
+        return not (file.is_version or file.password_hash is not None or self._wants_token)
+
+    def find(self, name: str, key: Key, *, checked: bool = False) -> FileRecord:
+        """Return the file, by its stored name or an alias, that the key opens.
+
+        `checked`: the URL is a protected one, whose access token was good. Raises `NotFoundError`, `AccessDeniedError`,
+        and `BytesMissingError` where the bytes are known to be damaged: those are never sent.
+        """
+        file = self._find(name, key, checked=checked)
+        if file.blob.is_damaged:
+            log.critical(
+                "the bytes of blob %s (%s, key %s) are damaged", file.blob.id, file.blob.storage, file.blob.key
+            )
+            raise BytesMissingError("The bytes of this file are damaged in the storage")
+        return file
+
+    def _find(self, name: str, key: Key, *, checked: bool) -> FileRecord:
+        if self._wants_token and not (checked or key.identity or key.signature):
+            raise AccessDeniedError("No access: a valid token is needed")
+        file = self._files.find_to_read(self._aliases.resolve(name))
+        if key.identity and key.identity.holds(Role.VIEW_ANY_FILE):
+            return file
+        unlocked = self._is_signed(file, key, unlocked=True)
+        signed = unlocked or self._is_signed(file, key, unlocked=False)
+        if file.is_version and not (signed or self._may_list(file, key.identity)):
+            raise AccessDeniedError(NO_ACCESS)
+        if self._wants_token and not (checked or key.identity or signed):
+            raise AccessDeniedError(NO_ACCESS)
+        if not unlocked and not self._passwords.opens(key.password, file.password_hash, client=key.address):
+            raise AccessDeniedError(NO_ACCESS)
+        return file
+
+    def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
+        """Return a few bytes of a blob; checked and kept, where they are all of it. Raises as `open` does."""
+        if (kept := self._cache.find(blob.digest)) is not None:
+            return kept[start : start + length]
+        is_whole = length == blob.size
+
+        def read(backend: StorageBackend, key: str) -> bytes:
+            with backend.open(key, start, None if is_whole else length) as content:
+                data = content.read(length)
+                while len(data) < length and (more := content.read(length - len(data))):
+                    data += more
+            if len(data) < length:
+                raise BlobNotFound(f"The blob {key!r} ends before its byte {start + length}")
+            return data
+
+        data = self._located(blob, read)
+        if is_whole:
+            check(data, blob)
+            self._cache.keep(blob.digest, data)
+        return data
+
+    def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open a blob's bytes, `length` of them from `start`; the caller closes. The whole is checked as it is read.
+
+        Raises `BytesMissingError` where a record points at nothing, which is logged loudly, and `NotFoundError`
+        where the record went meanwhile, too.
+        """
+        content = self._located(blob, lambda backend, key: backend.open(key, start, length))
+        if (blob.size - start if length is None else length) > PIECE:
+            content = cast(BinaryIO, ReadAhead(content))
+        if start == 0 and length in {None, blob.size}:
+            return cast(BinaryIO, VerifiedContent(content, blob))
+        return content
+
+    def open_file(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO | None:
+        """Open the local file that holds the bytes, placed at `start`; None where the backend has no such file.
+
+        A server can send it without a thread; where that is to send the whole, it is checked as it is read. Raises as `open` does, also where the file is not as long as the
+        record says: a server would answer with what there is, as if that were all.
+        """
+
+        def open_file(backend: StorageBackend, key: str) -> BinaryIO | None:
+            if backend.path(key) is None:
+                return None
+            file = backend.open(key)
+            if file.seek(0, os.SEEK_END) != blob.size:
+                file.close()
+                raise _wrong_size(blob, key)
+            file.seek(start)
+            return file
+
+        file = self._located(blob, open_file)
+        if file and start == 0 and length in {None, blob.size}:
+            return cast(BinaryIO, VerifiedFile(file, blob))
+        return file
+
+    def path(self, blob: BlobRecord) -> Path | None:
+        """Return the local file that holds the bytes, where the backend has one. Raises as `open_file` does."""
+
+        def path(backend: StorageBackend, key: str) -> Path | None:
+            found = backend.path(key)
+            if found is not None:
+                with contextlib.suppress(FileNotFoundError):  # it went in this moment
+                    if found.stat().st_size == blob.size:
+                        return found
+                raise _wrong_size(blob, key)
+            return None
+
+        return self._located(blob, path)
+
+    def url(self, blob: BlobRecord, *, filename: str, content_type: str) -> str | None:
+        """Return a URL of the store itself, good for ten minutes, where the backend has such."""
+        backend = self._storages.get(blob.storage)
+        return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
+
+    def _located(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
+        """Use a blob where it is; once more where it was moved or stored anew since its facts were read."""
+        storage, key = blob.storage, blob.key
+        while True:
+            try:
+                return use(self._storages.get(storage), key)
+            except BlobNotFound as error:
+                with self._database.reading() as session:
+                    query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
+                    row = session.execute(query).one_or_none()
+                if row is None:
+                    raise NotFoundError("File not found in the storage") from error
+                if row.key == key:
+                    log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
+                    raise BytesMissingError("The bytes of this file are missing in the storage") from error
+                storage, key = row.storage, row.key
+
+    def _is_signed(self, file: FileRecord, key: Key, *, unlocked: bool) -> bool:
+        return bool(key.signature) and self._links.is_valid(
+            file.stored_name, key.expires, key.signature, unlocked=unlocked
+        )
+
+    def _may_list(self, file: FileRecord, identity: Identity | None) -> bool:
+        """Tell whether the token may list the versions of the collection that the file belongs to."""
+        if identity is None:
+            return False
+        with self._database.reading() as session:
+            return RULES["version.list"].allows(identity, listed=_is_listed(session, file.id, identity.token))
+
+
+def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:
+    return BlobNotFound(f"The file of {key!r} does not have its {blob.size} bytes")
+
+
+def _is_listed(session: Session, file_id: int, token: str) -> bool:
+    query = (
+        select(CollectionToken.token_key)
+        .join(Version, Version.collection_id == CollectionToken.collection_id)
+        .where(Version.file_id == file_id, CollectionToken.token_key == token)
+    )
+    return session.scalar(query) is not None

@@ -1,0 +1,289 @@
+"""Plain files: added, shared, overwritten and deleted."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session, joinedload
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File, Tag
+from frepo_core.domain.identity import Identity, actor
+from frepo_core.domain.mime_types import may_upload
+from frepo_core.domain.naming import stored_name
+from frepo_core.domain.roles import UPLOADS, Role
+from frepo_core.domain.sizes import format_size
+from frepo_core.errors import (
+    AccessDeniedError,
+    FieldsError,
+    NotFoundError,
+    TooBigError,
+    TooManyAttemptsError,
+    TypeNotAllowedError,
+)
+
+from ..access.passwords import Passwords
+from ..access.tokens import log_used_up, use_up
+from ..blobs.lifecycle import Blobs
+from ..change_log import describe, file_edit, file_values
+from ..content.ingest import Content, Incoming, Ingest, Limit
+from ..idempotency import Repeat, Repeated, find_answer, forget, remember
+from ..records import WITH_BLOB, FileRecord
+
+log = logging.getLogger(__name__)
+
+UPLOAD_REFUSED = "No enough permissions on the token to perform the operation: "
+CANDIDATES = 20
+_FILE, _BLOB = File.__table__, Blob.__table__
+_SAME_CONTENT = (
+    select(_FILE.c.id, _FILE.c.password_hash)
+    .join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
+    .where(_BLOB.c.digest == bindparam("digest"), _FILE.c.kind == "plain")
+    .limit(CANDIDATES)
+)
+_TO_OVERWRITE = _SAME_CONTENT.order_by(_FILE.c.requested_name != bindparam("name"), _FILE.c.id)
+_PROTECTED = _SAME_CONTENT.where(_FILE.c.password_hash.is_not(None)).order_by(_FILE.c.id)
+_OPEN = _SAME_CONTENT.where(_FILE.c.password_hash.is_(None)).order_by(_FILE.c.id)
+_TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))
+_BY_NAME = WITH_BLOB.where(_FILE.c.stored_name == bindparam("name"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFile:
+    """What an upload asks for; names and tags are checked already."""
+
+    name: str
+    tags: Sequence[str] = ()
+    public: bool = False
+    password: str = field(default="", repr=False)
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedFile:
+    """The answer to an upload; `existed` where the same content was there under a name of its own.
+
+    `before` is what an overwritten file was.
+    """
+
+    file: FileRecord
+    existed: bool
+    before: FileRecord | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    id: int
+    password_hash: str | None = field(repr=False)
+
+
+class Files:
+    """The use cases of plain files."""
+
+    def __init__(self, database: Database, ingest: Ingest, blobs: Blobs, passwords: Passwords) -> None:
+        self._database = database
+        self._intake = ingest
+        self._blobs = blobs
+        self._passwords = passwords
+
+    def add(
+        self, new: NewFile, incoming: Incoming, *, by: Identity, repeat: Repeat[AddedFile] | None = None
+    ) -> AddedFile | Repeated:
+        """Store a file, or answer with the one that has the same content and that the uploader could open.
+
+        Raises `AccessDeniedError` before the content is read, `TooBigError` while it is, `TypeNotAllowedError` after.
+        """
+        tags = self.check_rights(new, by=by)
+        with self._intake.read(incoming, self.limits(by=by)) as content:
+            if not may_upload(by, content.mime):
+                raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
+            if repeat is not None:
+                with self._database.reading() as session:
+                    if repeated := find_answer(session, repeat, content.digest, by):
+                        return repeated
+            known = self._find_openable(content, new, by)
+            password_hash = self._passwords.hash(new.password)
+
+            def work(session: Session, blob: Blob) -> AddedFile | Repeated:
+                if repeated := find_answer(session, repeat, content.digest, by):
+                    return repeated
+                use_up(session, by)
+                added = _record(session, blob, new, tags, password_hash, known)
+                remember(session, repeat, content.digest, by, added, added.file)
+                return added
+
+            added = self._blobs.write_with(content, work)
+        if isinstance(added, AddedFile):
+            _log(added, by)
+        return added
+
+    def limits(self, *, by: Identity) -> tuple[Limit, ...]:
+        """Return the limits for the bytes of one file."""
+        return (token_limit(by),)
+
+    def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
+        """Return the tags that the file gets; raises `AccessDeniedError` with the reason at its end."""
+        if not by.holds_any(UPLOADS):
+            raise AccessDeniedError(UPLOAD_REFUSED + "upload_not_allowed")
+        if new.overwrite and not by.holds(Role.OVERWRITE):
+            raise AccessDeniedError(UPLOAD_REFUSED + "overwrite_not_allowed")
+        if new.password and by.holds(Role.UPLOAD_NO_PASSWORD):
+            raise AccessDeniedError(UPLOAD_REFUSED + "invalid_password")
+        if by.holds(Role.UPLOAD_TOKEN_TAGS):
+            return list(by.tags)
+        if by.tags and not set(new.tags) <= set(by.tags):
+            raise AccessDeniedError(UPLOAD_REFUSED + "tag_not_allowed")
+        return list(dict.fromkeys(new.tags))
+
+    def find(self, name: str) -> FileRecord:
+        """Return a file, plain or a version's, by its stored name. Raises `NotFoundError`."""
+        # In one statement: before a second one, both may be gone.
+        query = select(File).where(File.stored_name == name).options(joinedload(File.blob))
+        with self._database.reading() as session:
+            # PostgreSQL refuses NUL in a text, even to look for it.
+            row = session.scalar(query) if "\0" not in name else None
+            if row is None:
+                raise NotFoundError("File not found in the storage")
+            return FileRecord.of(row)
+
+    def find_to_read(self, name: str) -> FileRecord:
+        """Return what `find` does, at half its cost: without the tags."""
+        rows = self._database.look(_BY_NAME, name=name) if "\0" not in name else ()
+        if not rows:
+            raise NotFoundError("File not found in the storage")
+        return FileRecord.of_row(rows[0])
+
+    def delete(self, name: str, password: str, *, by: Identity, address: str = "") -> None:
+        """Delete a plain file; its bytes go when no other record uses them.
+
+        Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for a version's file.
+        """
+        file = self.find(name)
+        if file.is_version:
+            raise FieldsError({"form.fileName": ["This file belongs to a version, delete the version instead"]})
+        if not by.holds(Role.DELETE_ALL_FILES) and not (
+            file.password_hash and self._passwords.opens(password, file.password_hash, client=address)
+        ):
+            raise AccessDeniedError("No access to delete the file, maybe invalid password?")
+
+        def work(session: Session) -> None:
+            row = session.scalar(select(File).where(File.id == file.id).with_for_update())
+            if row is not None:
+                forget(session, row.id)
+                session.delete(row)
+
+        self._database.write(work, may_use_reserve=True)
+        log.info("file %s: deleted by %s: %s", file.id, actor(by), describe(file_values(file)))
+        self._blobs.collect([file.blob.id])
+
+    def _find_openable(self, content: Content, new: NewFile, by: Identity) -> _Known | None:
+        """Return id and password hash of a plain file of this content that the uploader could open, or is to overwrite.
+
+        Of several that can be overwritten it is the one with the upload's name, else the oldest.
+        Passwords are compared here, outside the write transaction, as hashing costs some 30 ms. Who has tried too many
+        wrong ones by uploading gets a record of their own.
+        """
+        query = _TO_OVERWRITE if new.overwrite else _PROTECTED if new.password else _OPEN
+        for row in self._database.look(query, digest=content.digest, name=new.name):
+            if new.overwrite or self._has_password(new.password, row.password_hash, by):
+                return _Known(id=row.id, password_hash=row.password_hash)
+        return None
+
+    def _has_password(self, password: str, stored: str | None, by: Identity) -> bool:
+        try:
+            return self._passwords.opens(password, stored, client=by.fingerprint)
+        except TooManyAttemptsError:
+            return False
+
+
+def _record(
+    session: Session,
+    blob: Blob,
+    new: NewFile,
+    tags: Sequence[str],
+    password_hash: str | None,
+    known: _Known | None,
+) -> AddedFile:
+    """Add a file's row, or take the known one, unless its password is another by now."""
+    row = session.get(File, known.id, with_for_update=True) if known else None
+    if row and known and (new.overwrite or row.password_hash == known.password_hash):
+        before = None
+        if new.overwrite:
+            before = FileRecord.of(row, blob)
+            row.public, row.password_hash, row.tags = new.public, password_hash, _tags(session, tags)
+            session.flush()
+        return AddedFile(file=FileRecord.of(row, blob), existed=True, before=before)
+    row = add_row(
+        session,
+        blob,
+        name=new.name,
+        kind="plain",
+        public=new.public,
+        password_hash=password_hash,
+        tags=_tags(session, tags),
+    )
+    return AddedFile(file=FileRecord.of(row, blob), existed=False)
+
+
+def _log(added: AddedFile, by: Identity) -> None:
+    """Note in the log what an upload did."""
+    file, what = added.file, describe(file_values(added.file))
+    if added.before is not None:
+        log.info("file %s: overwritten by %s: %s", file.id, actor(by), file_edit(added.before, file))
+    elif added.existed:
+        log.info("file %s: uploaded again by %s: %s", file.id, actor(by), what)
+    else:
+        log.info("file %s: added by %s: %s", file.id, actor(by), what)
+    log_used_up(by)
+
+
+def token_limit(identity: Identity) -> Limit:
+    """Return the token's own limit for one file, in bytes."""
+    return Limit(
+        size=identity.max_file_size,
+        refuse=lambda: TooBigError("File size is too big", context={"max": format_size(identity.max_file_size)}),
+    )
+
+
+def add_row(
+    session: Session,
+    blob: Blob,
+    *,
+    name: str,
+    kind: str,
+    public: bool,
+    password_hash: str | None,
+    tags: Sequence[Tag] = (),
+) -> File:
+    """Add a file over a blob, under the first stored name that is free."""
+    attempt = 0
+    while session.scalar(_TAKEN, {"name": stored_name(blob.digest, name, attempt)}):
+        attempt += 1
+    row = File(
+        stored_name=stored_name(blob.digest, name, attempt),
+        requested_name=name,
+        blob_id=blob.id,
+        public=public,
+        password_hash=password_hash,
+        created_at=utc_now(),
+        kind=kind,
+        mime=blob.mime,
+        tags=list(tags),
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def _tags(session: Session, names: Sequence[str]) -> list[Tag]:
+    """Return the tags' rows, new ones made; two that make the same one at once are a conflict, tried again."""
+    if not names:
+        return []
+    known = {row.name: row for row in session.scalars(select(Tag).where(Tag.name.in_(names)))}
+    for name in names:
+        if name not in known:
+            known[name] = Tag(name=name)
+            session.add(known[name])
+    session.flush()
+    return [known[name] for name in names]

@@ -1,0 +1,52 @@
+"""Reads a blob back and says whether it is what its row says."""
+
+from collections.abc import Iterator
+
+from frepo_core.errors import BlobNotFound, StorageUnavailable
+from frepo_core.plugins import StorageBackend
+
+from ..content.checksums import Checksums
+
+CHUNK = 1 << 20
+
+
+class UnreadableError(Exception):
+    """The storage answers but does not give this blob's bytes, as of a disk with a bad sector."""
+
+
+def damage_of(
+    backend: StorageBackend, key: str, *, digest: str, size: int, sums: Checksums | None = None
+) -> str | None:
+    """Return what is wrong with a blob, None for nothing; `sums`, new ones, take all that is read.
+
+    Raises `UnreadableError` for a blob that is there and cannot be read, and the backend's errors but `BlobNotFound`.
+    """
+    found, sums = 0, sums or Checksums()
+    try:
+        for chunk in read_all(backend, key):
+            found += len(chunk)
+            sums.update(chunk)
+    except BlobNotFound:
+        return "the bytes are missing"
+    except (StorageUnavailable, OSError) as error:
+        if _is_there(backend, key):
+            raise UnreadableError(f"it cannot be read: {error}") from error
+        return "the bytes are missing"
+    if found != size:
+        return f"it has {found} bytes, not {size}"
+    return None if sums.digest == digest else "its content is not what was stored"
+
+
+def read_all(backend: StorageBackend, key: str) -> Iterator[bytes]:
+    """Read a blob in pieces."""
+    with backend.open(key) as blob:
+        while chunk := blob.read(CHUNK):
+            yield chunk
+
+
+def _is_there(backend: StorageBackend, key: str) -> bool:
+    try:
+        backend.stat(key)
+    except BlobNotFound:
+        return False
+    return True

@@ -1,0 +1,140 @@
+"""Moves blobs from one storage to another while both serve: copy, verify, flip the row."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.commit_watch import CommitWatch
+from frepo_core.db.models import Blob
+from frepo_core.domain.naming import digest_in_key, fresh_key
+from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
+from frepo_core.plugins import StorageBackend
+
+from ..blobs.backends import Backends
+from ..content.checksums import Checksums
+from .blob_check import UnreadableError, damage_of
+from .progress import Progress, count_blobs, silent
+
+log = logging.getLogger(__name__)
+
+PAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigrationReport:
+    """Blobs and bytes that were moved, source blobs that were purged, and what could not be moved and why."""
+
+    moved: int
+    size: int
+    purged: int
+    failed: Sequence[str]
+
+
+class Migrator:
+    """Moves every blob of one storage to another. May be stopped at any time, and run again."""
+
+    def __init__(self, database: Database, storages: Backends, *, source: str, target: str) -> None:
+        self._database = database
+        self._source_name, self._target_name = source, target
+        self._source, self._target = storages.get(source), storages.get(target)
+
+    def run(self, *, purge: bool = False, progress: Progress = silent) -> MigrationReport:
+        """Move what is still in the source; with `purge` delete the source's bytes of all that was moved.
+
+        A blob that is damaged or unreadable in the source stays there and is reported; the others go on.
+        """
+        total = count_blobs(self._database, Blob.storage == self._source_name)
+        moved, size, failed = 0, 0, list[str]()
+        for done, row in enumerate(self._rows(), start=1):
+            try:
+                if self._move(row):
+                    moved, size = moved + 1, size + row.size
+            except (BlobNotFound, UnreadableError, _DamagedError) as error:
+                if self._is_unchanged(row):
+                    failed.append(f"{row.key}: {error}")
+                    log.error("blob %s was not moved: %s", row.key, error)
+            progress(done=done, total=total, size=row.size)
+        return MigrationReport(moved=moved, size=size, purged=self._purge() if purge else 0, failed=failed)
+
+    def _move(self, row: Blob) -> bool:
+        """Copy one blob under a key of its own, read it back, point the row at it."""
+        key = fresh_key(row.digest)
+        watch = CommitWatch()
+        flipped = False
+        try:
+            with self._source.open(row.key) as content:
+                self._target.store(key, content, row.size)
+            sums = Checksums()
+            if problem := damage_of(self._target, key, digest=row.digest, size=row.size, sums=sums):
+                raise _DamagedError(problem)
+            flipped = self._database.write(lambda session: self._flip(session, row, key, sums), watch=watch)
+        except (StorageUnavailable, OSError):
+            # The source may be damaged, and so end early or late, or not be readable; if not, a storage is away.
+            if problem := damage_of(self._source, row.key, digest=row.digest, size=row.size):
+                raise _DamagedError(problem) from None
+            raise
+        finally:
+            if not flipped and not watch.outcome_is_unknown:
+                _drop(self._target, key)
+        return flipped
+
+    def _flip(self, session: Session, seen: Blob, key: str, sums: Checksums) -> bool:
+        """Point the row at the copy, unless it was deleted or stored anew meanwhile."""
+        row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
+        if row is None or (row.storage, row.key) != (seen.storage, seen.key):
+            return False
+        self._target.stat(key)  # a sweep with a short grace period may have deleted the copy meanwhile
+        row.storage, row.key = self._target_name, key
+        row.checksum = sums.checksum
+        row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
+        return True
+
+    def _is_unchanged(self, seen: Blob) -> bool:
+        """Look again: a row that was deleted, moved by another or stored anew since it was read has lost nothing."""
+        with self._database.reading() as session:
+            query = select(Blob.id).where(Blob.id == seen.id, Blob.storage == seen.storage, Blob.key == seen.key)
+            return session.scalar(query) is not None
+
+    def _rows(self) -> Iterator[Blob]:
+        after = 0
+        while True:
+            with self._database.reading() as session:
+                query = select(Blob).where(Blob.storage == self._source_name, Blob.id > after)
+                rows = session.scalars(query.order_by(Blob.id).limit(PAGE)).all()
+            if not rows:
+                return
+            yield from rows
+            after = rows[-1].id
+
+    def _purge(self) -> int:
+        """Delete the source's bytes of each content whose row points at the target, and whose bytes are sound there."""
+        purged = 0
+        for stat in self._source.list():
+            digest = digest_in_key(stat.key)
+            if digest and self._was_moved(digest, stat.size):
+                self._source.delete(stat.key)
+                purged += 1
+        return purged
+
+    def _was_moved(self, digest: str, size: int) -> bool:
+        with self._database.reading() as session:
+            row = session.scalar(select(Blob).where(Blob.digest == digest, Blob.storage == self._target_name))
+        try:
+            return row is not None and not row.damaged_at and self._target.stat(row.key).size == size
+        except BlobNotFound:
+            return False
+
+
+class _DamagedError(Exception):
+    """The content is not what its row says."""
+
+
+def _drop(backend: StorageBackend, key: str) -> None:
+    try:
+        backend.delete(key)
+    except StorageError:
+        log.warning("the copy %s was not deleted, storage:sweep will", key)

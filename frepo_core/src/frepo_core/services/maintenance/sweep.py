@@ -1,0 +1,139 @@
+"""Deletes what belongs to nobody: bytes without a row and rows that nothing uses. Reports rows without bytes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File
+from frepo_core.errors import BlobNotFound, SweepStoppedError
+from frepo_core.plugins import BlobStat, StorageBackend
+
+from ..blobs.backends import Backends
+from ..blobs.lifecycle import Blobs
+from .orphans import BATCH, in_batches, take_inventory, without_row
+from .progress import Progress, silent
+
+# An upload waits for the database at most some minutes with its bytes stored and no row (see BlobWrite.confirm).
+LEAST_GRACE = timedelta(hours=1)
+USUAL_PERCENT = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepReport:
+    """What was found, and deleted unless it was a dry run.
+
+    `blobs`: keys of frepo in the storage; `orphans` and `orphan_size`: those without a row; `unused`: rows without a
+    user; `leftovers`: parts of uploads that never ended; `missing`: keys of rows whose bytes are gone, which are
+    reported only; `foreign`: files that frepo cannot have stored, which are never touched, and examples of them.
+    """
+
+    blobs: int
+    orphans: int
+    orphan_size: int
+    unused: int
+    leftovers: int
+    missing: Sequence[str]
+    foreign: int
+    foreign_examples: Sequence[str]
+
+
+def check_grace(grace: timedelta) -> timedelta:
+    """Return the grace period. Raises `ValueError` where it is shorter than an upload may wait for its row."""
+    if grace < LEAST_GRACE:
+        raise ValueError("at least 1h: the bytes of an upload that waits for the database look like an orphan")
+    return grace
+
+
+def sweep(
+    database: Database,
+    storages: Backends,
+    blobs: Blobs,
+    *,
+    storage: str,
+    grace: timedelta,
+    dry_run: bool = False,
+    most: int | None = None,
+    progress: Progress = silent,
+) -> SweepReport:
+    """Sweep one storage. What is younger than the grace period may belong to an upload in progress, and stays.
+
+    Deletes at most `most` blobs; None: at most 20 % of them. More raise `SweepStoppedError`, and nothing is deleted:
+    the database may be empty, or older than the storage.
+    """
+    before = utc_now() - grace
+    backend = storages.get(storage)
+    unused = _unused_rows(database, storage, before)
+    found = take_inventory(database, backend, storage=storage, before=before, progress=progress)
+    orphans = found.orphans
+    if not dry_run:
+        _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
+        blobs.collect(unused)
+        orphans = _delete(database, backend, storage, orphans)
+    return SweepReport(
+        blobs=found.blobs,
+        orphans=len(orphans),
+        orphan_size=sum(stat.size for stat in orphans),
+        unused=len(unused),
+        leftovers=0 if dry_run else backend.tidy(before),
+        missing=list(_missing(database, backend, storage)),
+        foreign=found.foreign,
+        foreign_examples=found.foreign_examples,
+    )
+
+
+def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) -> None:
+    if count > most if most is not None else count * 100 > total * USUAL_PERCENT:
+        raise SweepStoppedError(
+            f"The sweep would delete {count} of {total} blobs in the storage {storage!r}, and was stopped: nothing was "
+            "deleted. An empty, old or wrong database makes all blobs look unused. Check database.url, and look at "
+            f"the report of --dry-run. If it is right, confirm the number: --yes-delete {count}"
+        )
+
+
+def _delete(database: Database, backend: StorageBackend, storage: str, orphans: Sequence[BlobStat]) -> list[BlobStat]:
+    """Delete orphans that have no row until now; return them."""
+    deleted: list[BlobStat] = []
+    for batch in in_batches(orphans):
+        for stat in without_row(database, batch, storage):
+            backend.delete(stat.key)
+            deleted.append(stat)
+    return deleted
+
+
+def _unused_rows(database: Database, storage: str, before: datetime) -> list[int]:
+    with database.reading() as session:
+        used = select(File.id).where(File.blob_id == Blob.id).exists()
+        query = select(Blob.id).where(Blob.storage == storage, Blob.created_at < before, ~used)
+        return list(session.scalars(query))
+
+
+def _missing(database: Database, backend: StorageBackend, storage: str) -> Iterator[str]:
+    """Go through the keys of rows whose bytes are not there."""
+    after = 0
+    while True:
+        with database.reading() as session:
+            query = select(Blob.id, Blob.key).where(Blob.storage == storage, Blob.id > after)
+            rows = session.execute(query.order_by(Blob.id).limit(BATCH)).all()
+        if not rows:
+            return
+        for row in rows:
+            if _is_gone(backend, row.key) and _still_there(database, row.id, row.key):
+                yield row.key
+        after = rows[-1].id
+
+
+def _is_gone(backend: StorageBackend, key: str) -> bool:
+    try:
+        backend.stat(key)
+    except BlobNotFound:
+        return True
+    return False
+
+
+def _still_there(database: Database, blob_id: int, key: str) -> bool:
+    """Look again: a row that was deleted since it was read misses nothing."""
+    with database.reading() as session:
+        return session.scalar(select(Blob.id).where(Blob.id == blob_id, Blob.key == key)) is not None

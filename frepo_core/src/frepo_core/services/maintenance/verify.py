@@ -1,0 +1,128 @@
+"""Reads blobs back and compares them with their digests. Reports and notes damage, never deletes."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, CursorResult, and_, case, func, or_, select, update
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob
+
+from ..blobs.backends import Backends
+from ..content.checksums import Checksums
+from .blob_check import UnreadableError, damage_of
+from .progress import Progress, count_blobs, silent
+
+log = logging.getLogger(__name__)
+
+PAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """A blob that is not what it was: its digest, its storage and key, and what is wrong."""
+
+    digest: str
+    storage: str
+    key: str
+    problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyReport:
+    """How many blobs and bytes were read, and which are damaged."""
+
+    checked: int
+    size: int
+    damaged: Sequence[Damage]
+
+
+def verify(
+    database: Database,
+    storages: Backends,
+    *,
+    percent: float = 100,
+    older_than: timedelta | None = None,
+    progress: Progress = silent,
+) -> VerifyReport:
+    """Check blobs, those first that nobody read for longest; `older_than` leaves out what was checked since.
+
+    A date in the future was made by a clock that was wrong and says nothing: such a blob is due, and comes first.
+
+    What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
+    again loses the mark. What cannot be read is reported and not marked. A storage that is away raises, and what
+    was checked before stays noted; damage is logged at once.
+    """
+    started = utc_now()
+    queue = _Queue(newest=_newest(database), cutoff=started - older_than if older_than is not None else started)
+    total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
+    checked, size, damaged = 0, 0, list[Damage]()
+    for row in _oldest_first(database, queue, total):
+        try:
+            sums = Checksums()
+            problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
+            if not _note(database, row, problem, sums):
+                continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
+        except UnreadableError as error:
+            problem = str(error)  # not noted: nobody knows what the bytes are, and the next run tries again
+        if problem:
+            log.error("blob %s in %s is damaged: %s", row.key, row.storage, problem)  # should the report never come
+            damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
+        checked += 1
+        size += row.size
+        progress(done=checked, total=total, size=row.size)
+    return VerifyReport(checked=checked, size=size, damaged=damaged)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Queue:
+    """The blobs to check: none that was added later than `newest`, and none that was checked since `cutoff`."""
+
+    newest: int
+    cutoff: datetime
+
+    def is_due(self) -> ColumnElement[bool]:
+        """Return the condition. It is made for each query, as what this run has checked is never in the future."""
+        is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
+        return and_(Blob.id <= self.newest, is_old)
+
+    def order(self) -> tuple[Any, ...]:
+        """Return the order: dates in the future first, then those that were read longest ago."""
+        last_read = func.coalesce(Blob.verified_at, Blob.created_at)
+        return case((last_read > utc_now(), 0), else_=1), last_read, Blob.id
+
+
+def _newest(database: Database) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.max(Blob.id))) or 0
+
+
+def _oldest_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
+    """Load a page at a time: each check moves its blob to the end of the queue, but for some that others changed."""
+    seen: set[int] = set()
+    stuck = 0
+    while len(seen) < total:
+        with database.reading() as session:
+            query = select(Blob).where(queue.is_due()).order_by(*queue.order())
+            query = query.limit(min(PAGE, total - len(seen)) + stuck)
+            found = session.scalars(query).all()
+        rows = [row for row in found if row.id not in seen]
+        if not rows and len(found) <= stuck:
+            return
+        stuck = len(found) - len(rows)
+        seen.update(row.id for row in rows)
+        yield from rows
+
+
+def _note(database: Database, row: Blob, problem: str | None, sums: Checksums) -> bool:
+    """Note the check, and the checksum of what is sound; False for what was moved, stored anew or deleted meanwhile."""
+    now = utc_now()
+    change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)
+    sound = {} if problem else {"checksum": sums.checksum}
+    values = {"verified_at": now, "damaged_at": now if problem else None, **sound}
+    result = database.write(lambda session: session.execute(change.values(**values)))
+    return bool(cast(CursorResult[Any], result).rowcount)

@@ -1,0 +1,201 @@
+"""What services hand out: frozen facts, never rows of the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from frepo_core.db.models import Blob, Collection, File, Token, Version
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.limits import Limits
+from frepo_core.domain.roles import Role
+
+_FILE, _BLOB = File.__table__, Blob.__table__
+_ROLES: dict[str, Role] = {role.value: role for role in Role}
+# For what happens often, or for many files at once: tables and rows cost a half of what sessions and models do.
+# Only what is handed out: a moment that is read off a row costs as much as three texts.
+WITH_BLOB = select(
+    _FILE.c.id,
+    _FILE.c.stored_name,
+    _FILE.c.requested_name,
+    _FILE.c.public,
+    _FILE.c.kind,
+    _FILE.c.created_at,
+    _FILE.c.password_hash,
+    _BLOB.c.id.label("blob_id"),
+    _BLOB.c.digest,
+    _BLOB.c.size,
+    _BLOB.c.mime,
+    _BLOB.c.storage,
+    _BLOB.c.key,
+    _BLOB.c.checksum,
+    _BLOB.c.damaged_at.is_not(None).label("is_damaged"),
+).join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlobRecord:
+    """Bytes in a backend; `size` in bytes, `digest` is their SHA-256 and `checksum` their XXH3-128, in hex.
+
+    `is_damaged`: they were found to be wrong or gone, and nobody stored them anew since.
+    """
+
+    id: int
+    digest: str
+    size: int
+    mime: str
+    storage: str
+    key: str
+    checksum: str | None = None
+    is_damaged: bool = False
+
+    @classmethod
+    def of(cls, row: Blob) -> "BlobRecord":
+        """Read them off a row."""
+        return cls(
+            id=row.id,
+            digest=row.digest,
+            size=row.size,
+            mime=row.mime,
+            storage=row.storage,
+            key=row.key,
+            checksum=row.checksum,
+            is_damaged=row.damaged_at is not None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRecord:
+    """A file under its stored name. Times are UTC (aware)."""
+
+    id: int
+    stored_name: str
+    requested_name: str
+    public: bool
+    is_version: bool
+    created_at: datetime
+    blob: BlobRecord
+    tags: tuple[str, ...] = ()
+    password_hash: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, row: File, blob: Blob | None = None) -> "FileRecord":
+        """Read them off a row; a version's file has no tags."""
+        return cls(
+            id=row.id,
+            stored_name=row.stored_name,
+            requested_name=row.requested_name,
+            public=row.public,
+            is_version=row.kind == "version",
+            created_at=row.created_at,
+            blob=BlobRecord.of(blob or row.blob),
+            tags=tuple(tag.name for tag in row.tags),
+            password_hash=row.password_hash,
+        )
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any], tags: tuple[str, ...] = ()) -> "FileRecord":
+        """Read them off a row of `WITH_BLOB`."""
+        # Taken apart at once: to ask a row for each by its name costs more than all the rest.
+        number, stored_name, requested_name, public, kind, created_at, password_hash, *of_blob = row
+        blob, digest, size, mime, storage, key, checksum, is_damaged = of_blob
+        return cls(
+            id=number,
+            stored_name=stored_name,
+            requested_name=requested_name,
+            public=public,
+            is_version=kind == "version",
+            created_at=created_at,
+            blob=BlobRecord(
+                id=blob,
+                digest=digest,
+                size=size,
+                mime=mime,
+                storage=storage,
+                key=key,
+                checksum=checksum,
+                is_damaged=is_damaged,
+            ),
+            tags=tags,
+            password_hash=password_hash,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionRecord:
+    """A collection, its limits and its counters (bytes, versions)."""
+
+    id: str
+    limits: Limits
+    strategy: str
+    description: str
+    filename: str
+    created_at: datetime
+    last_number: int
+    versions_count: int
+    stored_size: int
+    guards: Guards
+    password_hash: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, row: Collection) -> "CollectionRecord":
+        """Read them off a row."""
+        return cls(
+            id=row.id,
+            limits=Limits(count=row.max_backups_count, one=row.max_one_version_size, total=row.max_collection_size),
+            strategy=row.strategy,
+            description=row.description,
+            filename=row.filename,
+            created_at=row.created_at,
+            last_number=row.last_number,
+            versions_count=row.versions_count,
+            stored_size=row.stored_size,
+            guards=Guards(
+                min_retention=timedelta(seconds=row.min_retention),
+                min_version_size=row.min_version_size,
+                max_shrink_percent=row.max_shrink_percent,
+                action="keep" if row.guard_action == "keep" else "refuse",
+            ),
+            password_hash=row.password_hash,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionRecord:
+    """One version and its file."""
+
+    id: str
+    collection_id: str
+    number: int
+    created_at: datetime
+    file: FileRecord
+
+    @classmethod
+    def of(cls, row: Version) -> "VersionRecord":
+        """Read them off a row."""
+        return cls(
+            id=row.id,
+            collection_id=row.collection_id,
+            number=row.number,
+            created_at=row.created_at,
+            file=FileRecord.of(row.file),
+        )
+
+
+def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
+    """Read an identity off a token's row, for a client at this address; a role that this version does not know grants nothing."""
+    return Identity(
+        token=row.key,
+        fingerprint=row.fingerprint,
+        roles=frozenset(_ROLES[name] for name in row.roles if name in _ROLES),
+        tags=tuple(row.tags),
+        mimes=tuple(row.mimes),
+        max_file_size=row.max_file_size,
+        user_agents=tuple(row.user_agents),
+        ip_addresses=tuple(row.ip_addresses),
+        expires_at=row.expires_at,
+        address=address,
+    )

@@ -1,0 +1,1 @@
+"""Content that is fetched from another server (add-by-url)."""

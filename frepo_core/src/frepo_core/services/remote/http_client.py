@@ -1,0 +1,216 @@
+"""Speaks HTTP with somebody else's server, over connections to addresses that were checked."""
+
+import contextlib
+import re
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from email.errors import (
+    FirstHeaderLineIsContinuationDefect,
+    InvalidHeaderDefect,
+    MisplacedEnvelopeHeaderDefect,
+    MissingHeaderBodySeparatorDefect,
+)
+from typing import Any
+from urllib.parse import urljoin
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    LocationValueError,
+    NameResolutionError,
+    NewConnectionError,
+    SSLError,
+    URLSchemeUnknown,
+)
+
+from frepo_core.domain.addresses import Network
+from frepo_core.domain.public_addresses import may_reach
+from frepo_core.errors import RemoteFailedError, RemoteRefusedError, RemoteStatusError
+
+from .deadline import Deadline
+
+REDIRECTS = 5
+REFUSED = "The URL may not be fetched, or cannot be reached"
+BROKEN = "Fetcher the URL broke on the way"
+BAD_SCHEME = "The scheme of the URL, or of a redirect, is not http or https."
+BAD_URL = "The URL, or a redirect, is not valid."
+BAD_NAME = "The host name of the URL, or of a redirect, cannot be resolved."
+BAD_ADDRESS = (
+    "The host of the URL, or of a redirect, has an address that is not public. "
+    "The operator can allow it with add_by_url.allowed_networks."
+)
+NO_CONNECTION = "The host of the URL, or of a redirect, does not accept a connection."
+BAD_CERTIFICATE = "The certificate of the host of the URL, or of a redirect, is not valid or not trusted."
+CUT = "The connection broke, or the answer is not valid HTTP."
+_LENGTHS = re.compile(r"\s*[0-9]{1,18}\s*(,\s*[0-9]{1,18}\s*)*")  # urllib3 refuses those that differ
+# After a line that is no header Python takes all others for text: how the body is framed would be lost.
+_LOST_HEADERS = (
+    MissingHeaderBodySeparatorDefect,
+    FirstHeaderLineIsContinuationDefect,
+    MisplacedEnvelopeHeaderDefect,
+    InvalidHeaderDefect,
+)
+
+
+class ForbiddenAddressError(HTTPError):
+    """A name leads to an address that may not be reached."""
+
+
+# A subclass stands before its base.
+_REASONS: Mapping[type[HTTPError], str] = {
+    ForbiddenAddressError: BAD_ADDRESS,
+    NameResolutionError: BAD_NAME,
+    NewConnectionError: NO_CONNECTION,
+    ConnectTimeoutError: NO_CONNECTION,
+    URLSchemeUnknown: BAD_SCHEME,
+    LocationValueError: BAD_URL,
+}
+
+
+class RemoteBody:
+    """The body of an answer, as a stream that cannot go back."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
+        self._response = response
+        self._deadline = deadline
+
+    def read(self, size: int) -> bytes:
+        """Return what has arrived, at most `size` bytes; an empty answer is the end. Never waits for more."""
+        try:
+            chunk = self._response.read1(size)
+        except (HTTPError, OSError, ValueError) as error:
+            self._deadline.left()
+            raise RemoteFailedError(BROKEN) from error
+        self._deadline.left()  # a connection that was cut looks like one that has come to its end
+        return chunk
+
+
+class StrictContext(ssl.SSLContext):
+    """TLS where an end that the other side did not announce is none (RFC 9112, 9.8): what ends so was cut."""
+
+    def wrap_socket(self, *arguments: Any, **options: Any) -> ssl.SSLSocket:
+        """Wrap a socket, as every context does."""
+        return super().wrap_socket(*arguments, **options | {"suppress_ragged_eofs": False})
+
+
+def make_tls() -> ssl.SSLContext:
+    """Make what connections by TLS need; to read the system's certificates takes 20 ms."""
+    context = StrictContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_default_certs()
+    return context
+
+
+def make_pool(
+    timeout: float, allowed: Sequence[Network], deadline: Deadline, tls: ssl.SSLContext
+) -> urllib3.PoolManager:
+    """Make a pool whose connections go to public addresses only, and to those of `allowed`; the timeout is in seconds."""
+    pool = urllib3.PoolManager(timeout=urllib3.Timeout(connect=timeout, read=timeout), ssl_context=tls)
+
+    def connect(connection: Any) -> socket.socket:
+        return _connect_checked(connection, allowed, deadline)
+
+    pool.pool_classes_by_scheme = {
+        "http": _pool_class(urllib3.HTTPConnectionPool, HTTPConnection, connect),
+        "https": _pool_class(urllib3.HTTPSConnectionPool, HTTPSConnection, connect),
+    }
+    return pool
+
+
+@contextlib.contextmanager
+def translated(deadline: Deadline) -> Iterator[None]:
+    """Say in frepo's words that the URL cannot be fetched, or that the time is over."""
+    try:
+        yield
+    except tuple(_REASONS) as error:
+        raise RemoteRefusedError(
+            REFUSED, next(_REASONS[kind] for kind in _REASONS if isinstance(error, kind))
+        ) from error
+    except SSLError as error:  # no certificate that is trusted, unless the other side hung up
+        deadline.left()
+        is_cut = isinstance(error.args[0], ssl.SSLEOFError)
+        raise (RemoteFailedError(BROKEN, CUT) if is_cut else RemoteRefusedError(REFUSED, BAD_CERTIFICATE)) from error
+    except (HTTPError, OSError, ValueError) as error:
+        deadline.left()
+        raise RemoteFailedError(BROKEN, CUT) from error
+
+
+def follow(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
+    """Return the first answer that is no redirect. Bodies of redirects are not read, they may be endless."""
+    for _ in range(REDIRECTS + 1):
+        if not url.lower().startswith(("http://", "https://")):
+            raise RemoteRefusedError(REFUSED, BAD_SCHEME)
+        response = pool.request(
+            "GET",
+            url,
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            decode_content=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": "frepo"},
+        )
+        target = response.get_redirect_location()
+        if not target:
+            return response
+        response.close()
+        url = _join(url, target)
+    raise RemoteFailedError("The URL redirects too often")
+
+
+def check(response: urllib3.BaseHTTPResponse) -> None:
+    """Raise unless the answer is a whole content, framed in a way that is understood."""
+    if response.status >= 400:
+        raise RemoteStatusError(f"The other server answered with status {response.status}")
+    if not 200 <= response.status < 300 or response.status == 206:
+        raise RemoteFailedError(f"The other server answered with status {response.status}")
+    if any(isinstance(defect, _LOST_HEADERS) for defect in response._original_response.msg.defects):  # type: ignore[attr-defined]
+        raise RemoteFailedError(BROKEN)
+    coding, length = response.headers.get("Transfer-Encoding", "chunked"), response.headers.get("Content-Length", "0")
+    if coding.strip().lower() not in {"chunked", "identity"} or not _LENGTHS.fullmatch(length):
+        raise RemoteFailedError(BROKEN)
+
+
+def _join(url: str, target: str) -> str:
+    with contextlib.suppress(UnicodeError):
+        target = target.encode("latin-1").decode()  # Python reads bytes of headers as Latin-1; servers write UTF-8
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        raise RemoteRefusedError(REFUSED, BAD_URL) from None
+
+
+def _pool_class(pool: Any, connection: Any, connect: Callable[[Any], socket.socket]) -> Any:
+    """Make a pool whose connections are opened by `connect`; TLS still checks the name."""
+    guarded = type("GuardedConnection", (connection,), {"_new_conn": connect})
+    return type("GuardedPool", (pool,), {"ConnectionCls": guarded})
+
+
+def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Deadline) -> socket.socket:
+    """Resolve once, refuse if one of the addresses is not public, connect to those that were checked."""
+    try:
+        found = socket.getaddrinfo(connection._dns_host, connection.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise NameResolutionError(str(connection._dns_host), connection, socket.gaierror(str(error))) from error
+    for *_, address in found:
+        if not may_reach(str(address[0]), allowed):
+            raise ForbiddenAddressError("The URL leads to an address that is not public")
+    last: OSError | None = None
+    for family, kind, protocol, _, address in found:
+        try:
+            return _connect(socket.socket(family, kind, protocol), address, connection.timeout, deadline)
+        except OSError as error:
+            last = error
+    raise NewConnectionError(connection, f"No connection: {last}") from last
+
+
+def _connect(made: socket.socket, address: Any, timeout: float, deadline: Deadline) -> socket.socket:
+    with contextlib.ExitStack() as on_failure:
+        on_failure.callback(made.close)
+        made.settimeout(min(timeout, deadline.left()))
+        made.connect(address)
+        made.settimeout(timeout)
+        deadline.watch(made)
+        on_failure.pop_all()
+    return made

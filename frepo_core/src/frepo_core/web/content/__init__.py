@@ -1,0 +1,1 @@
+"""Content on its way through HTTP: bodies, forms, byte ranges."""

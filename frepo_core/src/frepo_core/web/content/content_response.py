@@ -1,0 +1,156 @@
+"""Answers a GET or HEAD of a file: conditions, ranges and the whole (RFC 9110, 13 and 14)."""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from email.utils import format_datetime
+from typing import BinaryIO, cast
+
+from pyramid.httpexceptions import HTTPPreconditionFailed, HTTPRequestRangeNotSatisfiable
+from pyramid.response import Response
+from webob.datetime_utils import parse_date
+
+from frepo_core.domain.byte_ranges import parse_range
+from frepo_core.errors import BytesMissingError
+
+from ..routing.request import FrepoRequest
+
+BLOCK = 1 << 19
+# What is as small is read at once: handing it to the thread that writes costs more than it.
+SMALL = 64 << 10
+
+# The headers, as WSGI calls them, that may ask for something else than the whole; most requests have none.
+CONDITIONS = frozenset(
+    {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_RANGE"}
+)
+
+# One range as every server understands it; nginx has its own way with odder ones, and pages of its own.
+PLAIN_RANGE = re.compile(r"bytes=(?:[0-9]{1,18}-[0-9]{0,18}|-[0-9]{1,18})")
+
+Read = Callable[[int, int], bytes]
+Open = Callable[[int, int], BinaryIO]
+
+
+class ContentResponse:
+    """Builds the answer for one content of `size` bytes: `read_part(start, length)` reads a few of them, `open_part` opens more.
+
+    `etag` and `modified` (UTC) are its validators; `headers` go with whatever the answer is, a 304, too.
+    `location`: where nginx finds the content, so that it sends what the conditions allow, plain ranges included.
+    """
+
+    def __init__(
+        self,
+        request: FrepoRequest,
+        *,
+        size: int,
+        content_type: str,
+        etag: str,
+        modified: datetime,
+        headers: Mapping[str, str],
+        read_part: Read,
+        open_part: Open,
+        location: str | None = None,
+    ) -> None:
+        self._request = request
+        self._size = size
+        self._etag = etag
+        self._modified = modified.replace(microsecond=0)
+        self._read = read_part
+        self._open = open_part
+        self._location = location
+        self._headers = {
+            "Accept-Ranges": "bytes",
+            "Content-Type": content_type,
+            "ETag": f'"{etag}"',
+            "Last-Modified": format_datetime(modified, usegmt=True),
+            **headers,
+        }
+
+    def build(self) -> Response:
+        """Return the response; its order of checks is that of RFC 9110, 13.2.2. Raises what is 412 and 416."""
+        asks = not CONDITIONS.isdisjoint(self._request.environ)
+        if asks and self._fails():
+            raise HTTPPreconditionFailed
+        if asks and self._is_fresh():
+            del self._headers["Content-Type"]
+            return self._response(304, ())
+        wanted = self._range() if asks else None
+        if wanted and wanted[0] == wanted[1]:
+            raise HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{self._size}"})
+        if self._location and (not asks or self._is_plain(wanted)):
+            return self._delegated(self._location)
+        if not wanted:
+            return self._part(200, 0, self._size)
+        start, end = wanted
+        self._headers["Content-Range"] = f"bytes {start}-{end - 1}/{self._size}"
+        return self._part(206, start, end)
+
+    def _fails(self) -> bool:
+        """Tell whether If-Match or, without it, If-Unmodified-Since forbids the answer."""
+        if "If-Match" in self._request.headers:
+            return self._etag not in self._request.if_match
+        until = self._date("If-Unmodified-Since")
+        return until is not None and self._modified > until
+
+    def _is_fresh(self) -> bool:
+        """Tell whether the client has this content already."""
+        if "If-None-Match" in self._request.headers:
+            return self._etag in self._request.if_none_match
+        since = self._date("If-Modified-Since")
+        return since is not None and self._modified <= since
+
+    def _date(self, header: str) -> datetime | None:
+        """Return the date in a header; one that cannot be read is as good as none (RFC 9110, 13.1.3)."""
+        with contextlib.suppress(ValueError, OverflowError):
+            return cast("datetime | None", parse_date(self._request.headers.get(header)))
+        return None
+
+    def _is_still_the_same(self) -> bool:
+        """Tell whether If-Range allows a part: it names the very ETag or the very date (RFC 9110, 13.1.5)."""
+        return self._request.headers.get("If-Range") in {None, self._headers["ETag"], self._headers["Last-Modified"]}
+
+    def _range(self) -> tuple[int, int] | None:
+        header = self._request.headers.get("Range")
+        if header is None or self._request.method != "GET" or not self._is_still_the_same():
+            return None
+        return parse_range(header, self._size)
+
+    def _is_plain(self, wanted: tuple[int, int] | None) -> bool:
+        header = self._request.headers.get("Range")
+        return header is None or (wanted is not None and PLAIN_RANGE.fullmatch(header) is not None)
+
+    def _delegated(self, location: str) -> Response:
+        self._headers["X-Accel-Redirect"] = location
+        del self._headers["Accept-Ranges"]  # nginx says so itself, and would say it twice
+        return self._response(200, (), length=0)
+
+    def _part(self, status: int, start: int, end: int) -> Response:
+        return self._response(status, self._content(start, end - start), length=end - start)
+
+    def _content(self, start: int, length: int) -> Iterable[bytes]:
+        if self._request.method == "HEAD":
+            return ()
+        if length <= SMALL:
+            return [self._read(start, length)]
+        file = self._open(start, length)
+        wrap = self._request.environ.get("wsgi.file_wrapper")
+        return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
+
+    def _response(self, status: int, content: Iterable[bytes], length: int | None = None) -> Response:
+        """Put it together, with all headers at once: WebOb looks through all of them for each that is set."""
+        if length is not None:
+            self._headers["Content-Length"] = str(length)
+        headers = list(self._headers.items())
+        return Response(status=status, headerlist=headers, app_iter=content, conditional_response=False)
+
+
+def _blocks(file: BinaryIO, length: int) -> Iterator[bytes]:
+    """Read exactly `length` bytes and close the file; one that ends early breaks off, so that the client sees it."""
+    with file:
+        while length:
+            block = file.read(min(BLOCK, length))
+            if not block:
+                raise BytesMissingError("The bytes of this file end too early in the storage")
+            length -= len(block)
+            yield block

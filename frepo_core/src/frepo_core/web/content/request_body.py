@@ -1,0 +1,119 @@
+"""Finds the content in a request, raw or multipart, as a stream that is not copied where that can be helped."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, cast
+
+from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
+from frepo_core.errors import FieldsError, MalformedRequestError
+from frepo_core.plugins import Window
+from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, no_room_translated, smallest
+from frepo_core.services.content.spool import IN_MEMORY
+
+from ..routing.request import FrepoRequest
+from .multipart import MultipartForm, is_multipart, read_multipart
+
+WRAPPING = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """Content, the fields that a form sent beside it, and the name that the part had."""
+
+    incoming: Incoming
+    fields: list[tuple[str, str]] = field(default_factory=list)
+    part_name: str | None = None
+
+
+@contextlib.contextmanager
+def read_upload(request: FrepoRequest) -> Iterator[Upload]:
+    """Give the content of the request. Everything that is not multipart/form-data is raw content."""
+    check_content_headers(request)
+    sha256, md5 = _digests(request)
+    content_type = request.headers.get("Content-Type", "")
+    if not is_multipart(content_type):
+        incoming = Incoming(stream=_body(request), declared_size=request.content_length, sha256=sha256, md5=md5)
+        yield Upload(incoming=incoming)
+        return
+    with contextlib.ExitStack() as stack:
+        body = _seekable_body(request, stack)
+        form, stream = _read_form(request, body, content_type, stack)
+        incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
+        yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
+
+
+def check_content_headers(request: FrepoRequest) -> None:
+    """Raise what `read_upload` refuses by the headers alone."""
+    if "Content-Range" in request.headers:  # RFC 9110, 14.5
+        raise MalformedRequestError("A part of a content (Content-Range) cannot be added to another, send all of it")
+    _digests(request)
+
+
+def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: bool = False) -> int | None:
+    """Return how many bytes a body may have whose content has these limits; raise theirs if it is longer.
+
+    A form or base64 (`is_encoded`) may have twice the content's size and 1 MiB, for what they add.
+    """
+    is_wrapped = is_encoded or is_multipart(request.headers.get("Content-Type", ""))
+    for limit in limits:
+        length = request.content_length or 0
+        limit.check((length - WRAPPING) // 2 if is_wrapped else length)
+    size = smallest(limits)
+    return size if size is None or not is_wrapped else 2 * size + WRAPPING + 1
+
+
+def _body(request: FrepoRequest) -> BinaryIO:
+    """Return the server's own file where it can be read twice, else a stream that ends where the body does."""
+    raw = request.environ["wsgi.input"]
+    if getattr(raw, "seekable", bool)():
+        return cast(BinaryIO, raw)
+    return cast(BinaryIO, request.body_file)
+
+
+def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> BinaryIO:
+    body = _body(request)
+    if getattr(body, "seekable", bool)():
+        return body
+    spool = stack.enter_context(request.services.ingest.temporary_file())
+    while chunk := body.read(1 << 20):
+        spool.write(chunk)
+    spool.seek(0)
+    return spool
+
+
+def _read_form(
+    request: FrepoRequest, body: BinaryIO, content_type: str, stack: contextlib.ExitStack
+) -> tuple[MultipartForm, BinaryIO]:
+    """Read the form; its file is a window on it or, of a large one, a copy that is hashed and can be linked."""
+    form = read_multipart(body, content_type)
+    window = cast(BinaryIO, Window(body, form.start, form.length))
+    if form.length <= IN_MEMORY:
+        return form, window
+    spool = stack.enter_context(request.services.ingest.spool())
+    with no_room_translated():
+        while data := window.read(CHUNK):
+            spool.append(data)
+    return form, cast(BinaryIO, spool.getfile())
+
+
+def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:
+    """Return what Repr-Digest, Content-Digest (RFC 9530) and Content-MD5 (RFC 1864) say."""
+    sha256: list[str] = []
+    for header in ("Repr-Digest", "Content-Digest"):
+        if value := request.headers.get(header):
+            with _complaint_about(header):
+                sha256 += filter(None, [parse_repr_digest(value)])
+    md5 = None
+    if value := request.headers.get("Content-MD5"):
+        with _complaint_about("Content-MD5"):
+            md5 = parse_content_md5(value)
+    return tuple(sha256), md5
+
+
+@contextlib.contextmanager
+def _complaint_about(header: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise FieldsError({header: [f"The header cannot be read: {error}"]}) from None

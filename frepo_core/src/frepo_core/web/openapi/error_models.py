@@ -1,0 +1,75 @@
+"""The shapes of error answers, for the document; `errors.py` builds them."""
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from ..routing.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE, Endpoint
+from ..schemas.models import Reply
+
+
+class ErrorReply(Reply):
+    """Every error: a text for people, a stable number for programs. The keys after the first four come where they fit.
+
+    `fields` names what is wrong with a form; `field` and `errors` the rule of a collection that forbids it,
+    `context` the values that the rule is about; `error_id` finds a bug in the log of the service.
+    """
+
+    status: str = Field(examples=["Validation error"])
+    error_code: int = Field(examples=[400])
+    http_code: int = Field(ge=400, le=599, examples=[400])
+    exit_code: int = Field(ge=400, le=599, examples=[400])
+    fields: dict[str, list[str]] = Field({}, examples=[{"form.fileName": ["A file name is needed"]}])
+    context: dict[str, Any] | None = None
+    field: str | None = None
+    errors: dict[str, str] | None = None
+    message: str | None = None
+    error_id: UUID | None = None
+
+
+class UploadErrorReply(ErrorReply):
+    """An error of an upload, with the keys of a success."""
+
+    context: dict[str, Any] | None
+    url: str | None
+    back: str | None
+    id: int | None
+    filename: str | None
+    requested_filename: str | None
+
+
+class CollectionErrorReply(ErrorReply):
+    """An error of a collection; `errors` says it for each field."""
+
+    context: dict[str, Any] | None
+    errors: dict[str, str]
+    collection: dict[str, Any] | None
+
+
+class VersionErrorReply(ErrorReply):
+    """An error of a version that was not accepted."""
+
+    field: str | None
+    errors: dict[str, str] | None
+    version: dict[str, Any] | None
+    collection: dict[str, Any] | None
+
+
+class LinkErrorReply(ErrorReply):
+    """An error in place of a link."""
+
+    url: str | None
+
+
+MODELS: list[tuple[Any, type[ErrorReply]]] = [
+    (UPLOAD_ENVELOPE, UploadErrorReply),
+    (COLLECTION_ENVELOPE, CollectionErrorReply),
+    (VERSION_ENVELOPE, VersionErrorReply),
+    (LINK_ENVELOPE, LinkErrorReply),
+]
+
+
+def error_model(endpoint: Endpoint) -> type[ErrorReply]:
+    """Return the shape of this endpoint's errors."""
+    return next((model for envelope, model in MODELS if envelope == endpoint.envelope), ErrorReply)

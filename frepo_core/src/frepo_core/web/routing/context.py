@@ -1,0 +1,31 @@
+"""What a request is about, as the security policy sees it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from frepo_core.services.records import CollectionRecord
+
+from .request import FrepoRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """The collection that the path names, if any, and whether it lists the token that asks."""
+
+    collection: CollectionRecord | None = None
+    listed: bool = False
+
+
+def make_context(request: FrepoRequest) -> Context:
+    """Look the collection in the path up, for those who sent a valid token; a dead token learns nothing."""
+    collection_id: Any = request.matchdict.get("collection")
+    if collection_id is None:
+        return Context()
+    return collection_context(request, collection_id)
+
+
+def collection_context(request: FrepoRequest, collection_id: str) -> Context:
+    """Return the context of a collection. Raises `FieldsError` where it does not exist."""
+    sender = request.sender
+    collection = request.services.collections.get(collection_id)
+    return Context(collection=collection, listed=request.services.collections.lists(collection.id, sender))

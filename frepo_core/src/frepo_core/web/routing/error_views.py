@@ -1,0 +1,137 @@
+"""The one table from refusals to status codes, the one builder of error bodies, and the exception views."""
+
+import json
+import logging
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from pyramid.config import Configurator
+from pyramid.exceptions import URLDecodeError
+from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPNotFound
+from pyramid.response import Response
+
+from frepo_core import errors
+from frepo_core.services.access.tokens import NO_ACCESS
+
+from .request import FrepoRequest
+
+log = logging.getLogger(__name__)
+
+STATUS: Mapping[type[errors.FrepoError], int] = {
+    errors.AccessDeniedError: 403,
+    errors.NotFoundError: 404,
+    errors.TooManyAttemptsError: 429,
+    errors.FieldsError: 400,
+    errors.MalformedRequestError: 400,
+    errors.RuleError: 400,
+    errors.VersionConflictError: 412,
+    errors.IdempotencyConflictError: 422,
+    errors.TypeNotAllowedError: 400,
+    errors.TooBigError: 400,
+    errors.EmptyContentError: 400,
+    errors.DigestMismatchError: 400,
+    errors.RemoteStatusError: 400,
+    errors.RemoteRefusedError: 400,
+    errors.RemoteFailedError: 400,
+    errors.ReadOnlyError: 503,
+    errors.RemotesBusyError: 503,
+    errors.ConfigurationError: 503,
+    errors.DatabaseUnavailableError: 503,
+    errors.StorageUnavailable: 503,
+    errors.StorageFull: 507,
+    errors.BytesMissingError: 500,
+    errors.BlobNotFound: 500,
+}
+# What a storage says of itself names paths, keys and hosts: that is for the log, and for the health check.
+SAID: Mapping[type[errors.FrepoError], str] = {
+    errors.ConfigurationError: "The service is not set up for this, its log says what to change",
+    errors.StorageUnavailable: "The storage does not work, try again later",
+    errors.BlobNotFound: "The bytes of this file are missing in the storage",
+}
+RETRY_SECONDS = 30
+
+
+def includeme(config: Configurator) -> None:
+    """Register the exception views: refusals, Pyramid's own, paths that are not UTF-8, and bugs."""
+    config.add_exception_view(_refused, context=errors.FrepoError)
+    config.add_exception_view(_http_error, context=HTTPException)
+    config.add_exception_view(_bad_path, context=URLDecodeError)
+    config.add_exception_view(_bug, context=Exception)
+
+
+def status_of(error: errors.FrepoError) -> int:
+    """Return the status of a refusal; what is not in the table is a fault of the service."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def error_body(request: FrepoRequest, message: str, number: int, status: int, /, **more: Any) -> Response:
+    """Build the answer: the common keys, then those that this endpoint's clients look for."""
+    envelope = request.endpoint.envelope if request.endpoint else {}
+    body = {"status": message, "error_code": number, "http_code": status, "exit_code": status, **envelope, **more}
+    return Response(json.dumps(body, separators=(",", ":")).encode(), status=status, content_type="application/json")
+
+
+def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
+    status = status_of(error)
+    if type(error) not in STATUS:
+        return _bug(error, request)
+    if status in {403, 429}:
+        _log_refusal(request, error.message)
+    if isinstance(error, errors.RemotesBusyError):
+        log.warning("refused: %s", error.message)
+    elif status >= 500:
+        log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
+    message = SAID.get(type(error), error.message)
+    response = error_body(request, message, error.number, status, **_details(error, request))
+    if isinstance(error, errors.TooManyAttemptsError):
+        response.retry_after = error.retry_after
+    if status == 503:
+        response.retry_after = RETRY_SECONDS
+    return response
+
+
+def _log_refusal(request: FrepoRequest, reason: str) -> None:
+    """Say who was refused what; not the path, which may hold a token."""
+    what = request.endpoint.name if request.endpoint else request.method
+    who = request.services.tokens.fingerprint(request.token_id) if request.token_id else "none"
+    log.warning("refused: %s from %s, token %s: %s", what, request.client_address, who, reason)
+
+
+def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
+    details: dict[str, Any] = {"context": error.context} if error.context else {}
+    if isinstance(error, errors.FieldsError):
+        details["fields"] = error.fields
+        if request.endpoint and "errors" in request.endpoint.envelope:
+            details["errors"] = {name.removeprefix("form."): texts[0] for name, texts in error.fields.items()}
+    if isinstance(error, errors.RemoteError):
+        details["message"] = error.reason
+    if isinstance(error, errors.RuleError):
+        details |= {"field": error.field, "errors": {error.field: error.text}}
+    return details
+
+
+def _http_error(error: HTTPException, request: FrepoRequest) -> Response:
+    if isinstance(error, HTTPForbidden):
+        lacks = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
+        _log_refusal(request, lacks)
+        return error_body(request, lacks, 403, 403)
+    message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title
+    if allowed := error.headers.get("Allow"):
+        message = f"{message}: this path knows {allowed}"
+    response = error_body(request, message, error.code, error.code)
+    for name in ("Allow", "Content-Range"):
+        if name in error.headers:
+            response.headers[name] = error.headers[name]
+    return response
+
+
+def _bad_path(error: URLDecodeError, request: FrepoRequest) -> Response:
+    return error_body(request, "The path is not UTF-8", 400, 400)
+
+
+def _bug(error: Exception, request: FrepoRequest) -> Response:
+    """Answer a bug with a number that the log carries, too; no traceback leaves the house."""
+    error_id = str(uuid.uuid4())
+    log.error("error %s: %s", error_id, error, exc_info=error)
+    return error_body(request, "Internal error, the log of the service knows more", 500, 500, error_id=error_id)

@@ -1,0 +1,52 @@
+"""Takes in the endpoints of plug-ins: what one declares wrongly is an error at boot, not at its first request."""
+
+import re
+from collections.abc import Iterable
+
+from frepo_core.domain.access import RULES
+from frepo_core.errors import ConfigurationError
+from frepo_core.plugins.registry import FoundPlugin
+
+from ..openapi.responses import MEANINGS
+from .endpoint import Endpoint
+
+
+def plugin_endpoints(found: Iterable[FoundPlugin], own: Iterable[Endpoint]) -> list[Endpoint]:
+    """Return what the plug-ins declare beside the service's `own` endpoints.
+
+    Raises `ConfigurationError` naming the package whose endpoint cannot be served.
+    """
+    own = list(own)
+    owners = {_place(endpoint): "frepo-core" for endpoint in own}
+    names = {endpoint.name: "frepo-core" for endpoint in own}
+    endpoints = []
+    for plugin in found:
+        for endpoint in plugin.endpoints():
+            if problem := _problem(endpoint, owners, names):
+                raise ConfigurationError(
+                    f"The plug-in {plugin.name!r} of the package {plugin.distribution} declares an endpoint that "
+                    f"cannot be served: {problem}."
+                )
+            owners[_place(endpoint)] = names[endpoint.name] = plugin.distribution
+            endpoints.append(endpoint)
+    return endpoints
+
+
+def _problem(endpoint: object, owners: dict[tuple[str, str], str], names: dict[str, str]) -> str:
+    if not isinstance(endpoint, Endpoint):
+        return f"{endpoint!r} is no frepo_core.web.Endpoint"
+    name = f"{endpoint.method} {endpoint.path}"
+    if _place(endpoint) in owners:
+        return f"{name} belongs to {owners[_place(endpoint)]}"
+    if endpoint.name in names:
+        return f"the name {endpoint.name!r} of {name} belongs to an endpoint of {names[endpoint.name]}"
+    if endpoint.permission is not None and endpoint.permission not in RULES:
+        return f"{name} has the unknown permission {endpoint.permission!r}. Permissions: {', '.join(sorted(RULES))}"
+    if unknown := sorted(status for status in endpoint.answers if status not in MEANINGS):
+        return f"{name} answers the status {unknown[0]}. Statuses: {', '.join(map(str, MEANINGS))}"
+    return ""
+
+
+def _place(endpoint: Endpoint) -> tuple[str, str]:
+    """Tell what two endpoints may not share; how a placeholder is named makes no difference."""
+    return endpoint.method, re.sub(r"{[^}]*}", "{}", endpoint.path)

@@ -1,0 +1,60 @@
+"""The headers of uploads that guard against doing something twice, or after somebody else."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from frepo_core.domain.signatures import repr_digest
+from frepo_core.errors import FieldsError
+from frepo_core.services.idempotency import Repeat, Repeated
+
+from ..routing.endpoint import Answer
+from ..routing.request import FrepoRequest
+
+Added = TypeVar("Added")
+
+_VERSION = re.compile(r'v([0-9]{1,18})|"v([0-9]{1,18})"')
+# The names for `Endpoint.headers`.
+IDEMPOTENCY_KEY, IF_MATCH = "Idempotency-Key", "If-Match"
+
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+def repeat_of(
+    request: FrepoRequest,
+    scopes: Sequence[str],
+    write_down: Callable[[Added], Mapping[str, Any]],
+    file_id: Callable[[Mapping[str, Any]], int],
+) -> Repeat[Added] | None:
+    """Return what the header Idempotency-Key asks for, None without it; see `Repeat`. Raises `FieldsError`."""
+    key = request.headers.get(IDEMPOTENCY_KEY)
+    if key is None:
+        return None
+    if not _KEY.fullmatch(key):
+        raise FieldsError({IDEMPOTENCY_KEY: ["1 to 255 visible ASCII characters without blanks are expected"]})
+    return Repeat(key=key, scopes=scopes, write_down=write_down, file_id=file_id)
+
+
+class RepeatedReply(BaseModel):
+    """An answer as it was written down, maybe by an earlier version of frepo: with the fields of then."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+def repeated(earlier: Repeated) -> Answer:
+    """Answer what an upload with the same key was answered."""
+    headers = {"Repr-Digest": repr_digest(earlier.digest)}
+    return Answer(status=earlier.answer["http_code"], body=RepeatedReply(**earlier.answer), headers=headers)
+
+
+def last_version_of(request: FrepoRequest) -> int | None:
+    """Return N of `If-Match: v<N>`, None without the header. Raises `FieldsError`."""
+    value = request.headers.get(IF_MATCH)
+    if value is None:
+        return None
+    match = _VERSION.fullmatch(value.strip())
+    if not match:
+        raise FieldsError({IF_MATCH: ["v<number of the last version> is expected, v0 for none"]})
+    return int(match[1] or match[2])

@@ -1,0 +1,103 @@
+"""TaskDispatcher what clients send into validated models, and what is wrong into messages for each field."""
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import Any, TypeVar, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from frepo_core.errors import FieldsError
+
+from ..content.json_body import JSON_BYTES, parse_json
+from ..routing.request import FrepoRequest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# An answer names so many mistakes at most.
+MAX_MESSAGES = 100
+RULE_BROKEN = "frepo_rule"
+TITLE = "Validation error"
+
+NUL = "A text holds U+0000, which not every database keeps"
+
+_INDEX = re.compile(r"\[\d*\]$", re.ASCII)
+
+
+def parse_query(model: type[Model], params: Iterable[tuple[str, str]]) -> Model:
+    """Validate a query; what the model does not name is left to others (`_token`, cache busters)."""
+    return validate(model, gather(model, params))
+
+
+def gather(model: type[BaseModel], params: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Collect the parameters that the model names; `tags[]=a&tags[]=b`, `tags[0]=a&tags[1]=b` and `tags=a` make lists."""
+    lists = _lists(model)
+    values: dict[str, Any] = {}
+    for raw, value in params:
+        name = _INDEX.sub("", raw)
+        if name not in lists:
+            continue
+        if lists[name]:
+            values.setdefault(name, []).append(value)
+        else:
+            values[name] = value
+    return values
+
+
+@functools.cache
+def _lists(model: type[BaseModel]) -> dict[str, bool]:
+    """Return the parameters that the model names, and whether each is a list."""
+    fields = model.model_fields.items()
+    return {field.alias or name: get_origin(field.annotation) is list for name, field in fields}
+
+
+def parse_body(model: type[Model], request: FrepoRequest) -> Model:
+    """Validate a JSON body in UTF-8; an empty one is an empty object. Raises `MalformedRequestError`, `FieldsError`."""
+    data = parse_json(request.body_file.read(JSON_BYTES + 1))
+    if not isinstance(data, dict):
+        raise FieldsError({"form": ["The body has to be a JSON object"]})
+    return validate(model, data)
+
+
+def validate(model: type[Model], data: dict[str, Any]) -> Model:
+    """Validate data. Raises `FieldsError`; a model's `RULES_TITLE` tells broken rules from other mistakes.
+
+    What no rule refused holds no U+0000 either: PostgreSQL refuses to keep it.
+    """
+    try:
+        valid = model.model_validate(data)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+        fields: dict[str, list[str]] = {}
+        for problem in problems[:MAX_MESSAGES]:
+            name, text = _describe(problem)
+            fields.setdefault(name, []).append(text)
+        rules_only = all(problem["type"] == RULE_BROKEN for problem in problems)
+        raise FieldsError(fields, getattr(model, "RULES_TITLE", TITLE) if rules_only else TITLE) from None
+    if unstorable := _fields_with_nul(data):
+        raise FieldsError({field: [NUL] for field in unstorable}, NUL)
+    return valid
+
+
+def _describe(problem: Any) -> tuple[str, str]:
+    location = [str(part) for part in problem["loc"]]
+    if problem["type"] == "extra_forbidden":
+        return "form", f'This request does not support extra parameters such as "{location[-1]}"'
+    names = [part for part in location if not part.isdigit()]
+    return ".".join(["form", *names]), problem["msg"].removeprefix("Value error, ")
+
+
+def _fields_with_nul(data: dict[str, Any]) -> list[str]:
+    """Return the fields that hold a text with U+0000; a field's name is joined only where it is returned."""
+    found: dict[str, None] = {}
+    waiting: list[tuple[list[str], Any]] = [(["form"], data)]
+    while waiting and len(found) < MAX_MESSAGES:
+        path, value = waiting.pop()
+        if isinstance(value, str) and "\0" in value:
+            found[".".join(path)] = None
+        elif isinstance(value, dict):
+            waiting += [(path, name) for name in value]
+            waiting += [([*path, name], inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(path, inner) for inner in value]
+    return list(found)

@@ -1,0 +1,1 @@
+"""The views of the mission's API. A view translates and decides nothing."""

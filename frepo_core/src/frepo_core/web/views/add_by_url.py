@@ -1,0 +1,72 @@
+"""The endpoint that stores what a URL leads to."""
+
+from typing import BinaryIO, cast
+
+from pydantic import Field
+
+from frepo_core.domain.naming import name_from_url
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import AddedFile, NewFile
+from frepo_core.services.idempotency import Repeat
+
+from ..routing.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
+from ..routing.request import FrepoRequest
+from ..schemas.models import FileName, Flag, Form, Password, Tag
+from ..schemas.request_headers import IDEMPOTENCY_KEY, repeat_of
+from .uploads import SCOPES, SHA256_OR_NONE, UploadReply, answer, file_id_of, reply
+
+
+class AddByUrl(Form):
+    """A URL to fetch, and what its file is to be."""
+
+    fileUrl: str = Field(
+        min_length=1,
+        max_length=8192,
+        examples=["https://example.org/dump.sql.gz"],
+        # What is no such URL is refused when it is fetched, with a number of its own.
+        json_schema_extra={"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"},
+    )
+    fileName: FileName | None = None
+    tags: list[Tag] = Field([], max_length=100)
+    public: Flag = False
+    password: Password = ""
+    fileOverwrite: Flag = False
+    sha256: str = Field("", pattern=SHA256_OR_NONE)
+
+
+def add_by_url(request: FrepoRequest) -> Answer:
+    """Fetch a URL and store it; without a name it is the last part of the URL's path."""
+    form = request.body_as(AddByUrl)
+    new = NewFile(
+        name=form.fileName or name_from_url(form.fileUrl),
+        tags=form.tags,
+        public=form.public,
+        password=form.password,
+        overwrite=form.fileOverwrite,
+    )
+    files = request.services.files
+    repeat: Repeat[AddedFile] | None = repeat_of(
+        request, SCOPES, lambda added: reply(request, added, new.name).model_dump(), file_id_of
+    )
+    files.check_rights(new, by=request.sender)
+    with request.services.fetching.open(form.fileUrl, by=request.sender) as body:
+        incoming = Incoming(stream=cast(BinaryIO, body), sha256=(form.sha256,) if form.sha256 else ())
+        added = files.add(new, incoming, by=request.sender, repeat=repeat)
+    return answer(request, added, requested=new.name)
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="add_file_by_url",
+        method="POST",
+        path="/repository/{type}/add-by-url",
+        view=add_by_url,
+        summary="Store what a URL leads to",
+        permission="file.upload",
+        body=AddByUrl,
+        writes=True,
+        headers=(IDEMPOTENCY_KEY,),
+        answers={200: UploadReply, 202: UploadReply},
+        envelope=UPLOAD_ENVELOPE,
+    )
+]

@@ -1,0 +1,305 @@
+"""The endpoints of collections."""
+
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from frepo_core.domain.backup_guards import GuardAction
+from frepo_core.domain.durations import format_duration, parse_duration
+from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.records import CollectionRecord
+
+from ..routing.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint
+from ..routing.request import FrepoRequest
+from ..schemas import json_schemas
+from ..schemas.models import Count, FileName, Form, Password, Percent, Reply, Simulate, Size, WireDate, broken
+
+
+def _text(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise broken("expected_string_type")
+    return value
+
+
+def _length(value: Any) -> Any:
+    try:
+        return parse_duration(value)
+    except (ValueError, TypeError, AttributeError):
+        raise broken("expected_length_of_time_such_as_7d") from None
+
+
+class CollectionForm(Form):
+    """What creating and editing have in common; what is left out keeps its value or takes its default."""
+
+    RULES_TITLE: ClassVar = "Form validation error"
+
+    maxBackupsCount: Count | None = None
+    maxOneVersionSize: Size | None = None
+    maxCollectionSize: Size | None = None
+    strategy: Annotated[str, BeforeValidator(_text), Field(examples=["delete_oldest_when_adding_new"])] | None = None
+    description: str | None = Field(None, max_length=1024)
+    password: Password | None = None
+    minRetention: Annotated[timedelta, BeforeValidator(_length), WithJsonSchema(json_schemas.DURATION)] | None = None
+    minVersionSize: Size | None = None
+    maxShrinkPercent: Percent | None = None
+    onSuspicious: GuardAction | None = None
+
+    def change(self, **more: Any) -> CollectionChange:
+        """Say it in the words of the service."""
+        limits = {COUNT: self.maxBackupsCount, ONE: self.maxOneVersionSize, TOTAL: self.maxCollectionSize}
+        guards = {
+            "min_retention": self.minRetention,
+            "min_version_size": self.minVersionSize,
+            "max_shrink_percent": self.maxShrinkPercent,
+            "action": self.onSuspicious,
+        }
+        return CollectionChange(
+            limits={field: value for field, value in limits.items() if value is not None},
+            guards={name: value for name, value in guards.items() if value is not None},
+            strategy=self.strategy,
+            description=self.description,
+            password=self.password,
+            **more,
+        )
+
+
+class CreateCollection(CollectionForm):
+    """A collection to be made."""
+
+    filename: FileName
+    id: Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schemas.CHOSEN_ID, mode="validation")] = None
+
+
+class EditCollection(CollectionForm):
+    """Changes of a collection."""
+
+    collection: str = Field(max_length=64, examples=[json_schemas.A_COLLECTION])
+    filename: FileName | None = None
+
+
+class TokenForm(Form):
+    """A token to be put on a collection's list."""
+
+    token: str = Field(max_length=64, examples=[json_schemas.A_TOKEN])
+
+
+class CollectionObject(Reply):
+    """A collection on the wire. Sizes are bytes; never the password, never token ids."""
+
+    id: str
+    max_backups_count: int
+    max_one_backup_version_size: int
+    max_collection_size: int
+    created_at: WireDate
+    strategy: str
+    description: str
+    filename: str
+    versions_count: int
+    stored_size: int
+    last_version: int
+    password_protected: bool
+    min_retention: Annotated[str, Field(pattern=json_schemas.WRITTEN_DURATION, examples=["1w"])] | None
+    min_version_size: int
+    max_shrink_percent: int
+    on_suspicious: GuardAction
+
+    @classmethod
+    def of(cls, facts: CollectionRecord) -> "CollectionObject":
+        """Write a collection."""
+        return cls(
+            id=facts.id,
+            max_backups_count=facts.limits.count,
+            max_one_backup_version_size=facts.limits.one,
+            max_collection_size=facts.limits.total,
+            created_at=WireDate.of(facts.created_at),
+            strategy=facts.strategy,
+            description=facts.description,
+            filename=facts.filename,
+            versions_count=facts.versions_count,
+            stored_size=facts.stored_size,
+            last_version=facts.last_number,
+            password_protected=facts.password_hash is not None,
+            min_retention=format_duration(facts.guards.min_retention),
+            min_version_size=facts.guards.min_version_size,
+            max_shrink_percent=facts.guards.max_shrink_percent,
+            on_suspicious=facts.guards.action,
+        )
+
+
+class CollectionReply(Reply):
+    """The envelope of one collection."""
+
+    status: str = "OK"
+    error_code: int | None = None
+    http_code: int = 200
+    exit_code: int = 200
+    errors: dict[str, str] = Field(default_factory=dict)
+    collection: CollectionObject
+    context: dict[str, Any] | None = None
+
+
+class CollectionTokenId(Reply):
+    """A token by its id."""
+
+    id: str
+
+
+class CollectionTokenData(Reply):
+    """A token, the collection, and how many tokens are on its list now."""
+
+    token: CollectionTokenId
+    collection: CollectionObject
+    tokens_count: int
+
+
+class CollectionTokenReply(Reply):
+    """The envelope of a change of a collection's list."""
+
+    status: str = "OK"
+    http_code: int = 200
+    data: CollectionTokenData
+
+
+def create(request: FrepoRequest) -> Answer:
+    """Create a collection; the creator's token is put on its list."""
+    form = request.body_as(CreateCollection)
+    facts = request.services.collections.create(
+        form.change(filename=form.filename, id=form.id), by=request.sender, simulate=_simulate(request)
+    )
+    return _changed(facts)
+
+
+def edit(request: FrepoRequest) -> Answer:
+    """Change a collection; what is left out stays."""
+    form = request.body_as(EditCollection)
+    facts = request.services.collections.edit(
+        request.collection.id, form.change(filename=form.filename), by=request.sender, simulate=_simulate(request)
+    )
+    return _changed(facts)
+
+
+def fetch(request: FrepoRequest) -> Answer:
+    """Show a collection."""
+    return Answer(body=CollectionReply(collection=CollectionObject.of(request.collection)))
+
+
+def remove(request: FrepoRequest) -> Answer:
+    """Delete an empty collection."""
+    facts = request.services.collections.delete(request.collection.id, by=request.sender, simulate=_simulate(request))
+    return Answer(body=CollectionReply(status="OK, collection was deleted", collection=CollectionObject.of(facts)))
+
+
+def allow_token(request: FrepoRequest) -> Answer:
+    """Put a token on the list; twice is fine."""
+    token_id = request.body_as(TokenForm).token
+    key = request.services.tokens.key(token_id)
+    count = request.services.collections.allow_token(
+        request.collection.id, key, by=request.sender, simulate=_simulate(request)
+    )
+    return _list_changed(request, token_id, count)
+
+
+def disallow_token(request: FrepoRequest) -> Answer:
+    """Take a token off the list; twice is fine."""
+    token_id = request.matchdict["token"]
+    key = request.services.tokens.key(token_id)
+    count = request.services.collections.disallow_token(
+        request.collection.id, key, by=request.sender, simulate=_simulate(request)
+    )
+    return _list_changed(request, token_id, count)
+
+
+def _simulate(request: FrepoRequest) -> bool:
+    return request.query_as(Simulate).simulate
+
+
+def _changed(facts: CollectionRecord) -> Answer:
+    body = CollectionReply(http_code=202, exit_code=202, collection=CollectionObject.of(facts))
+    return Answer(status=202, body=body)
+
+
+def _list_changed(request: FrepoRequest, token_id: str, count: int) -> Answer:
+    data = CollectionTokenData(
+        token=CollectionTokenId(id=token_id.lower()),
+        collection=CollectionObject.of(request.collection),
+        tokens_count=count,
+    )
+    return Answer(body=CollectionTokenReply(data=data))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="create_collection",
+        method="POST",
+        path="/repository/collection",
+        view=create,
+        summary="Create a collection",
+        permission="collection.create",
+        query=Simulate,
+        body=CreateCollection,
+        writes=True,
+        answers={202: CollectionReply},
+        envelope=COLLECTION_ENVELOPE,
+    ),
+    Endpoint(
+        name="edit_collection",
+        method="PUT",
+        path="/repository/collection",
+        view=edit,
+        summary="Edit a collection",
+        permission="collection.edit",
+        query=Simulate,
+        body=EditCollection,
+        collection_field="collection",
+        writes=True,
+        answers={202: CollectionReply},
+        envelope=COLLECTION_ENVELOPE,
+    ),
+    Endpoint(
+        name="fetch_collection",
+        method="GET",
+        path="/repository/collection/{collection}",
+        view=fetch,
+        summary="Show a collection",
+        permission="collection.fetch",
+        answers={200: CollectionReply},
+        envelope=COLLECTION_ENVELOPE,
+    ),
+    Endpoint(
+        name="delete_collection",
+        method="DELETE",
+        path="/repository/collection/{collection}",
+        view=remove,
+        summary="Delete an empty collection",
+        permission="collection.delete",
+        query=Simulate,
+        writes=True,
+        answers={200: CollectionReply},
+        envelope=COLLECTION_ENVELOPE,
+    ),
+    Endpoint(
+        name="allow_token",
+        method="POST",
+        path="/repository/collection/{collection}/token",
+        view=allow_token,
+        summary="Allow a token in a collection",
+        permission="collection.tokens",
+        query=Simulate,
+        body=TokenForm,
+        writes=True,
+        answers={200: CollectionTokenReply},
+    ),
+    Endpoint(
+        name="disallow_token",
+        method="DELETE",
+        path="/repository/collection/{collection}/token/{token}",
+        view=disallow_token,
+        summary="Take a token off a collection's list",
+        permission="collection.tokens",
+        query=Simulate,
+        writes=True,
+        answers={200: CollectionTokenReply},
+    ),
+]

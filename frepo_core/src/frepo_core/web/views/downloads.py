@@ -1,0 +1,136 @@
+"""The endpoints of a file under its stored name: download and deletion."""
+
+from functools import partial
+from typing import BinaryIO
+from urllib.parse import quote
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.domain.mime_types import shows_inline
+from frepo_core.domain.naming import ascii_name
+from frepo_core.domain.signatures import repr_digest
+from frepo_core.services.files.downloads import Key
+from frepo_core.services.records import BlobRecord, FileRecord
+
+from ..content.content_response import ContentResponse
+from ..content.offload import internal_location, store_url
+from ..routing.endpoint import Answer, Endpoint
+from ..routing.request import FrepoRequest
+from ..schemas.models import Password, Query, Reply
+
+OPEN_CACHE = "public, max-age=25200, immutable"
+CLOSED_CACHE = "private, no-store"
+
+
+class DownloadQuery(Query):
+    """What opens a file: its password, or the parameters of a signed link."""
+
+    password: Password = ""
+    expires: str = Field("", max_length=20)
+    signature: str = Field("", max_length=128)
+
+
+class DeleteQuery(Query):
+    """The password of a protected file."""
+
+    password: Password = ""
+
+
+class DeletedReply(Reply):
+    """A file that is gone."""
+
+    success: bool = True
+    status: str = "OK"
+    error_code: int | None = None
+    http_code: int = 200
+    exit_code: int = 200
+
+
+def download(request: FrepoRequest) -> Response:
+    """Send a file, whole or in ranges."""
+    query = request.query_as(DownloadQuery)
+    key = Key(
+        identity=request.identity,
+        address=request.client_address,
+        password=query.password or request.password_in_header,
+        expires=query.expires,
+        signature=query.signature,
+    )
+    return send(request, request.services.downloads.find(request.matchdict["name"], key))
+
+
+def send(request: FrepoRequest, file: FileRecord) -> Response:
+    """Build the answer that carries a file's bytes, or says who has them: nginx or the store."""
+    if url := store_url(request, file):
+        return Response(status=302, location=url, cache_control=CLOSED_CACHE)
+    disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
+    return ContentResponse(
+        request,
+        size=file.blob.size,
+        content_type=file.blob.mime,
+        etag=file.blob.digest,
+        modified=file.created_at,
+        headers={
+            "Cache-Control": OPEN_CACHE if request.services.downloads.is_open(file) else CLOSED_CACHE,
+            "Content-Disposition": _disposition(disposition, file.requested_name),
+            "Content-Security-Policy": "sandbox",
+            "Repr-Digest": repr_digest(file.blob.digest),
+            "X-Content-Type-Options": "nosniff",
+        },
+        read_part=partial(request.services.downloads.read, file.blob),
+        open_part=partial(_open, request, file.blob),
+        location=internal_location(request, file.blob),
+    ).build()
+
+
+def _disposition(kind: str, name: str) -> str:
+    """Write Content-Disposition (RFC 6266); a name beyond plain ASCII follows as `filename*` (RFC 8187)."""
+    plain = ascii_name(name)
+    extended = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
+    return f'{kind}; filename="{plain}"{extended}'
+
+
+def remove(request: FrepoRequest) -> Answer:
+    """Delete a plain file."""
+    password = request.query_as(DeleteQuery).password
+    request.services.files.delete(
+        request.matchdict["name"], password, by=request.sender, address=request.client_address
+    )
+    return Answer(body=DeletedReply())
+
+
+def _open(request: FrepoRequest, blob: BlobRecord, start: int, length: int) -> BinaryIO:
+    """Open a part, or for a server that can send a file by itself the local file, placed at the part's start."""
+    downloads = request.services.downloads
+    file = downloads.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None
+    return file or downloads.open(blob, start, length)
+
+
+DOWNLOADS = {"download_file": "/repository/file/{name}", "download_public_file": "/public/download/{name}"}
+ENDPOINTS = [
+    *(
+        Endpoint(
+            name=name,
+            method="GET",
+            path=path,
+            view=download,
+            summary="Download a file",
+            permission=None,
+            query=DownloadQuery,
+            answers={200: None, 206: None, 302: None, 304: None},
+        )
+        for name, path in DOWNLOADS.items()
+    ),
+    Endpoint(
+        name="delete_file",
+        method="DELETE",
+        path="/repository/file/{name}",
+        view=remove,
+        summary="Delete a file",
+        permission="token",
+        query=DeleteQuery,
+        writes=True,
+        answers={200: DeletedReply},
+    ),
+]

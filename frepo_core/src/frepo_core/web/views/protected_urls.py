@@ -1,0 +1,71 @@
+"""The protected download URL, whose pattern is a setting."""
+
+from pyramid.response import Response
+
+from frepo_core.services.access.protected_urls import ProtectedUrls
+from frepo_core.services.files.downloads import Key
+
+from ..routing.endpoint import Endpoint
+from ..routing.request import FrepoRequest
+from .downloads import DownloadQuery, send
+
+CLIENT_ADDRESS = frozenset({"http_remote_addr", "http_x_remote_addr", "server_remote_addr"})
+EXPIRATION = frozenset({"expiration_time", "http_x_expiration_time"})
+
+
+def download(request: FrepoRequest) -> Response:
+    """Send a file to those whose URL carries a good access token."""
+    services, path = request.services, request.matchdict
+    services.protected_urls.check(path["accessToken"], path.get("expirationTime"), lambda name: _value(request, name))
+    query = request.query_as(DownloadQuery)
+    key = Key(
+        identity=request.identity,
+        address=request.client_address,
+        password=query.password or request.password_in_header,
+    )
+    return send(request, services.downloads.find(path["fileId"], key, checked=True))
+
+
+def _value(request: FrepoRequest, name: str) -> str:
+    """Return the request's value of a variable in the template; what is not there is an empty text."""
+    if name in CLIENT_ADDRESS:
+        return request.client_address
+    if name in EXPIRATION:
+        return str(request.matchdict.get("expirationTime", ""))
+    if name == "filename":
+        return str(request.matchdict["fileId"])
+    kind, _, rest = name.partition("_")
+    if kind == "http":
+        return _as_sent(request.headers.get(rest.replace("_", "-"), ""))
+    if kind == "query":
+        return next((value for key, value in request.params_in_query if key == rest), "")
+    if kind == "server":
+        value = request.environ.get(rest.upper(), "")
+        return _as_sent(value) if isinstance(value, str) else ""
+    return ""
+
+
+def _as_sent(value: str) -> str:
+    """Read UTF-8 where a client sent it; WSGI hands all bytes over as Latin-1 (PEP 3333)."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def endpoints(protected_urls: ProtectedUrls) -> list[Endpoint]:
+    """Declare the endpoint where the protection is on; otherwise the route does not exist."""
+    if not protected_urls.enabled:
+        return []
+    return [
+        Endpoint(
+            name="download_protected_file",
+            method="GET",
+            path=protected_urls.route,
+            view=download,
+            summary="Download a file by a protected URL",
+            permission=None,
+            query=DownloadQuery,
+            answers={200: None, 206: None, 302: None, 304: None},
+        )
+    ]

@@ -1,0 +1,226 @@
+"""The endpoints of tokens."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from frepo_core.domain.addresses import check_network
+from frepo_core.domain.expiry import format_expiry
+from frepo_core.domain.roles import Role
+from frepo_core.errors import AccessDeniedError
+from frepo_core.services.access.tokens import NewToken
+
+from ..routing.endpoint import Answer, Endpoint
+from ..routing.request import FrepoRequest
+from ..schemas import json_schemas
+from ..schemas.models import MAX_SHOWN, Form, Reply, Size, Tag, shown
+
+
+def _role(value: Any) -> Any:
+    try:
+        return Role(value)  # type: ignore[call-arg]  # by value
+    except ValueError:
+        raise ValueError(f"Please select valid roles: {shown(value)} is none, see /auth/roles") from None
+
+
+def _network(value: Any) -> Any:
+    try:
+        # What is longer is no network; the error of Python holds the whole text several times.
+        return check_network(value[:MAX_SHOWN]) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"{shown(value)} is neither an address nor a network such as 10.0.0.0/8") from None
+
+
+Network = Annotated[str, BeforeValidator(_network), WithJsonSchema(json_schemas.NETWORK, mode="validation")]
+ChosenId = Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schemas.CHOSEN_ID, mode="validation")]
+Expires = Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schemas.EXPIRES, mode="validation")]
+Expiry = Annotated[str, Field(pattern=json_schemas.EXPIRY)]
+
+
+def _nothing(value: Any) -> Any:
+    """Take an empty list for an empty object, as PHP writes both as `[]`."""
+    return {} if value == [] else value
+
+
+class TokenData(Form):
+    """What restricts a token; empty lists and 0 do not."""
+
+    tags: list[Tag] = Field([], max_length=100)
+    allowedMimeTypes: list[Annotated[str, Field(max_length=128)]] = Field([], max_length=100)
+    maxAllowedFileSize: Size = 0
+    allowedUserAgents: list[Annotated[str, Field(max_length=512)]] = Field([], max_length=100)
+    allowedIpAddresses: list[Network] = Field([], max_length=100)
+
+
+class GenerateToken(Form):
+    """A token to be made."""
+
+    roles: list[Annotated[Role, BeforeValidator(_role)]] = Field(min_length=1, max_length=100)
+    data: Annotated[TokenData, BeforeValidator(_nothing)] = TokenData()
+    expires: Expires = None
+    id: ChosenId = None
+
+
+class IssuedTokenReply(Reply):
+    """A token that was made; logs name it by its fingerprint."""
+
+    tokenId: str
+    fingerprint: str = Field(pattern=json_schemas.FINGERPRINT)
+    expires: Expiry | None
+
+
+class RevokedTokenReply(Reply):
+    """A token that is gone."""
+
+    status: str
+    tokenId: str
+    expires: Expiry | None
+
+
+class TokenReply(Reply):
+    """What a token is allowed to do; logs name it by its fingerprint."""
+
+    tokenId: str
+    fingerprint: str = Field(pattern=json_schemas.FINGERPRINT)
+    expires: Expiry | None
+    roles: list[str]
+    tags: list[str]
+    mimes: list[str]
+    max_file_size: int
+    ip_addresses: list[str]
+    user_agents: list[str]
+
+
+def generate(request: FrepoRequest) -> Answer:
+    """Make a token."""
+    form = request.body_as(GenerateToken)
+    if form.id is not None and not request.sender.holds(Role.CHOOSE_TOKEN_IDS):
+        raise AccessDeniedError("The token may not choose ids: security.create_predictable_token_ids is needed")
+    issued = request.services.tokens.generate(
+        NewToken(
+            roles=form.roles,
+            tags=form.data.tags,
+            mimes=form.data.allowedMimeTypes,
+            max_file_size=form.data.maxAllowedFileSize,
+            user_agents=form.data.allowedUserAgents,
+            ip_addresses=form.data.allowedIpAddresses,
+            expires=form.expires,
+            id=form.id,
+        ),
+        by=request.sender,
+    )
+    expires = format_expiry(issued.expires_at)
+    return Answer(status=202, body=IssuedTokenReply(tokenId=issued.id, fingerprint=issued.fingerprint, expires=expires))
+
+
+def look_up(request: FrepoRequest) -> Answer:
+    """Tell what a token is allowed to do."""
+    token_id = request.matchdict["token"]
+    found = request.services.tokens.look_up(token_id)
+    return Answer(
+        body=TokenReply(
+            tokenId=token_id.lower(),
+            fingerprint=found.fingerprint,
+            expires=format_expiry(found.expires_at),
+            roles=sorted(found.roles),
+            tags=list(found.tags),
+            mimes=list(found.mimes),
+            max_file_size=found.max_file_size,
+            ip_addresses=list(found.ip_addresses),
+            user_agents=list(found.user_agents),
+        )
+    )
+
+
+def revoke(request: FrepoRequest) -> Answer:
+    """Remove a token at once."""
+    token_id = request.matchdict["token"]
+    revoked = request.services.tokens.revoke(token_id, by=request.sender)
+    return Answer(
+        body=RevokedTokenReply(status="OK", tokenId=token_id.lower(), expires=format_expiry(revoked.expires_at))
+    )
+
+
+class RolesReply(Reply):
+    """All roles and what they allow."""
+
+    roles: dict[str, str]
+
+
+def list_roles(request: FrepoRequest) -> Answer:
+    """List all roles."""
+    return Answer(body=RolesReply(roles={role.value: role.description for role in Role}))
+
+
+class ClearedToken(Reply):
+    """A token that was removed: its fingerprint, and when it ended."""
+
+    id: str
+    date: Expiry | None
+
+
+class ClearedReply(Reply):
+    """The tokens that were removed."""
+
+    message: str
+    log: list[ClearedToken]
+
+
+def clear_expired(request: FrepoRequest) -> Answer:
+    """Remove all expired tokens."""
+    cleared = request.services.tokens.clear_expired(by=request.sender)
+    log = [ClearedToken(id=fingerprint, date=format_expiry(end)) for fingerprint, end in cleared]
+    return Answer(body=ClearedReply(message=f"{len(log)} expired tokens were removed", log=log))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="generate_token",
+        method="POST",
+        path="/auth/token/generate",
+        view=generate,
+        summary="Generate a token",
+        permission="token.generate",
+        body=GenerateToken,
+        writes=True,
+        answers={202: IssuedTokenReply},
+    ),
+    Endpoint(
+        name="look_up_token",
+        method="GET",
+        path="/auth/token/{token}",
+        view=look_up,
+        summary="Look a token up",
+        permission="token.lookup",
+        answers={200: TokenReply},
+    ),
+    Endpoint(
+        name="revoke_token",
+        method="DELETE",
+        path="/auth/token/{token}",
+        view=revoke,
+        summary="Revoke a token",
+        permission="token.revoke",
+        writes=True,
+        answers={200: RevokedTokenReply},
+    ),
+    Endpoint(
+        name="list_roles",
+        method="GET",
+        path="/auth/roles",
+        view=list_roles,
+        summary="List all roles",
+        permission="technical",
+        answers={200: RolesReply},
+    ),
+    Endpoint(
+        name="clear_expired_tokens",
+        method="GET",
+        path="/jobs/token/expired/clear",
+        view=clear_expired,
+        summary="Remove expired tokens",
+        permission="technical",
+        writes=True,
+        answers={200: ClearedReply},
+    ),
+]

@@ -1,0 +1,246 @@
+"""The endpoints of versions: pushing dumps, listing, fetching and deleting them."""
+
+from typing import Any
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.domain.signatures import repr_digest
+from frepo_core.services.collections.add_version import AddedVersion
+from frepo_core.services.idempotency import Repeat, Repeated
+from frepo_core.services.records import VersionRecord
+
+from ..content.multipart import is_multipart
+from ..content.request_body import check_content_headers, limit_body, read_upload
+from ..routing.endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
+from ..routing.request import FrepoRequest
+from ..schemas import json_schemas
+from ..schemas.models import Flag, Password, Query, Reply, Simulate, WireDate
+from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, last_version_of, repeat_of, repeated
+from .collections import CollectionObject
+
+
+class FetchQuery(Query):
+    """How to fetch a version."""
+
+    password: Password = ""
+    redirect: Flag = True
+
+
+class VersionFile(Reply):
+    """The file of a version."""
+
+    id: int
+    filename: str
+
+
+class VersionObject(Reply):
+    """A version on the wire; size in bytes."""
+
+    id: str
+    version: int
+    creation_date: WireDate
+    file: VersionFile
+    size: int
+    sha256: str = Field(pattern=json_schemas.SHA256)
+
+    @classmethod
+    def of(cls, facts: VersionRecord) -> "VersionObject":
+        """Write a version."""
+        return cls(
+            id=facts.id,
+            version=facts.number,
+            creation_date=WireDate.of(facts.created_at),
+            file=VersionFile(id=facts.file.id, filename=facts.file.stored_name),
+            size=facts.file.blob.size,
+            sha256=facts.file.blob.digest,
+        )
+
+
+class AddedVersionReply(Reply):
+    """A version that was accepted."""
+
+    status: str = "OK"
+    error_code: int | None = None
+    http_code: int = 200
+    exit_code: int = 200
+    field: str | None = None
+    errors: dict[str, str] | None = None
+    version: VersionObject
+    collection: CollectionObject
+
+
+class ListedVersion(Reply):
+    """A version and a link to its file that is good for ten minutes."""
+
+    details: VersionObject
+    url: str
+
+
+class VersionListReply(Reply):
+    """All versions by number, ascending."""
+
+    status: str = "OK"
+    error_code: int | None = None
+    exit_code: int = 200
+    versions: dict[str, ListedVersion]
+
+
+class VersionLinkReply(Reply):
+    """A link to a version's file."""
+
+    status: str = "OK"
+    error_code: int = 200
+    exit_code: int = 200
+    url: str
+
+
+class DeletedVersionReply(Reply):
+    """A version that is gone."""
+
+    status: str = "OK, object deleted"
+    error_code: int = 200
+    exit_code: int = 200
+
+
+def add(request: FrepoRequest) -> Answer:
+    """Add a version; the body is the content."""
+    after, repeat = last_version_of(request), _repeat_of(request)
+    with read_upload(request) as content:
+        added = request.services.add_version.add(
+            request.collection,
+            content.incoming,
+            by=request.sender,
+            after=after,
+            repeat=repeat,
+            is_checked=request.was_decided,
+        )
+    if isinstance(added, Repeated):
+        return repeated(added)
+    return Answer(body=_reply(added), headers={"Repr-Digest": repr_digest(added.version.file.blob.digest)})
+
+
+def before_add(request: FrepoRequest) -> int | None:
+    """Decide about a version before its content arrives."""
+    check_content_headers(request)
+    after, repeat = last_version_of(request), _repeat_of(request)
+    if repeat is None:
+        is_form = is_multipart(request.headers.get("Content-Type", ""))
+        size = 0 if is_form else request.content_length or 0
+        request.services.add_version.check(request.collection, size, after=after)
+    return limit_body(request, request.services.add_version.limits(request.collection, by=request.sender))
+
+
+def _repeat_of(request: FrepoRequest) -> Repeat[AddedVersion] | None:
+    # With its time: a collection may be deleted, and its id chosen again. The first release candidate had the id alone.
+    identifier = request.collection.id
+    return repeat_of(
+        request,
+        (f"{identifier} {request.collection.created_at.isoformat()}", identifier),
+        lambda added: _reply(added).model_dump(mode="json"),
+        lambda answer: answer["version"]["file"]["id"],
+    )
+
+
+def _reply(added: AddedVersion) -> AddedVersionReply:
+    return AddedVersionReply(version=VersionObject.of(added.version), collection=CollectionObject.of(added.collection))
+
+
+def list_all(request: FrepoRequest) -> Answer:
+    """List the versions, ascending."""
+    versions = request.services.versions.list(request.collection.id)
+    return Answer(
+        body=VersionListReply(
+            versions={
+                str(version.number): ListedVersion(
+                    details=VersionObject.of(version), url=_link(request, version, unlocked=False)
+                )
+                for version in versions
+            }
+        )
+    )
+
+
+def fetch(request: FrepoRequest) -> Answer | Response:
+    """Send the client to the version's file, or tell it where that is."""
+    query = request.query_as(FetchQuery)
+    version = request.services.versions.find(request.collection.id, request.matchdict["version"])
+    password = query.password or request.password_in_header
+    unlocked = request.services.versions.opens(version, password, by=request.sender, address=request.client_address)
+    url = _link(request, version, unlocked=unlocked)
+    if query.redirect:
+        return _redirect(url)
+    return Answer(body=VersionLinkReply(url=url))
+
+
+def remove(request: FrepoRequest) -> Answer:
+    """Delete a version."""
+    simulate = request.query_as(Simulate).simulate
+    name = request.matchdict["version"]
+    request.services.versions.delete(request.collection.id, name, by=request.sender, simulate=simulate)
+    return Answer(body=DeletedVersionReply())
+
+
+def _link(request: FrepoRequest, version: VersionRecord, *, unlocked: bool) -> str:
+    return request.link(request.services.links.signed(version.file.stored_name, unlocked=unlocked))
+
+
+def _redirect(url: str) -> Any:
+    response = Response(status=302, content_type="application/json", body=b"")
+    response.headers.update({"Location": url, "Cache-Control": "private, no-store"})
+    return response
+
+
+def _on(name: str, path: str, **more: Any) -> list[Endpoint]:
+    """Declare an endpoint under both of its names."""
+    prefix = "/repository/collection/{collection}"
+    return [Endpoint(name=name.format(word), path=f"{prefix}/{word}{path}", **more) for word in ("backup", "version")]
+
+
+ENDPOINTS = [
+    *_on(
+        "add_{}",
+        "",
+        method="POST",
+        view=add,
+        summary="Add a version",
+        permission="version.upload",
+        content=True,
+        before_body=before_add,
+        writes=True,
+        headers=(IDEMPOTENCY_KEY, IF_MATCH),
+        answers={200: AddedVersionReply},
+        envelope=VERSION_ENVELOPE,
+    ),
+    *_on(
+        "list_{}s",
+        "",
+        method="GET",
+        view=list_all,
+        summary="List versions",
+        permission="version.list",
+        answers={200: VersionListReply},
+    ),
+    *_on(
+        "fetch_{}",
+        "/{version}",
+        method="GET",
+        view=fetch,
+        summary="Fetch a version",
+        permission="version.list",
+        query=FetchQuery,
+        answers={200: VersionLinkReply, 302: None},
+        envelope=LINK_ENVELOPE,
+    ),
+    *_on(
+        "delete_{}",
+        "/{version}",
+        method="DELETE",
+        view=remove,
+        summary="Delete a version",
+        permission="version.delete",
+        query=Simulate,
+        writes=True,
+        answers={200: DeletedVersionReply},
+    ),
+]

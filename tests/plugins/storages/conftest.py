@@ -1,0 +1,102 @@
+"""The servers that the storages are tested against, one of each for the whole run, and storages on them."""
+
+import functools
+import itertools
+import socket
+
+import botocore.session
+import pytest
+
+from frepo_storage_s3 import S3Settings
+from frepo_storage_s3.backend import S3Storage
+from frepo_storage_s3.client import make_client
+from support.servers.ceph import NOT_INSTALLED, ceph_cluster, missing_programs
+from support.servers.proftpd import run_proftpd
+
+COUNTER = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_model():
+    """Read what boto knows of S3 once, as 100 ms for each client is more than most tests take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", functools.cache(botocore.session.create_loader))
+        yield
+
+
+@pytest.fixture(scope="session")
+def ceph():
+    if missing_programs():
+        pytest.skip(NOT_INSTALLED)
+    with ceph_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def gateway(ceph):
+    with ceph.gateway() as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="session")
+def tls_server():
+    with run_proftpd() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def plain_server():
+    with run_proftpd(tls=False) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server():
+    """An FTP server that a test may stop or whose sessions it may kill."""
+    with run_proftpd() as server:
+        yield server
+
+
+@pytest.fixture
+def closed_port():
+    """Keep a port on which nobody listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def s3_bucket(ceph, gateway):
+    """Make settings for the gateway, of a bucket that is there; any of them may be replaced."""
+
+    def make(**replaced):
+        given = {
+            "bucket": "frepo",
+            "endpoint": gateway.endpoint,
+            "region": ceph.region,
+            "key": ceph.key,
+            "secret": ceph.secret,
+            "addressing_style": "path",
+        }
+        return S3Settings(**(given | replaced))
+
+    make_client(make()).create_bucket(Bucket="frepo")
+    return make
+
+
+@pytest.fixture
+def s3_settings(s3_bucket):
+    """Make settings with a prefix that this test has alone."""
+    prefix = f"test-{next(COUNTER)}"
+    return lambda **replaced: s3_bucket(**({"prefix": prefix} | replaced))
+
+
+@pytest.fixture
+def s3(s3_settings):
+    return S3Storage(s3_settings())
+
+
+@pytest.fixture
+def s3_client(s3_settings):
+    """The driver itself, to look past the storage."""
+    return make_client(s3_settings())

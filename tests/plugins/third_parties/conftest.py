@@ -1,0 +1,67 @@
+"""Environments of wheels, a service that runs from one, and an SFTP server of its own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sshd import NOT_INSTALLED, SSHD, running_sshd
+from support.environments import EXAMPLES, build_wheels, make_environment
+from support.servers import service as service_module
+from support.servers.service import ROOT, Service
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory):
+    return build_wheels(tmp_path_factory.mktemp("strangers"))
+
+
+@pytest.fixture(scope="session")
+def installed(wheels, tmp_path_factory):
+    """`pip install frepo`, then the two examples."""
+    environment = make_environment(tmp_path_factory.mktemp("installed") / "venv", wheels, "frepo")
+    environment.install(*(example.name for example in EXAMPLES))
+    return environment
+
+
+@pytest.fixture(scope="session")
+def core_alone(wheels, tmp_path_factory):
+    """`pip install frepo-core frepo-strategies`: no storage at all."""
+    return make_environment(tmp_path_factory.mktemp("core") / "venv", wheels, "frepo-core", "frepo-strategies")
+
+
+@pytest.fixture(scope="session")
+def without_storage(wheels, tmp_path_factory):
+    """`pip install frepo-server frepo-strategies`: a service that has no storage."""
+    return make_environment(tmp_path_factory.mktemp("server") / "venv", wheels, "frepo-server", "frepo-strategies")
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory):
+    if SSHD is None:
+        pytest.skip(NOT_INSTALLED)
+    with running_sshd(tmp_path_factory.mktemp("sshd")) as server:
+        yield server
+
+
+@pytest.fixture
+def ini_file(tmp_path):
+    """A copy of the settings that a new user has."""
+    return Path(shutil.copy(ROOT / "development.ini", tmp_path))
+
+
+@pytest.fixture
+def start_from(monkeypatch, ini_file, tmp_path):
+    """Start a real service from an environment; keyword arguments are environment variables."""
+    running = []
+
+    def start(environment, **variables):
+        monkeypatch.setattr(service_module, "BIN", environment.bin)
+        (tmp_path / "service").mkdir()
+        running.append(Service(tmp_path / "service", variables, ini=ini_file))
+        running[-1].start()
+        return running[-1]
+
+    yield start
+    for service in running:
+        service.stop()

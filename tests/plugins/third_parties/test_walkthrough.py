@@ -1,0 +1,88 @@
+"""docs/plugins.md shows the examples as they are, its commands run, and it forgets nothing."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from frepo_core.plugins import hookspecs
+from frepo_core.testing import StorageContract, StrategyContract
+from sshd import NOT_INSTALLED, SSHD
+from support.servers.service import ROOT
+
+TEXT = (ROOT / "docs/plugins.md").read_text()
+BLOCKS = re.findall(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+TAKEN = [(source, code) for source, language, code in BLOCKS if language not in {"console", "text"}]
+COMMANDS = [(place, code) for place, language, code in BLOCKS if language == "console"]
+MESSAGES = re.findall(r"^\| (`.+`) \|", TEXT.partition("## When frepo does not start")[2], re.MULTILINE)
+
+
+def own_fixtures(contract: type) -> set[str]:
+    """Name the fixtures that an author may override."""
+    return {name for name in dir(contract) if not name.startswith(("_", "test_"))}
+
+
+@pytest.mark.parametrize(("source", "code"), TAKEN, ids=[f"{source}:{code[:30]!r}" for source, code in TAKEN])
+def test_code_is_what_the_example_has(source, code):
+    text = (ROOT / source).read_text() if source.startswith("examples/") else "no example is named"
+
+    assert f"\n{code}" in f"\n{text}"
+
+
+@pytest.mark.parametrize(("place", "code"), COMMANDS, ids=[code.splitlines()[0] for _, code in COMMANDS])
+def test_commands_run_and_say_what_is_shown(place, code, installed, ini_file, tmp_path, request):
+    variables = {"FREPO_INI": str(ini_file)}
+    folder = tmp_path / "example"
+    if place == "run with sftp":
+        if SSHD is None:
+            pytest.skip(NOT_INSTALLED)
+        variables |= request.getfixturevalue("sshd").environment
+        folder.mkdir()
+    else:
+        shutil.copytree(ROOT / place.removeprefix("run in "), folder, ignore=shutil.ignore_patterns("*.egg-info", ".*"))
+    commands = [line.removeprefix("$ ") for line in code.splitlines() if line.startswith("$ ")]
+    shown = [line for line in code.splitlines() if not line.startswith("$ ")]
+
+    said = installed.run("bash", "-ec", "\n".join(commands), cwd=folder, **variables)
+
+    assert [] == [line for line in shown if line not in said]
+
+
+@pytest.mark.parametrize("hook", [name for name in dir(hookspecs) if name.startswith("frepo_")])
+def test_every_hook_has_its_paragraph(hook):
+    assert f"### `{hook}`\n" in TEXT
+
+
+@pytest.mark.parametrize("contract", [StorageContract, StrategyContract])
+def test_every_fixture_of_the_kit_is_explained(contract):
+    assert [] == sorted(name for name in own_fixtures(contract) if f"`{name}`" not in TEXT)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_boot_error_says_what_the_page_says(message):
+    sources = "".join(path.read_text() for path in (ROOT / "frepo_core/src").rglob("*.py"))
+
+    assert [] == [part for part in re.findall(r"`([^`]+)`", message) if part not in sources]
+
+
+def test_links_lead_somewhere():
+    targets = [target for target in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in target]
+    files = [Path(ROOT, "docs", target) for target in targets if not target.startswith("#")]
+    headings = [
+        re.sub(r"[^\w -]", "", line).replace(" ", "-").lower() for line in re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
+    ]
+
+    assert files
+    assert [] == [path for path in files if not path.exists()]
+    assert [] == [target for target in targets if target.startswith("#") and target[1:] not in headings]
+
+
+@pytest.mark.parametrize("example", ["frepo-storage-sftp", "frepo-strategy-keep-daily"])
+def test_an_example_has_less_than_150_lines_of_code(example):
+    def is_code(line):
+        return line.strip() and not line.lstrip().startswith(("#", '"""'))
+
+    sources = (ROOT / "examples" / example / "src").rglob("*.py")
+
+    assert 150 > sum(1 for path in sources for line in path.read_text().splitlines() if is_code(line))

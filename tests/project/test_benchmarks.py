@@ -1,0 +1,40 @@
+"""The page of figures is made from the results, and a reach is met or missed as it says."""
+
+import json
+
+import pytest
+
+from support.paths import ROOT
+
+PAGE = (ROOT / "docs/performance.md").read_text()
+RESULTS = json.loads((ROOT / "benchmarks/results.json").read_text())
+
+
+def line_of(row):
+    (line,) = [line for line in PAGE.splitlines() if line.startswith(f"| {row['name']} |")]
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
+def test_each_figure_is_on_the_page(row):
+    assert f"{row['ratio']:.2f}" == line_of(row)[1]
+
+
+@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
+def test_a_missed_reach_is_said(row):
+    is_met = row["ratio"] <= row["reach"] if row["is_most"] else row["ratio"] >= row["reach"]
+
+    assert ("yes" if is_met else "**no**") == line_of(row)[3]
+
+
+@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
+def test_medians_are_of_five_or_more_but_for_memory(row):
+    assert row["group"] == "memory" or min(len(row["ours"]), len(row["theirs"])) >= 5 or "1 connections" in row["name"]
+
+
+def test_each_peer_is_on_the_page_with_its_settings():
+    assert [] == [peer["name"] for peer in RESULTS["peers"] if f"- {peer['name']}: {peer['settings']}" not in PAGE]
+
+
+def test_the_plots_are_there():
+    assert [True, True] == [(ROOT / "docs" / name).exists() for name in ("performance.png", "performance-peers.png")]

@@ -1,0 +1,172 @@
+"""The operators' documents say what the code says: every setting, role and error number, and none that is not there."""
+
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
+from types import NoneType
+from typing import Literal, get_args, get_origin
+
+import pytest
+from pydantic import SecretStr
+from pydantic_core import PydanticUndefined
+
+from frepo_core import errors
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import PluginRegistry
+from frepo_core.settings import Settings, environment_name
+from frepo_core.web.routing.error_views import STATUS
+from support.paths import ROOT
+
+DOCS = ROOT / "docs"
+SOURCE = "\n".join(path.read_text() for path in sorted(ROOT.glob("frepo_*/src/**/*.py")))
+BACKENDS = {name: spec.settings for name, spec in PluginRegistry.from_entry_points().storages.items()}
+
+
+def rows(document, first_cell):
+    """Return the cells of the table rows whose first cell matches."""
+    lines = (DOCS / document).read_text().splitlines()
+    tables = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
+    return [row for row in tables if re.fullmatch(first_cell, row[0])]
+
+
+def kind(field):
+    """Say in a word what may be written; a choice names all there is."""
+    annotation = next((one for one in get_args(field.annotation) if one is not NoneType), field.annotation)
+    if get_origin(field.annotation) is Literal:
+        return " or ".join(f"`{choice}`" for choice in get_args(field.annotation))
+    if "Size" in repr(field.metadata) or "_size" in repr(field.metadata):
+        return "size"
+    if "_octal" in repr(field.metadata) + repr(field.annotation):
+        return "octal mode"
+    if "tuple" in repr(field.annotation):
+        return "commands" if "_lines" in repr(field.metadata) else "list"
+    names = {SecretStr: "secret", bool: "yes or no", int: "number", float: "number", str: "text", Path: "path"}
+    return names[annotation]
+
+
+def default(field):
+    """Write a default as one would set it."""
+    value = field.default
+    if value is PydanticUndefined:
+        return "required"
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if value is None or value in ("", ()):
+        return "–"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if kind(field) == "octal mode":
+        return f"`{value:04o}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def expected_rows(model, prefix=""):
+    names = {prefix + (field.alias or name): field for name, field in model.model_fields.items()}
+    return [
+        [f"`{name}`", f"`{environment_name(name)}`", kind(field), default(field), field.description]
+        for name, field in names.items()
+    ]
+
+
+def test_every_setting_of_the_service_has_its_row():
+    rows_of_the_core = rows("settings.md", r"`(?!fs\.\w+\.)[a-z_.]+`")
+
+    assert sorted(expected_rows(Settings)) == sorted(rows_of_the_core)
+
+
+@pytest.mark.parametrize("adapter", BACKENDS)
+def test_every_setting_of_a_storage_has_its_row(adapter):
+    assert expected_rows(BACKENDS[adapter], f"fs.{adapter}.") == rows("settings.md", rf"`fs\.{adapter}\.\w+`")
+
+
+def test_no_other_storage_has_rows():
+    documented = {row[0].split(".")[1] for row in rows("settings.md", r"`fs\.\w+\.\w+`")}
+
+    assert BACKENDS.keys() == documented
+
+
+def test_every_setting_says_what_it_is_for():
+    models = [Settings, *BACKENDS.values()]
+
+    assert [] == [row[0] for model in models for row in expected_rows(model) if not row[4]]
+
+
+@pytest.mark.parametrize("name", ["development.ini", "production.ini"])
+def test_the_ini_files_set_only_what_is_documented(name):
+    section = (ROOT / name).read_text().partition("[app:main]")[2].partition("\n[")[0]
+    names = re.findall(r"^(?:# )?([a-z_]+\.[a-z0-9_.]+) = ", section, re.MULTILINE)
+
+    assert set() == set(names) - {row[0].strip("`") for row in rows("settings.md", r"`[a-z0-9_.]+`")}
+
+
+def test_every_role_has_its_row():
+    expected = [[f"`{role.value}`", role.description] for role in Role]
+
+    assert sorted(expected) == sorted(row[:2] for row in rows("roles.md", r"`[a-z_.]+`"))
+
+
+def error_classes():
+    found, left = [], [errors.FrepoError]
+    while left:
+        one = left.pop()
+        found.append(one)
+        left += one.__subclasses__()
+    return [one for one in found if one.__module__ == "frepo_core.errors"]
+
+
+NUMBERS = {(str(one.number), str(STATUS.get(one, 500))) for one in error_classes() if "number" in vars(one)}
+RULES = re.findall(r"RuleError\(\s*(\d+),\s*[\w\"]+,\s*\"(\w+)\"", SOURCE)
+
+
+def test_the_rules_of_the_source_were_all_found():
+    assert SOURCE.count("RuleError(") - len(re.findall(r"class RuleError\(", SOURCE)) == len(RULES)
+
+
+def test_every_error_number_has_its_row_with_its_status():
+    ours = NUMBERS | {(number, str(STATUS[errors.RuleError])) for number, _ in RULES}
+    by_http_itself = {(number, number) for number in ("405", "412", "416")}
+
+    assert ours | by_http_itself == {(row[0], row[1]) for row in rows("errors.md", r"\d+")}
+
+
+def test_no_error_number_has_two_rows():
+    numbers = [row[0] for row in rows("errors.md", r"\d+")]
+
+    assert len(numbers) == len(set(numbers))
+
+
+@pytest.mark.parametrize(("number", "text"), RULES)
+def test_the_text_of_every_rule_is_in_its_row(number, text):
+    (row,) = rows("errors.md", number)
+
+    assert f"`{text}`" in row[2]
+
+
+def test_every_error_says_what_to_do():
+    assert [] == [row for row in rows("errors.md", r"\d+") if len(row) != 4 or not all(row)]
+
+
+def test_every_refusal_has_a_status():
+    raised = [one for one in error_classes() if "number" in vars(one) and one is not errors.FrepoError]
+
+    assert [] == [one.__name__ for one in raised if one not in STATUS]
+
+
+def test_every_test_that_the_reliability_document_names_is_there():
+    text = (DOCS / "reliability.md").read_text()
+    named = set(re.findall(r"`(test_\w+)` in `(tests/[\w/]+\.py)`", text))
+    files = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+
+    assert [] == [(name, path) for name, path in named if f"def {name}(" not in (ROOT / path).read_text()]
+    assert set() == {Path(path).name for path in re.findall(r"`(?:tests/\w+/)?(test_\w+\.py)`", text)} - files
+    assert len(named) > 20
+
+
+@pytest.mark.parametrize("project", sorted(ROOT.glob("frepo_*/pyproject.toml")), ids=lambda path: path.parent.name)
+def test_each_dependency_has_its_reason(project):
+    metadata = tomllib.loads(project.read_text())["project"]
+    needed = [*metadata["dependencies"], *chain.from_iterable(metadata.get("optional-dependencies", {}).values())]
+    named = {name for row in rows("dependencies.md", "`.*") for name in re.findall(r"`([^`]+)`", row[0])}
+
+    assert {re.match(r"[\w.-]+", one)[0] for one in needed} - {"frepo-core"} <= named

@@ -1,0 +1,108 @@
+import contextlib
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+from support.paths import ROOT
+
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture
+def fresh_clone(service, tmp_path):
+    """A folder that looks, from the README's lines, like a clone in which `make serve` runs."""
+    if not shutil.which("sqlite3"):
+        pytest.skip("sqlite3 is not installed: make services")
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    (folder / ".venv").symlink_to(sys.prefix)
+    (folder / "development.ini").symlink_to(ROOT / "development.ini")
+    (folder / "var").symlink_to(service.folder)
+    (folder / "var/admin-token").write_text(f"{service.admin}\n")
+    return folder
+
+
+def test_the_six_lines_dump_and_restore(service, fresh_clone):
+    [lines] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    script = lines.replace("http://127.0.0.1:6543", service.url)
+
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=fresh_clone,
+        env=service.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    with contextlib.closing(sqlite3.connect(fresh_clone / "restored.db")) as restored:
+        assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [
+            ("night.sql.gz", 3)
+        ]
+    assert len(lines.splitlines()) == 6
+
+
+@pytest.mark.parametrize("path", re.findall(r"^- \[\S+\]\((.*?)\)|^\| `(frepo_\w+/)` \|", README, re.MULTILINE))
+def test_what_the_readme_points_to_is_there(path):
+    assert (ROOT / "".join(path)).exists()
+
+
+def test_the_map_has_every_room():
+    source = ROOT / "frepo_core/src/frepo_core"
+
+    rooms = {f"{path.name}/" for path in source.iterdir() if (path / "__init__.py").exists()}
+
+    assert rooms == set(re.findall(r"`([a-z]+/)`", README.partition("| Room |")[2])) - {"var/"}
+
+
+def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
+    [line] = re.findall(r"^sqlite3 .*\| (curl .* -T - .*)$", README, re.MULTILINE)
+
+    done = subprocess.run(
+        ["bash", "-c", line],
+        env=service.environment | {"URL": service.url, "TOKEN": str(uuid.uuid4()), "COLLECTION": str(uuid.uuid4())},
+        cwd=tmp_path,
+        input=b"a dump",
+        capture_output=True,
+        check=False,
+    )
+
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (22, 403)
+
+
+SHOWN = [
+    ROOT / "README.md",
+    *(path for folder in ("docs", "examples", "deploy") for path in (ROOT / folder).rglob("*")),
+]
+
+
+@pytest.mark.parametrize("path", [path for path in SHOWN if path.is_file()], ids=lambda path: path.name)
+def test_no_command_hides_the_body_of_an_error(path):
+    """Except where the body is written to the file that is downloaded: an error must not become part of it."""
+    lines = path.read_bytes().decode(errors="replace").splitlines()
+
+    hiding = [line for line in lines if re.search(r"\bcurl\b.*? (-\w*f\w*|--fail)\b(?!-with-body)", line)]
+
+    assert [] == [line for line in hiding if ".sql.gz" not in line]
+
+
+def test_the_example_shows_why_it_was_refused(service, tmp_path):
+    script = ROOT / "examples/nightly-dump.sh"
+
+    done = subprocess.run(
+        ["bash", str(script), str(uuid.uuid4())],
+        env=service.environment | {"FREPO_URL": service.url, "PYTHON": sys.executable},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, '"error_code":403' in done.stderr, "Traceback" in done.stderr) == (1, True, False)

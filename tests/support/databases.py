@@ -1,0 +1,121 @@
+"""The databases that the suites run on: each server is started once, each test finds empty tables."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, make_url, text
+from sqlalchemy.exc import OperationalError
+
+from frepo_core.db import make_engine, migrations
+from frepo_core.db.models import Base
+from support.servers import mariadb, postgresql
+
+ALL = ("sqlite", "postgresql", "mariadb")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--databases", default=",".join(ALL), help=f"the databases that the suites run on, of {', '.join(ALL)}"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "database_kind" in metafunc.fixturenames:
+        metafunc.parametrize("database_kind", metafunc.config.getoption("--databases").split(","), indirect=True)
+
+
+@pytest.fixture
+def database_kind(request: pytest.FixtureRequest) -> str:
+    """The database that this test runs on."""
+    return str(request.param)
+
+
+@pytest.fixture
+def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database whose tables are empty, or not made yet."""
+    if database_kind == "sqlite":
+        return f"sqlite:///{tmp_path}/frepo.db"
+    return str(request.getfixturevalue(f"{database_kind}_server").emptied())
+
+
+@pytest.fixture
+def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database of its own without any table, for tests of the schema itself."""
+    if database_kind == "sqlite":
+        yield f"sqlite:///{tmp_path}/fresh.db"
+        return
+    server = request.getfixturevalue(f"{database_kind}_server")
+    url, engine = server.emptied(), server.engine
+    name = f"fresh_{uuid.uuid4().hex[:12]}"
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+        yield make_url(url).set(database=name).render_as_string(hide_password=False)
+        connection.execute(text(f"DROP DATABASE {name}" + (" WITH (FORCE)" if database_kind == "postgresql" else "")))
+
+
+class Server:
+    """A server with frepo's tables, for one test after the other; `engines` has the engine of each by its URL.
+
+    One that has crashed is started anew: MariaDB 10.11 does so now and then, and the tests after it are not to blame.
+    """
+
+    def __init__(self, start: Callable[[], AbstractContextManager[str]], engines: dict[str, Engine]) -> None:
+        self._start, self._engines = start, engines
+        self._running = ExitStack()
+        self._restart()
+
+    def emptied(self) -> str:
+        """Return the URL of the database, whose tables are empty."""
+        try:
+            _empty(self.engine)
+        except OperationalError:
+            self._restart()
+        return self.url
+
+    def stop(self) -> None:
+        self._running.close()
+
+    def _restart(self) -> None:
+        self.stop()
+        self.url = self._running.enter_context(self._start())
+        self.engine = make_engine(self.url)
+        self._running.callback(self.engine.dispose)
+        migrations.upgrade(self.engine)
+        self._engines[self.url] = self.engine
+        self._running.callback(self._engines.pop, self.url)
+
+
+@pytest.fixture(scope="session")
+def engines() -> dict[str, Engine]:
+    """The engines of databases that have frepo's tables, by their URLs.
+
+    Whoever makes an engine for each test connects, looks at the schema and compiles each statement for each test.
+    """
+    return {}
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(engines: dict[str, Engine]) -> Iterator[Server]:
+    if postgresql.MISSING:
+        pytest.skip(postgresql.MISSING)
+    server = Server(postgresql.postgresql, engines)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def mariadb_server(engines: dict[str, Engine]) -> Iterator[Server]:
+    if mariadb.MISSING:
+        pytest.skip(mariadb.MISSING)
+    server = Server(mariadb.mariadb, engines)
+    yield server
+    server.stop()
+
+
+def _empty(engine: Engine) -> None:
+    with engine.begin() as connection:
+        for table in reversed(Base.metadata.sorted_tables):  # faster than to truncate what is small
+            connection.execute(table.delete())

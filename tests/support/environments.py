@@ -1,0 +1,142 @@
+"""Clean environments that hold wheels alone: nothing of frepo comes from its source folders."""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.paths import ROOT
+from support.servers import ears
+
+EXAMPLES = [ROOT / "examples/frepo-storage-sftp", ROOT / "examples/frepo-strategy-keep-daily"]
+OWN = [
+    ROOT / name
+    for name in ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")
+]
+OWN += [ROOT / "frepo_strategies", ROOT]
+LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
+# What users do: pip fetches the dependencies. Otherwise those of this environment are linked, which takes no time.
+FROM_INDEX = os.environ.get("STRANGERS_DEPENDENCIES") == "index"
+BUILD = """
+import os, sys
+from setuptools.build_meta import build_wheel
+
+for source in sys.argv[2:]:
+    if os.fork() == 0:
+        os.chdir(source)
+        build_wheel(sys.argv[1])
+        os._exit(0)
+    if os.wait()[1]:
+        sys.exit(f"No wheel can be built of {source}")
+"""
+
+
+def build_wheels(folder: Path) -> Path:
+    """Build a wheel of each distribution, from a copy: a source folder may hold what an earlier build left.
+
+    The build backend that all of them name is asked as pip would ask it, in a fork for each: pip starts it anew, three
+    times for each wheel. That `pip wheel` does it, too, is shown by the commands of docs/plugins.md.
+    """
+    sources = []
+    for path in [*OWN, *EXAMPLES]:
+        source = folder / "source" / path.name
+        if path == ROOT:
+            source.mkdir(parents=True)
+            for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+                shutil.copy(path / name, source)
+        else:
+            shutil.copytree(path, source, ignore=LEFT_BEHIND)
+        sources.append(str(source))
+    (folder / "wheels").mkdir()
+    _run_python("-W", "ignore", "-c", BUILD, str(folder / "wheels"), *sources)
+    return folder / "wheels"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """A virtual environment below `folder`, and the wheels that pip may take for it."""
+
+    folder: Path
+    wheels: Path
+
+    @property
+    def bin(self) -> Path:
+        return self.folder / "bin"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a shell has in which this environment is active."""
+        kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+        path = os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        return kept | {"PATH": path, "PYTHONWARNINGS": "ignore", **ears.environment(), **self._pip_variables}
+
+    @property
+    def _pip_variables(self) -> dict[str, str]:
+        alone = {} if FROM_INDEX else {"PIP_NO_INDEX": "1"}
+        return alone | {
+            "PIP_PYTHON": str(self.bin / "python"),
+            "PIP_FIND_LINKS": str(self.wheels),
+            "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the wrong way round: it is off then
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        }
+
+    def install(self, *packages: str) -> None:
+        _pip("install", "--quiet", *packages, **self._pip_variables)
+
+    def run(self, *command: str, cwd: Path | None = None, **variables: str) -> str:
+        """Run a program of this environment; return what it printed."""
+        done = subprocess.run(
+            command,
+            env=self.variables | variables,
+            cwd=cwd or self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        ears.hear(done.stderr)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+
+def make_environment(folder: Path, wheels: Path, *packages: str) -> Environment:
+    """Make an environment and install these packages, from wheels."""
+    venv.create(folder, symlinks=True)
+    environment = Environment(folder=folder, wheels=wheels)
+    if not FROM_INDEX:
+        _link_dependencies(environment)
+    environment.install(*packages)
+    return environment
+
+
+def _link_dependencies(environment: Environment) -> None:
+    """Let the environment see what is installed here, except frepo: neither code nor metadata of it."""
+    here = Path(next(path for path in sys.path if path.endswith("site-packages")))
+    links = environment.folder / "dependencies"
+    links.mkdir()
+    for path in here.iterdir():
+        if not path.name.startswith(("frepo", "__editable__", "__pycache__")) and path.suffix != ".pth":
+            (links / path.name).symlink_to(path)
+    (site,) = environment.folder.glob("lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(f"{links}\n")
+    for name in ("pserve", "pytest"):
+        script = (Path(sys.executable).parent / name).read_text().splitlines(keepends=True)
+        (environment.bin / name).write_text("".join([f"#!{environment.bin}/python\n", *script[1:]]))
+        (environment.bin / name).chmod(0o755)
+
+
+def _pip(*arguments: str, **variables: str) -> None:
+    _run_python("-m", "pip", *arguments, **variables)
+
+
+def _run_python(*arguments: str, **variables: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"python {' '.join(arguments)}: {done.stdout}{done.stderr}"

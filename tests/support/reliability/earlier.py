@@ -1,0 +1,81 @@
+"""An earlier version of frepo, taken from the history of this repository, as a process."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import tomllib
+from importlib.metadata import entry_points
+from io import BytesIO
+from pathlib import Path
+
+from support.servers.service import ROOT, START_SECONDS, Service
+
+PACKAGES = ("frepo_core", "frepo_storage_local", "frepo_strategies")
+INI = "development.ini"
+PROGRAM = """if True:
+    import sys
+    import frepo_core
+    app = frepo_core.main({}, **{"app.env": "dev", "database.auto_upgrade": "true", "fs.adapter": "local"})
+    frepo_core.serve(app, {}, listen=sys.argv[1], threads="4")"""
+CONSOLE = "import sys; from frepo_core.cli.app import main; sys.exit(main())"
+
+
+def unpack(commit: str, folder: Path) -> bool:
+    """Put the packages of a commit into a folder; return False if the commit is not there, as in a shallow clone."""
+    command = ["git", "-C", str(ROOT), "archive", commit, INI, *PACKAGES]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        return False
+    if done.returncode:
+        return False
+    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    for package in PACKAGES:
+        _describe(folder / package)
+    return True
+
+
+def _describe(package: Path) -> None:
+    """Write the metadata of an installed package, so that the plug-ins of then are found."""
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    information = package / "src" / f"{package.name}-{project['version']}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    groups = project.get("entry-points", {}).items()
+    lines = [
+        f"[{group}]\n" + "".join(f'"{name}" = {where}\n' for name, where in found.items()) for group, found in groups
+    ]
+    (information / "entry_points.txt").write_text("\n".join(lines).replace('"', ""))
+
+
+class EarlierService(Service):
+    """A service of the code that `unpack` put into `code`, with the state of another service."""
+
+    def __init__(self, folder: Path, code: Path, environment: dict[str, str]) -> None:
+        super().__init__(folder, environment, code / INI)
+        paths = [str(code / package / "src") for package in PACKAGES]
+        paths += filter(None, [self.environment.get("PYTHONPATH")])
+        own = {entry.name for package in PACKAGES for entry in entry_points(group="frepo") if _is_of(entry, package)}
+        others = {entry.name for entry in entry_points(group="frepo")} - own
+        self.environment |= {"PYTHONPATH": os.pathsep.join(paths), "PLUGINS_DISABLED": " ".join(sorted(others))}
+
+    def frepo(self, *arguments: str) -> str:
+        command = [sys.executable, "-c", CONSOLE, "--ini", str(self.ini), *arguments]
+        return subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            program = [sys.executable, "-c", PROGRAM, self.address]
+            self.process = subprocess.Popen(program, env=self.environment, stdout=log, stderr=log, cwd=self.folder)
+        deadline = time.monotonic() + START_SECONDS
+        while not self.answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The service did not start:\n{self.log.read_text()}")
+            time.sleep(0.05)
+
+
+def _is_of(entry, package: str) -> bool:
+    return entry.dist is not None and entry.dist.name.replace("-", "_") == package

@@ -1,0 +1,218 @@
+"""What must hold after every bad day: I1 to I8 of docs/reliability.md, over a service that is at rest."""
+
+import hashlib
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Base, Blob, Collection, File, Version
+from frepo_core.errors import BlobNotFound
+from frepo_core.services.container import Services
+
+GRACE = timedelta(hours=48)
+EVERYTHING = 1 << 30  # more blobs than any sweep of a test finds
+ALERTING = "alert_when_backup_limit_reached"
+# A collection with so much room is full by its count alone.
+ROOMY = 1 << 30
+
+
+def digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@dataclass
+class Ledger:
+    """What clients were told and what they asked for; threads may share it.
+
+    `edited` names collections whose limits or strategy changed under way, `secrets` what no log may show.
+    """
+
+    versions: dict[tuple[str, int], str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    deleted: set[tuple[str, int]] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+    edited: set[str] = field(default_factory=set)
+    secrets: set[str] = field(default_factory=set)
+    highest: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def acknowledge(self, collection: str, number: int, content: bytes) -> None:
+        """Note that a client was told: this content is version so-and-so."""
+        with self._lock:
+            assert (collection, number) not in self.versions, f"I4: {collection} gave the number {number} twice"
+            self.versions[collection, number] = digest_of(content)
+
+    def acknowledge_file(self, name: str, content: bytes) -> None:
+        """Note that a client was told: this content has this stored name."""
+        with self._lock:
+            assert self.files.setdefault(name, digest_of(content)) == digest_of(content), f"{name} is two contents"
+
+    def ask_to_delete(self, collection: str, number: int) -> None:
+        """Note it before it is asked: the answer may get lost."""
+        with self._lock:
+            self.deleted.add((collection, number))
+
+    def ask_to_remove(self, name: str) -> None:
+        """Note it before it is asked, as above."""
+        with self._lock:
+            self.removed.add(name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    collection: str
+    number: int
+    digest: str
+    size: int
+
+
+def snapshot(services: Services) -> dict[str, Any]:
+    """Everything there is: all rows of all tables, and all keys."""
+    with services.database.reading() as session:
+        rows = {table.name: sorted(map(repr, session.execute(select(table)))) for table in Base.metadata.sorted_tables}
+    backend = services.storages.get(services.storages.current)
+    return rows | {"keys": sorted(stat.key for stat in backend.list())}
+
+
+def assert_unchanged(before: Mapping[str, Any], after: Mapping[str, Any], *, orphans: bool = False) -> None:
+    """I6: a refused request changed nothing; `orphans`: one that broke may leave bytes for the sweep."""
+    kept = set(before["keys"]) - set(after["keys"])
+    assert not kept, f"I6: bytes are gone: {kept}"
+    expected = {**before, "keys": after["keys"]} if orphans else before
+    assert expected == after, "I6: a refused request changed something"
+
+
+def assert_invariants(
+    services: Services,
+    ledger: Ledger,
+    *,
+    log: str = "",
+    grace: timedelta = GRACE,
+    swept: bool = False,
+    rotten: Iterable[str] = (),
+) -> None:
+    """Check I1 to I5, I7 and I8; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
+
+    `rotten` holds digests of contents that the test spoilt itself.
+    """
+    rotten = set(rotten)
+    good = _check_bytes(services, timedelta(0) if swept else grace, rotten, swept=swept)
+    with services.database.reading() as session:
+        collections = session.scalars(select(Collection)).all()
+        query = select(Version.collection_id, Version.number, Blob.digest, Blob.size).join(Version.file).join(File.blob)
+        rows = [
+            _Row(collection=row.collection_id, number=row.number, digest=row.digest, size=row.size)
+            for row in session.execute(query.order_by(Version.number))
+        ]
+        files = dict(session.execute(select(File.stored_name, Blob.digest).join(File.blob)).all())
+        kinds = session.execute(select(File.kind, Version.id).outerjoin(Version, Version.file_id == File.id)).all()
+    assert all((kind == "version") == (version is not None) for kind, version in kinds), "I3: a version's file is alone"
+    by_collection = defaultdict(list)
+    for row in rows:
+        by_collection[row.collection].append(row)
+    for collection in collections:
+        _check_collection(collection, by_collection[collection.id], ledger)
+        _check_versions(collection, by_collection[collection.id], ledger, good | rotten)
+    for name in ledger.files.keys() - ledger.removed:
+        assert files.get(name) == ledger.files[name], f"I1: the file {name} is gone, or another"
+        assert ledger.files[name] in good | rotten, f"I1: the file {name} does not download as acknowledged"
+    if swept:
+        _check_leftovers(services)
+    shown = [secret for secret in ledger.secrets if secret and secret in log]
+    assert not shown, f"I8: the log shows {len(shown)} secrets"
+
+
+def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swept: bool) -> set[str]:
+    """I2: return the digests whose bytes were read and are right."""
+    with services.database.reading() as session:
+        blobs = session.scalars(select(Blob)).all()
+        used = set(session.scalars(select(File.blob_id)))
+    good = set()
+    for blob in blobs:
+        try:
+            with services.storages.get(blob.storage).open(blob.key) as content:
+                found = digest_of(content.read())
+        except BlobNotFound:
+            found = "nothing"
+        if found == blob.digest:
+            good.add(blob.digest)
+        else:
+            assert blob.digest in rotten, f"I2: the row {blob.id} has no bytes of its own: {found}"
+    if swept:
+        assert {blob.id for blob in blobs} == used, "I2: rows that nobody uses outlived the sweep"
+    backend = services.storages.get(services.storages.current)
+    oldest, known = utc_now() - grace, {blob.key for blob in blobs}
+    orphans = [stat.key for stat in backend.list() if stat.key not in known and (swept or stat.modified < oldest)]
+    assert not orphans, f"I2: bytes without a row: {orphans}"
+    return good
+
+
+def _check_collection(collection: Collection, rows: list[_Row], ledger: Ledger) -> None:
+    numbers = [row.number for row in rows]
+    assert len(rows) == collection.versions_count, "I3: the count is not that of the rows"
+    assert sum(row.size for row in rows) == collection.stored_size, "I3: the size is not that of the rows"
+    assert len(set(numbers)) == len(numbers), "I4: a number is there twice"
+    assert max([0, *numbers]) <= collection.last_number, "I4: a number is ahead of its counter"
+    assert collection.last_number >= ledger.highest[collection.id], "I4: the counter went back"
+    ledger.highest[collection.id] = collection.last_number
+    given = [number for name, number in ledger.versions if name == collection.id]
+    assert max([0, *given]) <= collection.last_number, "I4: an acknowledged number will be used again"
+    if collection.id in ledger.edited:
+        return
+    count, total = collection.max_backups_count, collection.max_collection_size
+    assert not count or len(rows) <= count, f"I3: {len(rows)} versions where {count} are allowed"
+    assert not total or collection.stored_size <= total, "I3: more bytes than the collection may have"
+    one = collection.max_one_version_size
+    assert not one or all(row.size <= one for row in rows), "I3: a version is larger than one may be"
+
+
+def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, good: set[str]) -> None:
+    """I1 and I5; also that rotation took the oldest, and no more of them than it had to."""
+    present = {row.number: row for row in rows}
+    deleted = {number for name, number in ledger.deleted if name == collection.id}
+    for (name, number), digest in ledger.versions.items():
+        if name != collection.id:
+            continue
+        if number in present:
+            assert present[number].digest == digest, f"I1: version {number} is not what was acknowledged"
+            assert digest in good, f"I1: version {number} does not download"
+        elif number not in deleted:
+            newer_came = collection.last_number > number
+            assert newer_came and min(present, default=number + 1) > number, f"I1: version {number} was lost"
+    if collection.last_number and collection.last_number not in deleted:  # rotation never takes the newest
+        assert any(row.digest in good for row in rows), "I5: no good version remains"
+    if collection.id in ledger.edited:
+        return
+    count, total = collection.max_backups_count, collection.max_collection_size
+    if collection.strategy == ALERTING:
+        assert len(rows) >= collection.last_number - len(deleted), "I1: a version left that nobody deleted"
+    elif not total or total >= ROOMY:
+        wanted = min(count or collection.last_number, collection.last_number) - len(deleted)
+        assert len(rows) >= wanted, f"I1: {len(rows)} versions remain of {wanted} that need not have left"
+
+
+def _check_leftovers(services: Services) -> None:
+    """I7: look for whatever is temporary, in the temporary folder and beside the blobs."""
+    roots: list[Path] = [services.settings.temp_directory] if services.settings.temp_directory else []
+    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    directory = getattr(getattr(services.storages.get("local"), "_settings", None), "directory", None)
+    found += [path for path in Path(directory).rglob(".*") if path.is_file()] if directory else []
+    assert not found, f"I7: temporary files outlived restart and sweep: {[os.fspath(path) for path in found]}"
+
+
+def eventually(look: Callable[[], bool], seconds: float = 20) -> bool:
+    """Look again until it is so, at most for some seconds."""
+    waited = threading.Event()
+    for _ in range(int(seconds / 0.02)):
+        if look():
+            return True
+        waited.wait(0.02)
+    return look()

@@ -1,0 +1,88 @@
+"""Real services for bad days: clients that keep a ledger, and a look into what a stopped one left."""
+
+import contextlib
+import http.client
+import json
+import threading
+from datetime import timedelta
+from typing import Any
+
+from frepo_core.services.container import Services, assemble
+from frepo_core.services.maintenance import sweep
+from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants
+from support.wire import Client
+
+# What a client sees when the service dies, or the connection.
+BROKEN = (OSError, http.client.HTTPException)
+
+
+class Caller(Client):
+    """A client whose ledger knows what it was told."""
+
+    def __init__(self, service, ledger: Ledger) -> None:
+        super().__init__(service)
+        self.ledger = ledger
+        ledger.secrets.add(service.admin)
+
+    def push_noted(self, collection: str, content: bytes) -> int:
+        """Push, return the status (0: the connection broke)."""
+        try:
+            reply = self.push(collection, content)
+        except BROKEN:
+            return 0
+        if reply.status == 200:
+            self.ledger.acknowledge(collection, reply.json["version"]["version"], content)
+        return reply.status
+
+    def upload_noted(self, content: bytes, name: str = "a.bin") -> int:
+        try:
+            reply = self.upload(content, name)
+        except BROKEN:
+            return 0
+        if reply.status in {200, 202}:
+            self.ledger.acknowledge_file(reply.json["filename"], content)
+        return reply.status
+
+    def delete_noted(self, collection: str, number: int) -> int:
+        self.ledger.ask_to_delete(collection, number)
+        try:
+            return self.request("DELETE", f"/repository/collection/{collection}/backup/v{number}").status
+        except BROKEN:
+            return 0
+
+    def edit_noted(self, collection: str, **fields: Any) -> int:
+        self.ledger.edited.add(collection)
+        body = json.dumps({"collection": collection, **fields})
+        return self.request("PUT", "/repository/collection", body).status
+
+
+@contextlib.contextmanager
+def inside(service):
+    """The services over the database and the storage of a real one, which is stopped or at rest."""
+    services = assemble({"app.env": "dev", "fs.adapter": "local"}, service.environment)
+    try:
+        yield services
+    finally:
+        services.database.engine.dispose()
+
+
+def assert_holds_after_sweep(service, ledger: Ledger) -> None:
+    """Sweep a stopped service without grace; then everything holds."""
+    with inside(service) as services:
+        _check(services, service, ledger, swept=False)
+        storage = services.storages.current
+        options = {"storage": storage, "grace": timedelta(0), "most": EVERYTHING}
+        sweep(services.database, services.storages, services.blobs, **options)
+        _check(services, service, ledger, swept=True)
+
+
+def _check(services: Services, service, ledger: Ledger, *, swept: bool) -> None:
+    assert_invariants(services, ledger, log=service.log.read_text(), swept=swept)
+
+
+def in_threads(*functions) -> list[threading.Thread]:
+    """Start them all."""
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    return threads

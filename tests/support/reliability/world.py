@@ -1,0 +1,113 @@
+"""A client of the services in this process that keeps a ledger of what it was told."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import StorageBackend
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.container import Services
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import NewFile
+from frepo_core.services.maintenance import SweepReport, VerifyReport, sweep, verify
+from frepo_core.testing import FaultyStorage
+from frepo_core.testing.faulty import Fault
+from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants, snapshot
+
+
+class World:
+    """Each method is one request; what it is told goes to the ledger, and nothing where it raises."""
+
+    def __init__(self, services: Services, ledger: Ledger | None = None) -> None:
+        self.services = services
+        self.ledger = ledger or Ledger()
+        self.spoilt: set[str] = set()  # digests of contents whose bytes a test spoilt, and nobody mended yet
+        settings = services.settings
+        for secret in (settings.app_secret, settings.enc_token_phrase):
+            self.ledger.secrets.add(secret.get_secret_value())
+        self.admin = self.identify(self.token(Role.ADMINISTRATOR))
+
+    def token(self, *roles: Role, **more: Any) -> str:
+        """Make a token; return its id, which is a secret."""
+        made = self.services.tokens.generate(NewToken(roles=roles, **({"expires": "never"} | more))).id
+        self.ledger.secrets.add(made)
+        return made
+
+    def identify(self, token: str) -> Identity:
+        return self.services.tokens.identify(token, address="127.0.0.1", user_agent="")
+
+    def collection(self, count: int = 3, **more: Any) -> str:
+        limits = {COUNT: count} | more.pop("limits", {})
+        change = CollectionChange(limits=limits, filename="dump.sql", **more)
+        return self.services.collections.create(change, by=self.admin).id
+
+    def edit(self, collection: str, **change: Any) -> None:
+        self.ledger.edited.add(collection)
+        self.services.collections.edit(collection, CollectionChange(**({"limits": {}} | change)), by=self.admin)
+
+    def push(self, collection: str, content: bytes, *, stream: Any = None, **more: Any) -> int:
+        """Add a version; return its number."""
+        facts = self.services.collections.get(collection)
+        incoming = Incoming(stream=stream or BytesIO(content))
+        added: Any = self.services.add_version.add(facts, incoming, **({"by": self.admin} | more))
+        self.ledger.acknowledge(collection, added.version.number, content)
+        return int(added.version.number)
+
+    def upload(self, content: bytes, name: str = "a.txt", *, by: Identity | None = None) -> str:
+        """Add a file; return its stored name."""
+        added: Any = self.services.files.add(NewFile(name=name), Incoming(stream=BytesIO(content)), by=by or self.admin)
+        self.ledger.acknowledge_file(added.file.stored_name, content)
+        return str(added.file.stored_name)
+
+    def delete(self, collection: str, number: int) -> None:
+        self.ledger.ask_to_delete(collection, number)
+        self.services.versions.delete(collection, f"v{number}")
+
+    def remove(self, name: str) -> None:
+        self.ledger.ask_to_remove(name)
+        self.services.files.delete(name, "", by=self.admin)
+
+    def numbers(self, collection: str) -> list[int]:
+        return [version.number for version in self.services.versions.list(collection)]
+
+    @property
+    def backend(self) -> StorageBackend:
+        return self.services.storages.get(self.services.storages.current)
+
+    def wrap(self, *faults: Fault) -> FaultyStorage:
+        """Put faults around the backend, in place of those that are there."""
+        inner = self.backend.inner if isinstance(self.backend, FaultyStorage) else self.backend
+        faulty = FaultyStorage(inner, *faults)
+        self.replace(faulty)
+        return faulty
+
+    def unwrap(self) -> None:
+        self.wrap()
+
+    def replace(self, backend: StorageBackend) -> None:
+        self.services.storages._built[self.services.storages.current] = backend
+
+    def sweep(self, grace: timedelta = timedelta(0)) -> SweepReport:
+        services = self.services
+        return sweep(
+            services.database,
+            services.storages,
+            services.blobs,
+            storage=services.storages.current,
+            grace=grace,
+            most=EVERYTHING,
+        )
+
+    def verify(self) -> VerifyReport:
+        return verify(self.services.database, self.services.storages)
+
+    def snapshot(self) -> dict[str, Any]:
+        return snapshot(self.services)
+
+    def check(self, *, log: str = "", swept: bool = False, rotten: Iterable[str] = ()) -> None:
+        assert_invariants(self.services, self.ledger, log=log, swept=swept, rotten={*rotten, *self.spoilt})

@@ -1,0 +1,68 @@
+"""Reads all that a test and the processes it started have logged, and fails it where that holds a token or a password.
+
+Everything is heard at debug level, see `servers.ears`; what processes print on stderr is read, too.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.servers import ears
+
+# What Hypothesis tries first for an id of any kind, and then for another.
+SIMPLEST = "00000000-0000-4000-8000-000000000000"
+
+
+class Heard:
+    """What was heard in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read = {"heard": 0, "secrets": 0}
+        self.used: set[str] = set()
+
+    def assert_discreet(self) -> None:
+        """Read what was heard since the last time, for all that was used at any time."""
+        text, noted = self._more("heard"), set(self._more("secrets").splitlines())
+        unmarked = {one for one in noted if one.startswith("password ")}
+        self.used |= noted - unmarked - {SIMPLEST}
+        assert secrets_in(text, self.used) == set(), text
+        assert unmarked == set(), "a password of a test holds no MARK"
+
+    def assert_all_discreet(self) -> None:
+        """Read all that was ever heard."""
+        self._read["heard"] = 0
+        self.assert_discreet()
+
+    def _more(self, name: str) -> str:
+        with (self._folder / name).open("rb") as file:
+            file.seek(self._read[name])
+            more = file.read()
+        self._read[name] += len(more)
+        return more.decode(errors="replace")
+
+
+def secrets_in(text: str, used: set[str]) -> set[str]:
+    """Return the used tokens that a log tells, and its words that have the mark of a password."""
+    text = text.casefold()
+    marked = re.findall(rf"\S*{ears.MARK}\S*", text) if ears.MARK in text else []
+    return set(marked) | set(ears.UUID.findall(text)).intersection(used)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
+    folder = tmp_path_factory.mktemp("heard")
+    ears.listen(str(folder))
+    heard = Heard(folder)
+    yield heard
+    del os.environ[ears.FOLDER]
+    heard.assert_all_discreet()
+
+
+@pytest.fixture(autouse=True)
+def nothing_secret_is_logged(heard: Heard) -> Iterator[None]:
+    yield
+    heard.assert_discreet()

@@ -1,0 +1,164 @@
+"""Hears all that a process logs, at debug level, whatever its own logging is set to, and notes what it must not tell.
+
+`listen` is called in the process that runs the tests. What that starts with `environment()` hears by itself, as do its
+own children: Python imports `sitecustomize` when it starts. All write to the same two files: `heard` has what may tell
+a secret, `secrets` each token that was made or looked for, and each password that no test should have.
+"""
+
+import importlib.abc
+import importlib.machinery
+import logging
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from support.paths import TESTS
+
+FOLDER = "FREPO_EARS"
+# Every password of a test, and every secret of a server of the tests, holds this; nothing else does.
+MARK = "5ecre7"
+UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+# Of what is longer, such as the bodies that botocore writes out, the beginning and the end are heard.
+LONGEST = 1 << 16
+
+
+def listen(folder: str) -> None:
+    """Hear all of this process, and of what it forks and starts, from now on."""
+    os.environ[FOLDER] = folder
+    heard, secrets = (
+        os.open(Path(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT) for name in ("heard", "secrets")
+    )
+    is_enabled, log, handle = logging.Logger.isEnabledFor, logging.Logger._log, logging.Logger.handle
+
+    def hearing_log(
+        self: logging.Logger,
+        level: int,
+        msg: object,
+        args: Any,
+        exc_info: Any = None,
+        extra: Any = None,
+        stack_info: bool = False,
+        stacklevel: int = 1,
+    ) -> None:
+        if exc_info or self.filters or is_enabled(self, level):
+            log(self, level, msg, args, exc_info, extra, stack_info, stacklevel + 1)
+        else:  # to make a record, and to look for who logs, takes longer than all the rest
+            write(heard, f"{self.name}: {message(msg, args)}")
+
+    def hearing_handle(self: logging.Logger, record: logging.LogRecord) -> None:
+        if self.filter(record):
+            write(heard, text_of(record))
+        if is_enabled(self, record.levelno):
+            handle(self, record)
+
+    logging.Logger.isEnabledFor = lambda self, level: True  # type: ignore[method-assign]
+    logging.Logger._log = hearing_log  # type: ignore[method-assign]
+    logging.Logger.handle = hearing_handle  # type: ignore[method-assign]
+    AfterImport("frepo_core.services.access.tokens", lambda module: note_tokens(module, secrets))
+    AfterImport("frepo_core.services.access.passwords", lambda module: note_passwords(module.Passwords, secrets))
+
+
+def environment() -> dict[str, str]:
+    """Return what makes a process hear that gets none of the tester's own environment."""
+    if FOLDER not in os.environ:
+        return {}
+    return {FOLDER: os.environ[FOLDER], "PYTHONPATH": str(TESTS)}
+
+
+def hear(text: str) -> None:
+    """Hear what a process has printed beside its answers."""
+    if FOLDER in os.environ:
+        with Path(os.environ[FOLDER], "heard").open("ab") as heard:
+            for line in text.splitlines():
+                write(heard.fileno(), line)
+
+
+def write(file: int, text: str) -> None:
+    folded = text.casefold()
+    if MARK in folded or UUID.search(folded):
+        os.write(file, f"{text}\n".encode(errors="replace"))
+
+
+def text_of(record: logging.LogRecord) -> str:
+    """Return what a record says, with its traceback."""
+    text = f"{record.name}: {message(record.msg, record.args)}"
+    if record.exc_info and record.exc_info[0]:
+        text += "\n" + "".join(traceback.format_exception(*record.exc_info))
+    return text
+
+
+def message(msg: object, args: Any) -> str:
+    """Return what `LogRecord.getMessage` returns, without the middle of long bodies."""
+    if type(args) is tuple and len(args) == 1 and isinstance(args[0], Mapping) and args[0]:
+        args = args[0]
+    return str(msg) % _shortened(args) if args else str(msg)
+
+
+def _shortened(value: Any) -> Any:
+    """Return what is logged without the middle of long bodies."""
+    if isinstance(value, (bytes, bytearray, str)) and len(value) > LONGEST:
+        return value[: LONGEST // 2], value[-LONGEST // 2 :]
+    if type(value) is dict:
+        return {key: _shortened(item) for key, item in value.items()}
+    return tuple(map(_shortened, value)) if type(value) is tuple else value
+
+
+def note_tokens(tokens: Any, secrets: int) -> None:
+    """Note each token that is made or looked for."""
+    token_key = tokens.token_key
+
+    def noting_key(phrase: str, token_id: str) -> str:
+        write(secrets, token_id)
+        return str(token_key(phrase, token_id))
+
+    tokens.token_key = noting_key
+
+
+def note_passwords(passwords: Any, secrets: int) -> None:
+    """Note each password that has no mark."""
+    hash_, fits = passwords.hash, passwords.fits
+
+    def note_unmarked(password: str) -> None:
+        if password and MARK not in password.casefold():
+            os.write(secrets, f"password {password!r}\n".encode(errors="replace"))
+
+    def noting_hash(self: Any, password: str) -> Any:
+        note_unmarked(password)
+        return hash_(self, password)
+
+    def noting_fits(self: Any, password: str, stored: str | None) -> Any:
+        note_unmarked(password)
+        return fits(self, password, stored)
+
+    passwords.hash, passwords.fits = noting_hash, noting_fits
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Call `then` with a module as soon as it is imported."""
+
+    def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
+        self._name, self._then = name, then
+        if name in sys.modules:
+            then(sys.modules[name])
+        else:
+            sys.meta_path.insert(0, self)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        if spec and spec.loader:
+            execute = spec.loader.exec_module
+
+            def execute_and_call(module: ModuleType) -> None:
+                execute(module)
+                self._then(module)
+
+            spec.loader.exec_module = execute_and_call  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,203 @@
+"""Starts services, and runs the console, fast: a process that has everything imported forks.
+
+A start takes a second and more of a processor, and the tests start a hundred.
+"""
+
+import gc
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NoReturn
+
+from support.paths import TESTS
+from support.servers import ears
+from support.servers.service import START_SECONDS, Service
+
+
+class Nursery:
+    """The process that forks; each order is a line of JSON, each answer a number.
+
+    A fork becomes a service, a command of the console, or calls what `call="module:function"` names with `arguments`.
+    """
+
+    def __init__(self) -> None:
+        tests = str(TESTS)
+        environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "support.servers.nursery"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment | {"PYTHONPATH": tests} | ears.environment(),
+            text=True,
+        )
+
+    def ask(self, **order) -> int:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(10)
+
+
+class Child:
+    """A fork, with what `Service` needs of a process."""
+
+    def __init__(self, nursery: Nursery, **order) -> None:
+        self._nursery = nursery
+        self.pid = nursery.ask(**order)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            status = self._nursery.ask(poll=self.pid)
+            self.returncode = None if status < 0 else os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, seconds: float) -> int:
+        deadline = time.monotonic() + seconds
+        while self.poll() is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("a forked service", seconds)
+            time.sleep(0.01)
+        return self.returncode or 0
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class ForkedService(Service):
+    """A service whose process is a fork of the nursery's."""
+
+    def __init__(
+        self, folder: Path, nursery: Nursery, environment: dict[str, str] | None = None, ini: Path | None = None
+    ) -> None:
+        super().__init__(folder, environment, ini)
+        self._nursery = nursery
+
+    def start(self) -> None:
+        arguments = ["pserve", str(self.ini), f"http_listen={self.address}"]
+        self.process = Child(self._nursery, arguments=arguments, **self._order(self.log))
+        deadline = time.monotonic() + START_SECONDS
+        while not self.answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The service did not start:\n{self.log.read_text()}")
+            time.sleep(0.01)
+
+    def frepo(self, *arguments: str) -> str:
+        said, complaint = self.folder / "said", self.folder / "complaint"
+        said.unlink(missing_ok=True)
+        order = self._order(complaint) | {"said": str(said)}
+        child = Child(self._nursery, console=["--ini", str(self.ini), *arguments], **order)
+        if status := child.wait(START_SECONDS):
+            raise subprocess.CalledProcessError(status, arguments, said.read_text(), complaint.read_text())
+        ears.hear(complaint.read_text())
+        return said.read_text()
+
+    def _order(self, log: Path) -> dict[str, Any]:
+        return {"environment": self.environment, "log": str(log), "folder": str(self.folder)}
+
+
+class ScriptService(ForkedService):
+    """A service from the script itself; only commands of its console are forks."""
+
+    start = Service.start
+
+
+def _move(order) -> None:
+    """Take over environment, folder and files of the order; only the fork calls this."""
+    os.environ.update(order["environment"])
+    os.chdir(order["folder"])
+    for descriptor, path in ((1, order.get("said", order["log"])), (2, order["log"])):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), descriptor)
+
+
+def _command(order) -> int:
+    """Become a command of the console; only the fork calls this."""
+    from frepo_core.cli.app import main
+
+    _move(order)
+    return main(order["console"])
+
+
+def _serve(order) -> int:
+    """Become the service; only the fork calls this."""
+    _move(order)
+    from frepo_core.services.blobs import failpoints
+    from support.reliability import clock
+
+    importlib.reload(failpoints)  # it has read the nursery's environment
+    time.tzset()
+    if clock.ENVIRONMENT in os.environ:
+        clock.install()
+    from pyramid.scripts.pserve import PServeCommand
+
+    return PServeCommand(order["arguments"]).run() or 0
+
+
+def _call(order) -> int:
+    """Call a function that the order names; only the fork calls this."""
+    module, _, function = order["call"].partition(":")
+    getattr(importlib.import_module(module), function)(*order["arguments"])
+    return 0
+
+
+def _become(order) -> NoReturn:
+    """Do what the order says, and end as a process of its own does; only the fork calls this."""
+    status: Any = 1
+    try:
+        status = (_call if "call" in order else _command if "console" in order else _serve)(order)
+        sys.stdout.flush()
+    except SystemExit as end:
+        status = end.code
+        if isinstance(status, str):  # a message, as Python itself treats it
+            print(status, file=sys.stderr, flush=True)
+            status = 1
+    except BaseException:  # noqa: BLE001  # a fork goes no further, whatever it was
+        traceback.print_exc()
+    finally:
+        os._exit(status or 0)
+
+
+def main() -> None:
+    """Fork when told to, and tell how forks ended."""
+    sys.argv = ["frepo"]  # cliff reads it when it is imported
+    import alembic.command  # noqa: F401
+    import waitress.server  # noqa: F401
+
+    import frepo_core.cli.app  # noqa: F401
+    import frepo_server.channel  # noqa: F401
+    import frepo_storage_s3.backend  # noqa: F401
+    from frepo_core.plugins import PluginRegistry
+
+    PluginRegistry.from_entry_points()
+    for command in entry_points(group="frepo.commands"):
+        command.load()
+    gc.freeze()  # no fork looks through what is here, and copies it for that
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "poll" in order:
+            pid, status = os.waitpid(order["poll"], os.WNOHANG)
+            print(status if pid else -1, flush=True)
+        elif pid := os.fork():
+            print(pid, flush=True)
+        else:
+            _become(order)
+
+
+if __name__ == "__main__":
+    main()

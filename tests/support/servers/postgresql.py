@@ -1,0 +1,43 @@
+"""PostgreSQL as a child process in a temporary folder."""
+
+import contextlib
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from support.servers.children import child, folder_of, free_port, run_as
+
+_BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+MISSING = None if _BIN else "postgresql is not installed: make services"
+OWNER = "postgres"
+PASSWORD = "postgresql 5ecre7"
+
+
+@contextlib.contextmanager
+def postgresql(*, durable: bool = False) -> Iterator[str]:
+    """Start a server; give the URL of its database `postgres`, without the driver's part."""
+    programs = _BIN[-1]
+    with folder_of(OWNER) as folder:
+        (folder / "password").write_text(PASSWORD)
+        (folder / "password").chmod(0o644)
+        data, port = folder / "data", free_port()
+        subprocess.run(
+            [programs / "initdb", "-D", data, "-U", OWNER, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"]
+            + ["--no-sync", f"--pwfile={folder / 'password'}"],
+            check=True,
+            cwd=folder,
+            capture_output=True,
+            **run_as(OWNER),
+        )
+        command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), "-k", str(folder)]
+        command += ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
+        if not durable:
+            command += ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"]
+
+        def answers() -> bool:
+            ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+            return subprocess.run(ready, check=False).returncode == 0
+
+        with child(command, folder, answers, stop=signal.SIGINT, **run_as(OWNER)):
+            yield f"postgresql://{OWNER}:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}/postgres"

@@ -1,0 +1,114 @@
+"""frepo as a process of its own: real waitress, real sockets, stopped by its pid."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from support.paths import ROOT
+from support.servers import ears
+
+BIN = Path(sys.executable).parent
+START_SECONDS = 60
+# FREPO_TEST_SERVER=stock runs every service under stock waitress, without frepo-server.
+IS_STOCK = os.environ.get("FREPO_TEST_SERVER") == "stock"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _with_stock_server(ini: Path, folder: Path, address: str) -> Path:
+    """Write a copy of the ini whose server is stock waitress; http_listen on pserve's command line is not for that."""
+    text = ini.read_text().replace("use = egg:frepo-server#waitress", "use = egg:waitress#main")
+    copy = folder / f"stock-{ini.name}"
+    copy.write_text(text.replace("listen = %(http_listen)s", f"listen = {address}"))
+    return copy
+
+
+class Service:
+    """`pserve development.ini` with its state in `folder`; `environment` overrides settings."""
+
+    def __init__(self, folder: Path, environment: dict[str, str] | None = None, ini: Path | None = None) -> None:
+        self.folder = folder
+        self.ini = ini or ROOT / "development.ini"
+        self.address = f"127.0.0.1:{free_port()}"
+        if IS_STOCK:
+            self.ini = _with_stock_server(self.ini, folder, self.address)
+        self.url = f"http://{self.address}"
+        self.log = folder / "service.log"
+        self.temporary = folder / "temporary"
+        self.storage = folder / "storage"
+        self.temporary.mkdir(exist_ok=True)
+        # Nothing of the tester's own environment that is a setting may get in.
+        self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
+            "APP_SECRETS_FILE": str(folder / "secrets.json"),
+            "DATABASE_URL": f"sqlite:///{folder}/frepo.db",
+            "FS_LOCAL_DIRECTORY": str(self.storage),
+            "TEMP_DIRECTORY": str(self.temporary),
+            "TMPDIR": str(self.temporary),
+            **ears.environment(),
+            **(environment or {}),
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+        self._admin = ""
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    @property
+    def admin(self) -> str:
+        """An administrator's token, made by the console at first use."""
+        if not self._admin:
+            self._admin = self.frepo("auth:generate-admin-token").strip()
+        return self._admin
+
+    def frepo(self, *arguments: str) -> str:
+        """Run a console command with the service's settings; return what it prints."""
+        command = [str(BIN / "frepo"), "--ini", str(self.ini), *arguments]
+        done = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True)
+        ears.hear(done.stderr)
+        return done.stdout
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [str(BIN / "pserve"), str(self.ini), f"http_listen={self.address}"],
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self.answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The service did not start:\n{self.log.read_text()}")
+            time.sleep(0.05)
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    def stop(self, with_signal: int = signal.SIGTERM) -> None:
+        """End the process that was started, and wait for it."""
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(15)
+        ears.hear(self.log.read_text(errors="replace"))

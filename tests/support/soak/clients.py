@@ -1,0 +1,193 @@
+"""The load of a soak: clients of all kinds, most of them decent, that note what they were told."""
+
+import os
+import random
+import socket
+import struct
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from support.reliability.invariants import digest_of
+from support.reliability.real import BROKEN, Caller
+from support.wire import Wire, head
+
+PAUSE_SECONDS = 0.2
+FILES = 40
+SIZES = [10, 3_000, 100_000, 700_000, 2_000_000]
+# Versions that a plain collection keeps.
+KEPT = 3
+
+
+class Crowd:
+    """Threads that act at random until `end`; while `quiet` holds the gate, they are all at rest."""
+
+    def __init__(self, callers: list[Caller], clients: int) -> None:
+        self.callers = callers
+        self.seen: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self._names: deque[str] = deque()
+        self._common = [os.urandom(60_000) for _ in range(3)]
+        admin = callers[0]
+        self._plain = [admin.collection(KEPT) for _ in range(3)]
+        self._edited, self._deleting = admin.collection(3), admin.collection(5)
+        admin.ledger.edited.add(self._edited)
+        self._busy = [threading.Lock() for _ in range(clients)]
+        self._ended = False
+        self._threads = [threading.Thread(target=self._live, args=(number,)) for number in range(clients)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def end(self) -> None:
+        self._ended = True
+        for thread in self._threads:
+            thread.join(120)
+
+    def quiet(self) -> None:
+        """Let each end what it does, and begin nothing."""
+        for lock in self._busy:
+            lock.acquire()
+
+    def go_on(self) -> None:
+        for lock in self._busy:
+            lock.release()
+
+    def _live(self, number: int) -> None:
+        dice = random.Random(number)
+        weights = list(ACTIONS.values())
+        while not self._ended:
+            time.sleep(dice.uniform(0, PAUSE_SECONDS))
+            (act,) = dice.choices(list(ACTIONS), weights)
+            with self._busy[number]:
+                try:
+                    status = act(self, dice, dice.choice(self.callers))
+                except BROKEN:
+                    status = 0
+                except Exception as error:  # noqa: BLE001  # a client that ends would make the soak look calm
+                    self.problems.append(f"{act.__name__}: {error!r}")
+                    continue
+            self.seen[f"{act.__name__} {status}"] += 1
+            if status not in {0, 200, 202, 400, 403, 404, 422, 500, 503}:
+                self.problems.append(f"{act.__name__} was answered {status}")
+
+    def push(self, dice: random.Random, caller: Caller) -> int:
+        return caller.push_noted(dice.choice(self._plain), dice.randbytes(dice.choice(SIZES)))
+
+    def push_common(self, dice: random.Random, caller: Caller) -> int:
+        return caller.push_noted(dice.choice(self._plain), dice.choice(self._common))
+
+    def push_and_delete(self, dice: random.Random, caller: Caller) -> int:
+        if dice.random() < 0.6:
+            return caller.push_noted(self._deleting, dice.randbytes(5_000))
+        numbers = [int(number) for number in _versions(caller, self._deleting)] or [1]
+        return caller.delete_noted(self._deleting, dice.choice(numbers))
+
+    def push_and_edit(self, dice: random.Random, caller: Caller) -> int:
+        if dice.random() < 0.7:
+            return caller.push_noted(self._edited, dice.randbytes(5_000))
+        return caller.edit_noted(self._edited, maxBackupsCount=dice.choice([1, 2, 3, 4]))
+
+    def push_again(self, dice: random.Random, caller: Caller) -> int:
+        """Send a version twice with one key: both answers are the same, unless the first was rotated out in between."""
+        collection, content = dice.choice(self._plain), dice.randbytes(20_000)
+        key = {"Idempotency-Key": digest_of(content)}
+        replies = [caller.push(collection, content, key) for _ in range(2)]
+        good = [reply.json["version"]["version"] for reply in replies if reply.status == 200]
+        for number in good:
+            caller.ledger.acknowledge(collection, number, content)
+        assert len(set(good)) <= 1 or good[1] > good[0] + KEPT, f"one key, the versions {good}"
+        return replies[0].status
+
+    def upload(self, dice: random.Random, caller: Caller) -> int:
+        content = dice.randbytes(dice.choice(SIZES[:4]))
+        reply = caller.upload(content, f"{dice.randrange(1000)}.bin")
+        if reply.status in {200, 202}:
+            caller.ledger.acknowledge_file(reply.json["filename"], content)
+            self._names.append(reply.json["filename"])
+        if len(self._names) > FILES:
+            name = self._names.popleft()
+            caller.ledger.ask_to_remove(name)
+            caller.request("DELETE", f"/repository/file/{name}")
+        return reply.status
+
+    def read_file(self, dice: random.Random, caller: Caller) -> int:
+        name = dice.choice([*self._names] or ["nothing"])
+        reply = caller.download(name)
+        if reply.status == 200:
+            told = caller.ledger.files.get(name)
+            assert told in {None, digest_of(reply.body)}, f"{name} came with other bytes"
+        return reply.status
+
+    def read_version(self, dice: random.Random, caller: Caller) -> int:
+        collection = dice.choice(self._plain)
+        for number, version in _versions(caller, collection).items():
+            reply = caller.request("GET", version["url"].removeprefix(caller.service.url), token=False)
+            if reply.status == 200:
+                assert version["details"]["sha256"] == digest_of(reply.body), f"v{number} came with other bytes"
+            return reply.status
+        return 404
+
+    def break_off(self, dice: random.Random, caller: Caller) -> int:
+        """Vanish in the middle of a body, with a reset or in good order, or stay and say nothing more."""
+        with Wire(caller.service) as wire:
+            size = dice.choice(SIZES[2:])
+            path = f"/repository/collection/{dice.choice(self._plain)}/backup"
+            wire.send(head("POST", path, caller.auth, f"Content-Length: {size}"), os.urandom(dice.randrange(size)))
+            if dice.random() < 0.5:
+                wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return 0
+
+    def push_slowly(self, dice: random.Random, caller: Caller) -> int:
+        """Send in drops."""
+        content, collection = dice.randbytes(dice.randrange(30, 300)), dice.choice(self._plain)
+
+        def drops() -> Any:
+            for at in range(0, len(content), 30):
+                time.sleep(0.05)
+                yield content[at : at + 30]
+
+        reply = caller.push(collection, drops())
+        if reply.status == 200:
+            caller.ledger.acknowledge(collection, reply.json["version"]["version"], content)
+        return reply.status
+
+    def nonsense(self, dice: random.Random, caller: Caller) -> int:
+        path = dice.choice(["/nowhere", "/repository/collection/x/backup", "/repository/file/none", "/auth/token/x"])
+        return caller.request("GET", path, headers={"X-Auth-Token": dice.choice(["x", caller.service.admin])}).status
+
+    def make_token(self, dice: random.Random, caller: Caller) -> int:
+        body = b'{"roles": ["upload.all"], "data": {}, "expires": "+1 minute"}'
+        reply = caller.request("POST", "/auth/token/generate", body)
+        if reply.status in {200, 202}:
+            token = reply.json["tokenId"]
+            caller.ledger.secrets.add(token)
+            with suppress(*BROKEN):
+                caller.request("DELETE", f"/auth/token/{token}")
+        return reply.status
+
+
+def _versions(caller: Caller, collection: str) -> dict[str, Any]:
+    """List a collection's versions; none while the service cannot tell."""
+    reply = caller.request("GET", f"/repository/collection/{collection}/backup")
+    return dict(reply.json["versions"]) if reply.status == 200 else {}
+
+
+ACTIONS: dict[Callable[[Crowd, random.Random, Caller], int], int] = {
+    Crowd.push: 25,
+    Crowd.push_common: 10,
+    Crowd.push_and_delete: 8,
+    Crowd.push_and_edit: 8,
+    Crowd.push_again: 4,
+    Crowd.upload: 12,
+    Crowd.read_file: 12,
+    Crowd.read_version: 10,
+    Crowd.break_off: 6,
+    Crowd.push_slowly: 3,
+    Crowd.nonsense: 5,
+    Crowd.make_token: 2,
+}

@@ -1,0 +1,99 @@
+"""The bad days of a soak, one after the other at random."""
+
+import contextlib
+import random
+import signal
+import sqlite3
+import threading
+import time
+from collections import Counter
+from datetime import timedelta
+
+from sqlalchemy import create_engine, text
+from sqlalchemy.pool import NullPool
+
+from frepo_core.db.engine import normalize_url
+from frepo_core.errors import DatabaseUnavailableError
+from frepo_core.services.maintenance import sweep
+from support.reliability.invariants import EVERYTHING
+from support.reliability.real import inside
+from support.soak.site import Site
+from support.wire import Wire, head
+
+GRACE = timedelta(seconds=60)
+
+
+class Troubles:
+    """A thread that makes trouble every few seconds, until `end`."""
+
+    def __init__(self, site: Site, auth: str) -> None:
+        self._site, self._auth = site, auth
+        self.made: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self._ended = threading.Event()
+        self.calm = threading.Lock()
+        self._thread = threading.Thread(target=self._live)
+        self._half_open: list[Wire] = []
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join(120)
+        for wire in self._half_open:
+            wire.close()
+
+    def _live(self) -> None:
+        dice = random.Random(0)
+        choices = [self.kill, self.restart, self.trouble_database, self.sweep, self.stay_half_open]
+        while not self._ended.wait(dice.uniform(1, 6)):
+            trouble = dice.choice(choices)
+            with self.calm:
+                try:
+                    trouble()
+                except Exception as error:  # noqa: BLE001  # trouble that ends would make the soak look calm
+                    self.problems.append(f"{trouble.__name__}: {error!r}")
+            self.made[trouble.__name__] += 1
+
+    def kill(self) -> None:
+        self._site.mortal.stop(signal.SIGKILL)
+        self._site.mortal.start()
+
+    def restart(self) -> None:
+        self._site.mortal.stop()
+        self._site.mortal.start()
+
+    def trouble_database(self) -> None:
+        """Break all connections of a PostgreSQL, or hold the lock of an SQLite for a while."""
+        url = normalize_url(self._site.database_url)
+        if url.drivername.startswith("sqlite"):
+            with contextlib.closing(sqlite3.connect(url.database or "", isolation_level=None, timeout=30)) as other:
+                other.execute("BEGIN EXCLUSIVE")
+                time.sleep(1)
+                other.execute("ROLLBACK")
+            return
+        engine = create_engine(url, poolclass=NullPool)
+        with engine.connect() as connection:
+            others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}"))
+
+    def sweep(self) -> None:
+        """Sweep while the services run."""
+        # The lock of an SQLite may be held; the next one will do.
+        with inside(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
+            sweep(services.database, services.storages, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
+
+    def stay_half_open(self) -> None:
+        """Send parts of requests, and say nothing more."""
+        for wire in self._half_open[:-20]:
+            wire.close()
+        del self._half_open[:-20]
+        with contextlib.suppress(OSError):
+            for part in (
+                b"POST /repository/fi",
+                head("POST", "/repository/file/upload?fileName=a", self._auth, "Content-Length: 9000") + b"x" * 100,
+                head("POST", "/repository/file/upload?fileName=a", self._auth, "Transfer-Encoding: chunked")
+                + b"ff\r\n",
+            ):
+                self._half_open.append(Wire(self._site.steady).send(part))

@@ -1,0 +1,119 @@
+"""The console as scripts meet it: the installed `frepo` as a process, with its state in a temporary folder."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.paths import ROOT
+from support.servers import ears
+from support.warm_console import WarmFrepo
+
+FREPO = Path(sys.executable).parent / "frepo"
+# What Python itself reads, and only when it starts.
+INTERPRETERS = {"PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL"}
+
+
+class Console:
+    """Runs `frepo`; `environment` is all that it gets, so that nothing of the tester's own comes in."""
+
+    def __init__(self, folder, warm):
+        self.folder = folder
+        self._warm = warm
+        self.database = folder / "frepo.db"
+        self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
+            **ears.environment(),
+            "FREPO_INI": str(ROOT / "development.ini"),
+            "APP_SECRETS_FILE": str(folder / "secrets.json"),
+            "DATABASE_URL": f"sqlite:///{self.database}",
+            "FS_LOCAL_DIRECTORY": str(folder / "storage"),
+        }
+
+    def run(self, *arguments, stdin="", stdout=None, **environment):
+        """Run a command in the temporary folder; keyword arguments are environment variables."""
+        if environment.keys() & INTERPRETERS:
+            return self.run_script(*arguments, **environment)
+        environment = self.environment | environment
+        done = self._warm.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+        ears.hear(done.stderr)
+        return done
+
+    def run_script(self, *arguments, **environment):
+        """Run the installed script itself, from a cold start."""
+        if "PYTHONPATH" in environment and "PYTHONPATH" in self.environment:
+            environment["PYTHONPATH"] += f":{self.environment['PYTHONPATH']}"
+        done = subprocess.run(
+            [FREPO, *arguments],
+            env=self.environment | environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        ears.hear(done.stderr)
+        return done
+
+    def answer(self, *arguments, **more):
+        """Return what a command that has to succeed prints, without the line end."""
+        done = self.run(*arguments, **more)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.removesuffix("\n")
+
+    def refusal(self, *arguments, **more):
+        """Return what a command that has to fail says; it prints no answer and no traceback."""
+        done = self.run(*arguments, **more)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    def rows(self, query):
+        """Ask the database itself."""
+        connection = sqlite3.connect(self.database)
+        try:
+            return connection.execute(query).fetchall()
+        finally:
+            connection.close()
+
+    def count(self, table):
+        """Count a table's rows; where no command has made the database yet, there are none."""
+        return self.database.exists() and self.rows(f"SELECT count(*) FROM {table}")[0][0]
+
+
+@pytest.fixture(scope="session")
+def warm():
+    warm = WarmFrepo()
+    yield warm
+    warm.close()
+
+
+@pytest.fixture
+def console(tmp_path, warm):
+    return Console(tmp_path, warm)
+
+
+@pytest.fixture
+def install_package(console):
+    """Install a stranger's package, of nothing but entry points; return the environment that sees it."""
+
+    def install(entry_points):
+        info = console.folder / "frepo_stranger-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: frepo-stranger\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(entry_points)
+        (info / "top_level.txt").write_text("stranger\n")
+        return {"PYTHONPATH": str(console.folder)}
+
+    return install
+
+
+@pytest.fixture
+def ini_file(tmp_path) -> Path:
+    """A small ini file of its own, to be spoilt by a test."""
+    path = tmp_path / "own.ini"
+    path.write_text("[app:main]\nuse = egg:frepo-core\napp.env = test\n")
+    return path

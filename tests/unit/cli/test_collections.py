@@ -1,0 +1,130 @@
+import json
+
+import pytest
+
+ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
+COLUMNS = "max_backups_count, max_one_version_size, max_collection_size, strategy, description, filename"
+
+
+def create(console, *options, **more):
+    return console.answer("backup:create-collection", *options, **more)
+
+
+def test_a_collection_is_a_bare_id(console):
+    created = create(console, "-f", "db.sql.gz")
+
+    assert console.rows("SELECT id FROM collection") == [(created,)]
+
+
+def test_short_options_make_it_as_it_is_asked_for(console):
+    options = ["-d", "night", "-b", "3", "-o", "1GB", "-c", "4GiB", "-s", "alert_when_backup_limit_reached"]
+
+    create(console, *options, "-f", "db.sql.gz")
+
+    expected = (3, 10**9, 4294967296, "alert_when_backup_limit_reached", "night", "db.sql.gz")
+    assert console.rows(f"SELECT {COLUMNS} FROM collection") == [expected]
+
+
+def test_guards_are_set_where_they_are_asked_for(console):
+    options = ["--min-retention", "7d", "--min-version-size", "1kB", "--max-shrink-percent", "50"]
+    create(console, *options, "--on-suspicious", "keep", "-f", "a")
+    create(console, "-f", "b")
+
+    columns = "min_retention, min_version_size, max_shrink_percent, guard_action"
+    assert console.rows(f"SELECT {columns} FROM collection ORDER BY filename") == [
+        (604800, 1000, 50, "keep"),
+        (0, 0, 0, "refuse"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--min-retention", "soon", "write e.g. 30m, 48h, 7d or 2w"),
+        ("--min-version-size", "-1", "number_cannot_be_negative_value"),
+        ("--max-shrink-percent", "101", "expected_percent_from_0_to_100"),
+        ("--max-shrink-percent", "half", "expected_percent_from_0_to_100"),
+        ("--on-suspicious", "ignore", "refuse"),
+    ],
+)
+def test_a_guard_that_cannot_be_is_refused(console, option, text, message):
+    assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
+
+
+def test_what_is_left_out_takes_the_settings(console):
+    create(console, "-f", "a", BACKUP_ONE_VERSION_MAX_SIZE="1kB", BACKUP_COLLECTION_MAX_SIZE="9kB")
+
+    assert console.rows(f"SELECT {COLUMNS} FROM collection") == [
+        (0, 1000, 9000, "delete_oldest_when_adding_new", "", "a")
+    ]
+
+
+def test_the_console_may_switch_limits_off(console):
+    create(console, "-f", "a", "-b", "0", "-o", "0", "-c", "0")
+
+    assert console.rows("SELECT max_backups_count, max_one_version_size FROM collection") == [(0, 0)]
+
+
+def test_verbose_shows_form_and_answer_but_no_password(console):
+    done = console.run("-v", "backup:create-collection", "-f", "a", "-p", "a-password-5ecre7", "--id", ID, "-b", "2")
+
+    assert json.loads(done.stdout.partition("Response:\n")[2]) == {"collection": {"id": ID}}
+    assert '"maxBackupsCount": 2' in done.stdout
+    assert "a-password-5ecre7" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "stdin"), [("a-password-5ecre7", ""), ("-", "a-password-5ecre7\n"), ("-", "a-password-5ecre7")]
+)
+def test_a_password_comes_from_the_option_or_stdin(console, option, stdin):
+    from frepo_core.services.access.passwords import Passwords
+
+    create(console, "-f", "a", "-p", option, stdin=stdin)
+
+    [(stored,)] = console.rows("SELECT password_hash FROM collection")
+    assert Passwords().fits("a-password-5ecre7", stored)
+
+
+def test_an_id_that_is_taken_is_an_error(console):
+    create(console, "-f", "a", "--id", ID)
+
+    assert "id_not_unique" in console.refusal("backup:create-collection", "-f", "a", "--id", ID)
+
+
+def test_an_id_that_is_taken_is_success_on_demand(console):
+    create(console, "-f", "a", "--id", ID)
+
+    again = create(console, "-f", "b", "--id", ID.upper(), "--ignore-error-if-exists")
+
+    assert again == ID
+    assert console.rows("SELECT filename FROM collection") == [("a",)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "required: -f/--filename"),
+        (["-f", "a/b"], "--filename: File name is not valid"),
+        (["-f", ".."], "--filename: File name is not valid"),
+        (["-f", "a" * 10_000], "--filename: File name is not valid"),
+        (["-f", "a", "-b", "-1"], "--max-backups-count: number_cannot_be_negative_value"),
+        (["-f", "a", "-b", "many"], "--max-backups-count: expected_int_type"),
+        (["-f", "a", "-o", "5 parsecs"], "--max-one-version-size: cannot_parse_disk_space_check_format"),
+        (["-f", "a", "-c", "15.1GB"], "--max-collection-size: max_collection_size_too_big (max: 15.00GB)"),
+        (["-f", "a", "-c", "1kB", "-o", "1MB"], "max_collection_size_is_lower_than_single_element_size"),
+        (["-f", "a", "-b5", "-c2MB", "-o1MB"], "(needsAtLeastValue: 5.00MB)"),
+        (["-f", "a", "-s", "hope"], "--strategy: unknown_strategy_allowed___"),
+        (["-f", "a", "-d", "d" * 1025], "--description: at most 1024 characters"),
+        (["-f", "a", "-p", "p" * 251], "--password: at most 250 characters"),
+        (["-f", "a", "-p", "-"], "--password: stdin holds no password"),
+        (["-f", "a", "--min-retention", "soon"], "--min-retention: "),
+        (["-f", "a", "--max-shrink-percent", "101"], "--max-shrink-percent: "),
+        (["-f", "a", "--id", "1234"], "--id: custom_id_is_not_uuid_format"),
+        (["-f", "a", "--id", ""], "--id: is empty"),
+    ],
+)
+def test_a_collection_that_cannot_be_is_refused_with_the_option(console, options, said):
+    refusal = console.refusal("backup:create-collection", *options)
+
+    assert said in refusal
+    assert console.count("collection") == 0

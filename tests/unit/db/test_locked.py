@@ -1,0 +1,65 @@
+"""Another program that keeps SQLite locked: writers wait for it, but not for ever."""
+
+import sqlite3
+import threading
+import time
+
+import pytest
+from sqlalchemy import event, text
+
+from frepo_core.db import Database, make_engine, transactions
+from frepo_core.errors import DatabaseUnavailableError
+
+PATIENCE = 0.5
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "frepo.db"
+
+
+@pytest.fixture
+def database(path, monkeypatch):
+    monkeypatch.setattr(transactions, "BUSY_SECONDS", PATIENCE)
+    engine = make_engine(f"sqlite:///{path}")
+    event.listen(engine, "connect", lambda connection, _: connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000}"))
+    database = Database(engine)
+    database.write(write)
+    yield database
+    engine.dispose()
+
+
+def write(transactions):
+    transactions.execute(text("CREATE TABLE IF NOT EXISTS a (b)"))
+
+
+@pytest.fixture
+def lock(database, path):
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("BEGIN IMMEDIATE")
+    yield connection
+    connection.close()
+
+
+def test_writers_that_queue_are_all_told_soon(database, lock):
+    told = []
+
+    def try_to_write():
+        with pytest.raises(DatabaseUnavailableError):
+            database.write(write)
+        told.append(time.monotonic() - begun)
+
+    begun = time.monotonic()
+    writers = [threading.Thread(target=try_to_write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+    assert (4, True) == (len(told), max(told) < 5 * PATIENCE)
+
+
+def test_a_lock_that_ends_in_time_is_waited_for(database, lock):
+    threading.Timer(PATIENCE / 5, lock.rollback).start()
+
+    assert database.write(lambda session: transactions.execute(text("SELECT 1")).scalar()) == 1

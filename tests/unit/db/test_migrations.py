@@ -1,0 +1,274 @@
+"""The schema comes from migrations alone, and a service on another schema does not start."""
+
+import contextlib
+import uuid
+from datetime import datetime
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import DateTime, MetaData, column, insert, inspect, make_url, select, table, text
+from sqlalchemy.orm import Session
+
+from frepo_core import main
+from frepo_core.db import make_engine, migrations, name_index, utc_now
+from frepo_core.db.models import NAMES, Base, Token
+from frepo_core.domain.signatures import fingerprint
+from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
+from frepo_core.services.files.file_query import Files
+
+NOW = datetime(2026, 1, 1)
+
+COLLECTION = {
+    "id": "a-collection",
+    "max_backups_count": 3,
+    "max_one_version_size": 0,
+    "max_collection_size": 0,
+    "strategy": "delete_oldest_when_adding_new",
+    "description": "",
+    "filename": "dump.sql",
+    "created_at": datetime(2026, 1, 2),  # as the column keeps it
+    "last_number": 0,
+    "versions_count": 0,
+    "stored_size": 0,
+}
+
+
+@pytest.fixture
+def engine(database_url):
+    engine = make_engine(database_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def postgresql_schema(postgresql_server):
+    """An engine whose tables are made in a schema of its own."""
+    name = f"own_{uuid.uuid4().hex[:12]}"
+    with postgresql_server.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(f"ALTER DATABASE {name} SET search_path = own, public"))
+        url = make_url(postgresql_server.emptied()).set(database=name).render_as_string(hide_password=False)
+        first = make_engine(url)
+        with first.begin() as inside:
+            inside.execute(text("CREATE SCHEMA own"))
+        first.dispose()
+        engine = make_engine(url)
+        yield engine
+        engine.dispose()
+        connection.execute(text(f"DROP DATABASE {name}"))
+
+
+def head():
+    return ScriptDirectory.from_config(migrations._config()).get_current_head()
+
+
+def is_for_rows(name):
+    """Tell whether this is no part of the index over names, which no model can describe."""
+    return name != name_index.INDEX and not str(name).startswith(name_index.TABLE)
+
+
+def set_revision(engine, revision):
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = :it"), {"it": revision})
+
+
+def test_an_empty_database_gets_the_newest_schema(engine):
+    assert (None, head()) == migrations.upgrade(engine)
+
+
+def differences(engine):
+    """Return what the models have and the schema has not, or the other way round."""
+    options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+    options["include_name"] = lambda name, *_: is_for_rows(name)
+    with engine.connect() as connection:
+        return compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
+
+
+def test_the_migrations_make_every_table_of_the_models(engine):
+    migrations.upgrade(engine)
+
+    assert {*Base.metadata.tables, migrations.VERSION_TABLE} == {
+        name for name in inspect(engine).get_table_names() if name != "sqlite_sequence" and is_for_rows(name)
+    }
+
+
+def test_the_models_are_what_the_migrations_make(engine):
+    migrations.upgrade(engine)
+
+    assert differences(engine) == []
+
+
+def test_the_newest_revision_is_alembics_head():
+    assert head() == migrations.newest()
+
+
+EARLIER = [
+    script.revision
+    for script in ScriptDirectory.from_config(migrations._config()).walk_revisions()
+    if script.revision != head()
+]
+
+
+@pytest.mark.parametrize("revision", EARLIER)
+def test_each_earlier_schema_is_upgraded_with_what_is_in_it(engine, revision):
+    with engine.connect() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        collection = MetaData()
+        collection.reflect(connection, only=["collection"])
+        connection.execute(collection.tables["collection"].insert().values(COLLECTION))
+        connection.commit()
+
+    assert (revision, head()) == migrations.upgrade(engine)
+    assert differences(engine) == []
+    with engine.connect() as connection:
+        assert ["a-collection"] == connection.scalars(select(Base.metadata.tables["collection"].c.id)).all()
+
+
+def test_fingerprints_that_tokens_share_are_lengthened(engine):
+    keys = ["a" * 64, "b" * 64, "c" * 64, "d" * 64]
+    alone = fingerprint(keys[3])
+    with engine.connect() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0006")
+        for key, shown in zip(keys, ["shared", "shared", "shared", alone], strict=True):
+            lists = {name: [] for name in ("roles", "tags", "mimes", "user_agents", "ip_addresses")}
+            row = {"key": key, "fingerprint": shown, "max_file_size": 0, "created_at": utc_now(), **lists}
+            connection.execute(insert(Token).values(row))
+        connection.commit()
+
+    migrations.upgrade(engine)
+
+    with engine.connect() as connection:
+        found = connection.scalars(select(Token.fingerprint).order_by(Token.key)).all()
+    assert ["shared", fingerprint(keys[1]), fingerprint(keys[2]), alone] == found
+    assert differences(engine) == []
+
+
+@pytest.mark.parametrize("made", ["TABLE version (app VARCHAR(20))", "VIEW version AS SELECT 1 AS app"])
+def test_a_table_of_somebody_else_is_refused_again_and_again(engine, made):
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE {made}"))
+        before = set(inspect(connection).get_table_names())
+
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="version.*database of its own"):
+            migrations.upgrade(engine)
+
+    assert set(inspect(engine).get_table_names()) == before
+
+
+def test_what_others_have_in_another_schema_is_theirs(postgresql_schema):
+    """On PostgreSQL a schema named like the user comes before `public`, where others' tables are seen, too."""
+    with postgresql_schema.begin() as connection:
+        connection.execute(text("CREATE TABLE public.tag (app VARCHAR(20))"))
+
+    assert migrations.upgrade(postgresql_schema)[1] == head()
+    assert differences(postgresql_schema) == []
+
+
+def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypatch):
+    """SQLite needs none: its writers lock the file."""
+    refused = pytest.raises(DatabaseUnavailableError, match="Another upgrade")
+    monkeypatch.setattr(migrations, "_LOCK_SECONDS", 1)
+    may_begin = contextlib.nullcontext() if engine.dialect.name == "sqlite" else refused
+    with engine.connect() as connection, migrations._locked(connection), may_begin:
+        migrations.upgrade(engine)
+
+    assert migrations.upgrade(engine)[1] == head()
+
+
+def test_upgrading_twice_changes_nothing(engine):
+    migrations.upgrade(engine)
+
+    assert (head(), head()) == migrations.upgrade(engine)
+
+
+def test_every_constraint_has_its_name():
+    tables = Base.metadata.tables.values()
+
+    assert [] == [constraint for table in tables for constraint in table.constraints if constraint.name is None]
+
+
+def test_the_naming_convention_covers_every_kind():
+    assert NAMES.keys() == {"ix", "uq", "ck", "fk", "pk"}
+
+
+def test_a_current_schema_is_fine(engine):
+    migrations.upgrade(engine)
+
+    assert migrations.check_is_current(engine) is None
+
+
+@pytest.mark.parametrize("name", ["frepo db:upgrade", "database.auto_upgrade", "nothing"])
+def test_a_service_does_not_start_on_an_empty_database(ini, name):
+    with pytest.raises(SystemExit, match=name):
+        main({}, **ini)
+
+
+def test_a_service_does_not_start_on_an_old_schema(ini, engine):
+    migrations.upgrade(engine)
+    set_revision(engine, "0000")
+
+    with pytest.raises(SystemExit, match="is at 0000, .* needs .*: run `frepo db:upgrade`"):
+        main({}, **ini)
+
+
+def test_a_refused_start_changes_nothing(ini, engine):
+    with pytest.raises(SystemExit):
+        main({}, **ini)
+
+    assert inspect(engine).get_table_names() == []
+
+
+def test_a_service_may_migrate_itself(ini, engine):
+    application = main({}, **(ini | {"database.auto_upgrade": "true"}))
+    application.registry.services.database.engine.dispose()
+
+    assert migrations.check_is_current(engine) is None
+
+
+def test_a_schema_of_a_newer_frepo_is_a_message_not_a_bug(engine):
+    migrations.upgrade(engine)
+    set_revision(engine, "9999")
+
+    with pytest.raises(ConfigurationError, match="9999.*newer"):
+        migrations.upgrade(engine)
+
+
+def insert_into(name, row):
+    """Insert into a table as it was, which no model describes."""
+    columns = [column(key, DateTime() if isinstance(value, datetime) else None) for key, value in row.items()]
+    return insert(table(name, *columns)).values(row)
+
+
+def test_files_of_an_older_schema_are_found_by_name_and_type(engine, ini):
+    with engine.connect() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+        blob = {
+            "id": 1,
+            "digest": "d",
+            "size": 1,
+            "storage": "local",
+            "key": "k",
+            "mime": "text/csv",
+            "created_at": NOW,
+        }
+        connection.execute(insert_into("blob", blob))
+        file = {"id": 1, "stored_name": "0123456789year.csv", "requested_name": "year.csv", "blob_id": 1}
+        file |= {"public": True, "created_at": NOW, "kind": "plain"}
+        connection.execute(insert_into("file", file))
+        connection.commit()
+    migrations.upgrade(engine)
+
+    with Session(engine) as session:
+        found = Files(public=[True], text="YEAR", mimes=["text/csv"]).page(session, 0, 20)
+
+    assert ([1], 1) == found

@@ -1,0 +1,133 @@
+"""What databases do for listings: none reads a large table from end to end."""
+
+import re
+from datetime import date
+from functools import partial
+
+import pytest
+from sqlalchemy import event
+
+from frepo_core.domain.roles import Role
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.files.listing import CollectionSearch, FileSearch
+from support import crowd
+
+COUNT = 20_000
+LARGE = {"blob", "file", "file_tag", "collection", "collection_token", "version", "token", "upload"}
+# Walked from its newest end, as far as the page goes.
+IN_ORDER = "ix_collection_newest"
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"health_check.code": "a code"}
+
+
+@pytest.fixture
+def crowded(services, monkeypatch):
+    """A service with 20,000 of everything, for which 4,000 rows more than a page are few in proportion."""
+    monkeypatch.setattr("frepo_core.services.files.file_query.AHEAD", 100)
+    monkeypatch.setattr("frepo_core.services.files.listing.AHEAD", 100)
+    engine = services.database.engine
+    crowd.fill_files(engine, COUNT)
+    crowd.fill_tokens(engine, COUNT)
+    viewer = NewToken(roles=[Role.VIEW_LISTING, Role.LIST_COLLECTIONS], expires="never")
+    by = identity(services, services.tokens.generate(viewer).id)
+    crowd.fill_collections(engine, COUNT, by.token)
+    big = services.collections.create(CollectionChange(limits={}, filename="big.sql"), by=None)
+    crowd.fill_versions(engine, big.id, COUNT)
+    return services, by, big.id
+
+
+def identity(services, token):
+    return services.tokens.identify(token, address="127.0.0.1", user_agent="")
+
+
+def statements(engine, work):
+    """Return the SELECTs of some work, and their parameters."""
+    seen = []
+
+    def note(connection, cursor, statement, parameters, context, many):
+        if statement.lstrip().startswith(("SELECT", "WITH")):
+            seen.append((statement, parameters))
+
+    event.listen(engine, "before_cursor_execute", note)
+    work()
+    event.remove(engine, "before_cursor_execute", note)
+    return seen
+
+
+def whole_tables(engine, statement, parameters):
+    """Return the large tables that the plan reads from end to end."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            found = [re.match(r"SCAN (\w+)(.*)", row.detail) for row in rows]
+            names = {match[1] for match in found if match and IN_ORDER not in match[2] and "VIRTUAL" not in match[2]}
+        elif engine.dialect.name == "postgresql":
+            # It may prefer to read 20,000 rows; the question is whether it has to.
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+            rows = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters)
+            names = set(re.findall(r"Seq Scan on (\w+)", "\n".join(row[0] for row in rows)))
+        else:
+            rows = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).mappings()
+            names = {row["table"] for row in rows if row["type"] in {"ALL", "index"} and row["key"] != IN_ORDER}
+    return names & LARGE
+
+
+FILES = {
+    "all": {},
+    "page 50": {"page": 50},
+    "a tag that few have": {"tags": [crowd.RARE]},
+    "a tag that many have": {"tags": [crowd.OFTEN]},
+    "two tags": {"tags": [crowd.OFTEN, crowd.RARE]},
+    "a tag that none has": {"tags": ["none"]},
+    "a type that few have": {"mimes": ["image/png"]},
+    "a type that many have": {"mimes": ["text/plain"]},
+    "two types": {"mimes": ["image/png", "text/plain"]},
+    "a part of the name": {"text": crowd.WORD},
+    "a part of the name, a tag and a type": {"text": crowd.WORD, "tags": [crowd.RARE], "mimes": ["image/png"]},
+}
+# Not there: collections by a part of their text, which reads them all, newest first (docs/performance.md).
+COLLECTIONS = {
+    "all": {},
+    "page 50": {"page": 50},
+    "of a token": {"tokens": ["none"]},
+    "of two days": {"created_from": date(2026, 1, 1), "created_to": date(2026, 1, 2)},
+}
+
+
+def works_of(services, viewer, admin, collection):
+    """Name all that lists, or looks something up before it lists."""
+    for who, by in (("a viewer", viewer), ("an administrator", admin)):
+        for name, search in FILES.items():
+            yield f"files: {name}, for {who}", partial(services.listing.files, FileSearch(**search), by=by)
+        for name, search in COLLECTIONS.items():
+            search = CollectionSearch(**search)
+            yield f"collections: {name}, for {who}", partial(services.listing.collections, search, by=by)
+    yield "versions", partial(services.versions.list, "another")
+    for name in ("latest", "first", "v7"):
+        yield f"version {name}", partial(services.versions.find, collection, name)
+    yield "whether a token is listed", partial(services.collections.lists, collection, viewer)
+    yield "health", partial(services.health.report, "a code")
+    yield "expired tokens", services.tokens.clear_expired
+
+
+def test_no_listing_reads_a_whole_table(crowded, admin):
+    services, viewer, collection = crowded
+    engine = services.database.engine
+
+    found = {
+        name: tables
+        for name, work in works_of(services, viewer, identity(services, admin), collection)
+        if (tables := [names for one in statements(engine, work) if (names := whole_tables(engine, *one))])
+    }
+
+    assert found == {}
+
+
+def test_a_table_that_is_read_from_end_to_end_would_be_seen(crowded):
+    engine = crowded[0].database.engine
+
+    assert whole_tables(engine, "SELECT count(*) FROM file WHERE requested_name = 'x'", ()) == {"file"}

@@ -1,0 +1,199 @@
+"""What SQLite was asked is remembered, and never for longer than it is true."""
+
+import sqlite3
+import threading
+import time
+from functools import partial
+
+import pytest
+from sqlalchemy import bindparam, event, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from frepo_core.db import Database, make_engine
+from frepo_core.db.sqlite.row_cache import MOST, RowCache
+
+SECONDS = 1
+
+
+class Base(DeclarativeBase):
+    """Of one table."""
+
+
+class Note(Base):
+    """One row."""
+
+    __tablename__ = "note"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    value: Mapped[int]
+
+
+ONE = select(Note.__table__.c.value).where(Note.__table__.c.id == bindparam("id"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "frepo.db"
+
+
+@pytest.fixture
+def other(path):
+    """Another program that has the database open."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, value INTEGER)")
+    connection.execute("INSERT INTO note VALUES (1, 0), (2, 0)")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def engine(path, other):
+    engine = make_engine(f"sqlite:///{path}")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def database(engine):
+    return Database(engine)
+
+
+@pytest.fixture
+def asked(engine):
+    """The queries that the database was asked."""
+    seen = []
+    event.listen(engine, "before_cursor_execute", lambda *arguments: seen.append(arguments[2]))
+    return seen
+
+
+def value(database, number=1):
+    return database.look(ONE, id=number)[0].value
+
+
+def test_a_question_is_asked_once(database, asked):
+    assert [value(database), value(database), value(database, 2)] == [0, 0, 0]
+    assert len(asked) == 2
+
+
+def test_what_another_program_commits_is_seen_at_once(database, other):
+    for number in range(1, 20):
+        other.execute("UPDATE note SET value = ?", [number])
+
+        assert value(database) == number
+
+
+def test_what_this_program_commits_is_seen_at_once(database):
+    def raise_to(number, session):
+        session.get(Note, 1).value = number
+
+    for number in range(1, 20):
+        database.write(partial(raise_to, number))
+
+        assert value(database) == number
+
+
+def test_what_is_not_committed_is_not_seen(database, other):
+    assert value(database) == 0
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("UPDATE note SET value = 1")
+    assert value(database) == 0
+    other.execute("ROLLBACK")
+
+    assert value(database) == 0
+
+
+def test_an_answer_that_a_commit_overtook_is_not_given_again(engine, other):
+    remembered = RowCache(engine)
+
+    def overtaken():
+        other.execute("UPDATE note SET value = 1")
+        return ["old"]
+
+    assert remembered.find("key", overtaken) == ["old"]
+    assert remembered.find("key", lambda: ["new"]) == ["new"]
+
+
+def test_no_reader_sees_less_than_was_committed_when_it_began(database, other):
+    committed, late, end = [0], [], time.monotonic() + SECONDS
+
+    def read():
+        while time.monotonic() < end:
+            least = committed[0]
+            if (found := value(database)) < least:
+                late.append((found, least))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    while time.monotonic() < end:
+        other.execute("UPDATE note SET value = value + 1")
+        committed[0] += 1
+        time.sleep(0.001)  # lets readers remember something
+    for reader in readers:
+        reader.join()
+
+    assert committed[0] > 20
+    assert late == []
+
+
+def test_only_so_many_answers_are_kept(engine):
+    remembered = RowCache(engine)
+    for key in range(MOST + 1):
+        remembered.find(key, lambda: ["first"])
+
+    assert remembered.find(0, lambda: ["again"]) == ["again"]
+
+
+def test_the_log_of_writes_can_be_put_away_between_questions(database, other):
+    """A reader that never ended would keep it growing."""
+    value(database)
+    other.execute("UPDATE note SET value = 1")
+    value(database)
+
+    assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+
+
+def test_where_all_is_locked_a_question_waits_like_any_other(engine, other):
+    def share_nothing(connection, _):
+        connection.execute("PRAGMA journal_mode=DELETE")
+
+    other.execute("PRAGMA journal_mode=DELETE")
+    event.listen(engine, "connect", share_nothing)
+    database = Database(engine)
+    assert value(database) == 0
+    other.execute("BEGIN EXCLUSIVE")
+    other.execute("UPDATE note SET value = 1")
+    threading.Timer(0.2, other.commit).start()
+
+    assert value(database) == 1
+
+
+def test_an_engine_that_is_disposed_of_leaves_no_connection_and_can_be_used_again(database, path, other):
+    value(database)
+    database.engine.dispose()
+    assert other.execute("PRAGMA journal_mode=DELETE").fetchone()[0] == "delete"  # it is alone
+
+    assert value(database) == 0
+
+
+def test_what_was_found_before_an_engine_was_disposed_of_is_asked_again(database, other):
+    assert value(database) == 0
+    database.engine.dispose()
+    other.execute("UPDATE note SET value = 1")
+
+    assert value(database) == 1
+
+
+def test_what_is_not_there_is_not_remembered(engine):
+    """Strangers may ask for a million names, of any length."""
+    remembered = RowCache(engine)
+    answers = iter([[], ["there by now"]])
+
+    assert [remembered.find("key", lambda: next(answers)) for _ in range(2)] == [[], ["there by now"]]
+
+
+def test_it_takes_no_connection_of_those_that_work(engine):
+    RowCache(engine).find("key", lambda: ["asked"])
+
+    assert engine.pool.checkedout() == 0

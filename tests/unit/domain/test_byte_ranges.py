@@ -1,0 +1,105 @@
+"""Range fields are read as RFC 9110, 14, has them; what is odd is ignored, what cannot be met is a 416."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.domain.byte_ranges import parse_range
+
+SIZES = st.integers(1, 10**12)
+POSITIONS = st.integers(0, 2 * 10**12)
+
+
+@given(SIZES, POSITIONS, POSITIONS)
+def test_first_and_last_are_included_and_the_end_is_cut(size, first, length):
+    found = parse_range(f"bytes={first}-{first + length}", size)
+
+    assert ((first, min(first + length + 1, size)) if first < size else (size, size)) == found
+
+
+@given(SIZES, POSITIONS)
+def test_an_open_range_goes_to_the_end(size, first):
+    assert (min(first, size), size) == parse_range(f"bytes={first}-", size)
+
+
+@given(SIZES, st.integers(1, 2 * 10**12))
+def test_a_suffix_is_the_last_bytes_or_the_whole(size, length):
+    assert parse_range(f"bytes=-{length}", size) == (max(size - length, 0), size)
+
+
+@given(SIZES)
+def test_a_suffix_of_nothing_cannot_be_met(size):
+    assert parse_range("bytes=-0", size) == (size, size)
+
+
+@given(SIZES, st.lists(POSITIONS, min_size=2))
+def test_several_ranges_are_ignored(size, starts):
+    assert parse_range("bytes=" + ", ".join(f"{start}-" for start in starts), size) is None
+
+
+@given(st.text(), st.integers(0, 1000))
+def test_whatever_is_sent_the_range_lies_in_the_content(text, size):
+    start, end = parse_range(f"bytes={text}", size) or (0, size)
+
+    assert 0 <= start <= end <= size
+
+
+@given(st.text(), st.integers(0, 1000))
+def test_any_field_can_be_read(text, size):
+    assert parse_range(text, size) is None or text.partition("=")[0].strip().lower() == "bytes"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "bytes",
+        "bytes=",
+        "bytes=,",
+        "bytes= , ",
+        "items=0-1",
+        "bytes=1",
+        "bytes=-",
+        "bytes=5-4",
+        "bytes=0-1,5-4",
+        "bytes=a-b",
+        "bytes=0-1-2",
+        "bytes=+1-2",
+        "bytes=1 - 2",
+        "bytes=0x1-2",
+        "bytes=1.0-2",
+        "bytes=\u0661-2",
+        "bytes=0-1,3-4",
+        "bytes=500-600,1-2",
+        "0-1",
+    ],
+)
+def test_what_is_odd_is_ignored(header):
+    assert parse_range(header, 100) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("bytes=0-0", (0, 1)),
+        ("BYTES=0-0", (0, 1)),
+        ("bytes=, 5-5,", (5, 6)),
+        ("bytes=100-", (100, 100)),
+        ("bytes=99-", (99, 100)),
+        ("bytes=0-99999999999999999999999", (0, 100)),
+        ("bytes=99999999999999999999999-", (100, 100)),
+        ("bytes=-99999999999999999999999", (0, 100)),
+        ("bytes=0050-0059", (50, 60)),
+    ],
+)
+def test_examples(header, expected):
+    assert expected == parse_range(header, 100)
+
+
+def test_digits_without_end_are_no_bug():
+    assert parse_range(f"bytes={'9' * 10_000}-", 100) is None
+
+
+@pytest.mark.parametrize("header", ["bytes=0-", "bytes=0-0", "bytes=-1"])
+def test_of_nothing_there_is_no_part(header):
+    assert parse_range(header, 0) == (0, 0)

@@ -1,0 +1,163 @@
+"""Which types may be uploaded and shown (http-api.md, 2.3 and 2.4)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.mime_types import (
+    BACKUPS,
+    DOCUMENTS,
+    IMAGES,
+    ROLE_TYPES,
+    VIDEOS,
+    common_name,
+    fits_token,
+    may_upload,
+    shows_inline,
+)
+from frepo_core.domain.roles import Role
+
+TYPES = st.sampled_from(sorted(IMAGES | VIDEOS | DOCUMENTS | BACKUPS | {"text/html", "audio/mpeg", "font/woff2"}))
+
+
+def holder(*roles, mimes=()):
+    return Identity(token="0" * 64, fingerprint="0" * 12, roles=frozenset(roles), mimes=tuple(mimes))
+
+
+def test_images_are_those_of_the_contract():
+    assert {f"image/{name}" for name in ["png", "jpeg", "gif", "webp", "svg+xml", "avif", "bmp", "tiff"]} == IMAGES
+
+
+def test_videos_are_those_of_the_contract():
+    names = ["mp4", "webm", "ogg", "mpeg", "quicktime", "x-msvideo", "x-ms-wmv", "x-flv", "3gpp", "mp2t", "x-matroska"]
+
+    assert {f"video/{name}" for name in names} | {"application/ogg"} == VIDEOS
+
+
+@pytest.mark.parametrize(
+    "mime",
+    [
+        "application/pdf",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/json",
+        "text/csv",
+        "text/plain",
+        "text/markdown",
+    ],
+)
+def test_documents_hold_those_of_the_contract(mime):
+    assert mime in DOCUMENTS
+
+
+@pytest.mark.parametrize(
+    "mime",
+    [
+        "application/gzip",
+        "application/zip",
+        "application/x-tar",
+        "application/x-bzip2",
+        "application/x-xz",
+        "application/zstd",
+        "application/x-7z-compressed",
+        "application/sql",
+        "text/plain",
+        "text/xml",
+        "application/json",
+        "application/octet-stream",
+    ],
+)
+def test_backups_hold_those_of_the_contract(mime):
+    assert mime in BACKUPS
+
+
+@pytest.mark.parametrize("mime", ["text/html", "application/xhtml+xml", "application/x-executable"])
+@pytest.mark.parametrize("role", ROLE_TYPES)
+def test_no_list_lets_pages_and_programs_in(role, mime):
+    assert not may_upload(holder(role), mime)
+
+
+@given(TYPES, st.frozensets(st.sampled_from(list(ROLE_TYPES))))
+def test_a_type_is_let_in_by_any_role_that_lists_it(mime, roles):
+    assert any(mime in ROLE_TYPES[role] for role in roles) == may_upload(holder(*roles), mime)
+
+
+@given(st.text())
+def test_upload_all_and_administrators_take_every_type(mime):
+    assert may_upload(holder(Role.UPLOAD_ALL), mime) and may_upload(holder(Role.ADMINISTRATOR), mime)
+
+
+@given(TYPES, st.frozensets(TYPES, min_size=1))
+def test_a_tokens_own_list_narrows_even_an_administrator(mime, mimes):
+    identity = holder(Role.ADMINISTRATOR, mimes=mimes)
+
+    assert (mime in mimes, mime in mimes) == (may_upload(identity, mime), fits_token(identity, mime))
+
+
+@pytest.mark.parametrize("listed", ["text/x-sql", "text/x-shellscript", "TEXT/X-C"])
+def test_a_token_for_programs_takes_plain_text(listed):
+    """As programs got such types before."""
+    assert fits_token(holder(mimes=[listed]), "text/plain")
+    assert not fits_token(holder(mimes=[listed]), "text/html")
+
+
+@given(TYPES)
+def test_a_tokens_own_list_adds_nothing(mime):
+    assert not may_upload(holder(mimes=[mime]), mime)
+
+
+@given(TYPES)
+def test_an_empty_list_narrows_nothing(mime):
+    assert fits_token(holder(), mime)
+
+
+@pytest.mark.parametrize(
+    ("sniffed", "common"),
+    [
+        ("application/x-gzip", "application/gzip"),
+        ("image/x-ms-bmp", "image/bmp"),
+        ("text/plain", "text/plain"),
+        ("text/x-python", "text/plain"),
+        ("Text/X-SQL", "text/plain"),
+    ],
+)
+def test_a_type_has_its_common_name(sniffed, common):
+    assert common == common_name(sniffed)
+
+
+@given(TYPES)
+def test_a_common_name_stays(mime):
+    assert mime == common_name(mime)
+
+
+@pytest.mark.parametrize(
+    "mime", ["image/png", "image/jpeg", "video/mp4", "audio/mpeg", "application/pdf", "text/plain"]
+)
+def test_what_cannot_run_scripts_is_shown_inline(mime):
+    assert shows_inline(mime)
+
+
+@pytest.mark.parametrize(
+    "mime",
+    [
+        "text/html",
+        "image/svg+xml",
+        "application/xhtml+xml",
+        "text/xml",
+        "application/xml",
+        "text/javascript",
+        "application/octet-stream",
+        "application/gzip",
+        "",
+    ],
+)
+def test_everything_else_is_a_download(mime):
+    assert not shows_inline(mime)

@@ -1,0 +1,28 @@
+import hmac
+
+import pytest
+
+from frepo_core.domain.url_tokens import access_token, fill_in, has_expired, is_valid
+
+
+def test_the_check_value_of_the_contract():
+    values = {"http_x_expiration_time": "123", "http_test_header": "HELLO"}
+    text = fill_in("$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX", values.__getitem__)
+
+    assert access_token("md5", text, "") == "9bd4809201519ec0999f8279cf2f2cd6"
+
+
+@pytest.mark.parametrize(
+    ("expiration", "over"), [("100", True), ("101", False), ("99", True), ("", True), (None, False)]
+)
+def test_a_time_is_over_when_it_has_come(expiration, over):
+    assert has_expired(expiration, now=100.0) is over
+
+
+def test_access_tokens_are_compared_in_constant_time(monkeypatch):
+    compared = []
+    monkeypatch.setattr(hmac, "compare_digest", lambda *pair: compared.append(pair))
+
+    is_valid("given", "expected")
+
+    assert compared == [(b"given", b"expected")]

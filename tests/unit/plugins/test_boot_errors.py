@@ -1,0 +1,272 @@
+"""What is wrong with an installed plug-in stops the start, with a message that names the package.
+
+The distributions here are real ones: a module and its metadata in a folder on the path.
+"""
+
+import sys
+from textwrap import dedent
+
+import pytest
+
+from frepo_core.errors import ConfigurationError
+from frepo_core.plugins import PluginRegistry
+from frepo_core.services.container import assemble
+
+STORAGE = """
+    from frepo_core.plugins import StorageSettings, StorageSpec, hookimpl
+    from frepo_core.testing import MemoryStorage
+
+    class Settings(StorageSettings):
+        label: str
+        depth: int = 3
+
+    @hookimpl
+    def frepo_storages():
+        return [StorageSpec(name="{name}", settings=Settings, build=lambda settings: MemoryStorage())]
+"""
+STRATEGY = """
+    from frepo_core.plugins import CollectionStrategy, StrategySpec, hookimpl
+
+    class KeepAll(CollectionStrategy):
+        def make_room(self, collection, incoming):
+            return []
+
+    @hookimpl
+    def frepo_strategies():
+        return [StrategySpec(name="{name}", build=KeepAll)]
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Install a distribution of one module: `install("acme-crate", "crate", source)`."""
+    made = []
+
+    def install(distribution, entry, source, version="1.2.3"):
+        folder = tmp_path / distribution
+        module = distribution.replace("-", "_")
+        metadata = folder / f"{module}-{version}.dist-info"
+        metadata.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(dedent(source))
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        (metadata / "entry_points.txt").write_text(f"[frepo]\n{entry} = {module}\n")
+        monkeypatch.syspath_prepend(folder)
+        made.append(module)
+
+    yield install
+    for module in made:
+        sys.modules.pop(module, None)
+
+
+def refusal(disabled=()):
+    with pytest.raises(ConfigurationError) as caught:
+        PluginRegistry.from_entry_points(disabled)
+    return str(caught.value)
+
+
+def test_a_strangers_storage_is_found_with_its_package(install):
+    install("acme-crate", "crate", STORAGE.format(name="crate"))
+
+    found = {plugin.name: plugin for plugin in PluginRegistry.from_entry_points().found}["crate"]
+
+    assert ("acme-crate", "1.2.3", ["crate"]) == (
+        found.distribution,
+        found.version,
+        [spec.name for spec in found.storages],
+    )
+
+
+def test_a_strangers_strategy_can_be_built(install):
+    install("acme-keep", "keep", STRATEGY.format(name="keep_all"))
+
+    strategy = PluginRegistry.from_entry_points().strategy("keep_all")
+
+    assert type(strategy).__name__ == "KeepAll"
+
+
+@pytest.mark.parametrize("source", [STORAGE, STRATEGY])
+def test_a_name_that_two_packages_claim_names_both(install, source):
+    install("acme-crate", "crate", source.format(name="box"))
+    install("other-crate", "other", source.format(name="box"))
+
+    message = refusal()
+
+    assert (True, True, True) == ("'box'" in message, "acme-crate" in message, "other-crate" in message)
+
+
+def test_a_stranger_cannot_take_the_name_of_one_of_ours(install):
+    install("acme-crate", "crate", STORAGE.format(name="local"))
+
+    message = refusal()
+
+    assert (True, True) == ("acme-crate" in message, "frepo-storage-local" in message)
+
+
+def test_an_entry_point_that_two_packages_claim_names_both(install):
+    install("acme-crate", "crate", STORAGE.format(name="one"))
+    install("other-crate", "crate", STORAGE.format(name="two"))
+
+    message = refusal()
+
+    assert (True, True, True) == ("'crate'" in message, "acme-crate" in message, "other-crate" in message)
+
+
+@pytest.mark.parametrize("name", ["frepo_storage", "frepo_storagess", "storages"])
+def test_a_misspelt_hook_names_the_package_and_the_hooks(install, name):
+    install("acme-crate", "crate", STORAGE.format(name="box").replace("def frepo_storages", f"def {name}"))
+
+    message = refusal()
+
+    assert (True, True, True) == (
+        "acme-crate" in message,
+        f"'{name}'" in message,
+        "frepo_storages, frepo_strategies" in message,
+    )
+
+
+def test_a_forgotten_decorator_is_missed(install):
+    install("acme-crate", "crate", STORAGE.format(name="box").replace("@hookimpl", ""))
+
+    message = refusal()
+
+    assert (True, True, True) == ("acme-crate" in message, "@hookimpl" in message, "frepo_storages" in message)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import surely_not_installed", "surely_not_installed"),
+        ("raise RuntimeError('no luck today')", "no luck today"),
+        ("def broken(:", "invalid syntax"),
+        (STORAGE.format(name="box").replace("frepo_storages()", "frepo_storages(app)"), "app"),
+    ],
+)
+def test_a_module_that_cannot_be_loaded_says_why_and_what_helps(install, source, reason):
+    install("acme-crate", "crate", source)
+
+    message = refusal()
+
+    assert (True, True, True) == (
+        "acme-crate" in message,
+        reason in message,
+        "plugins.disabled = crate" in message,
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"), [("raise KeyError('luck')", "luck"), ("return None", "NoneType"), ("return ['box']", "box")]
+)
+def test_a_hook_that_answers_nonsense_names_the_package(install, answer, reason):
+    install("acme-crate", "crate", STORAGE.format(name="box").replace("return [", f"{answer}\n        return ["))
+
+    message = refusal()
+
+    assert (True, True, True) == ("acme-crate" in message, "frepo_storages" in message, reason in message)
+
+
+@pytest.mark.parametrize("source", [STORAGE, STRATEGY])
+@pytest.mark.parametrize("name", ["keep-all", "", "2nd", "keep all"])
+def test_a_name_with_a_dash_or_another_sign_is_refused(install, source, name):
+    install("acme-crate", "crate", source.format(name=name))
+
+    message = refusal()
+
+    assert (True, True, True) == ("acme-crate" in message, repr(name) in message, "no dash" in message)
+
+
+def test_a_plugin_with_a_dash_in_its_name_is_refused(install):
+    install("acme-crate", "acme-crate", STORAGE.format(name="crate"))
+
+    assert "names a plug-in 'acme-crate'" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        ("lambda: object()", "is not a CollectionStrategy"),
+        ("lambda: KeepAll", "KeepAll"),
+        ("lambda: 1 / 0", "division"),
+    ],
+)
+def test_a_strategy_that_cannot_be_built_stops_the_start(install, build, reason):
+    install("acme-keep", "keep", STRATEGY.format(name="keep_all").replace("build=KeepAll", f"build={build}"))
+
+    message = refusal()
+
+    assert (True, True) == (reason in message, "the plug-in 'keep' of the package acme-keep 1.2.3" in message)
+
+
+@pytest.mark.parametrize(("built", "reason"), [("None", "is not a StorageBackend"), ("1 / 0", "division by zero")])
+def test_a_storage_that_cannot_be_built_stops_the_start(install, ini, built, reason):
+    install("acme-crate", "crate", STORAGE.format(name="box").replace("MemoryStorage())]", f"{built})]"))
+
+    with pytest.raises(ConfigurationError, match=f"plug-in 'crate' of the package acme-crate 1.2.3.*{reason}"):
+        assemble(ini | {"fs.adapter": "box", "fs.box.label": "a"}, {})
+
+
+def test_a_broken_plugin_can_be_switched_off(install):
+    install("acme-crate", "crate", "import surely_not_installed")
+
+    registry = PluginRegistry.from_entry_points(["crate"])
+
+    assert "local" in registry.storages
+
+
+def test_of_two_that_claim_a_name_one_can_be_switched_off(install):
+    install("acme-crate", "crate", STORAGE.format(name="box"))
+    install("other-crate", "other", STORAGE.format(name="box"))
+
+    registry = PluginRegistry.from_entry_points(["other"])
+
+    assert [plugin.distribution for plugin in registry.found if plugin.name in {"crate", "other"}] == ["acme-crate"]
+
+
+def test_a_storage_that_is_switched_off_is_not_there(ini):
+    with pytest.raises(ConfigurationError, match="FS_ADAPTER.*'local'"):
+        assemble(ini | {"plugins.disabled": "local"}, {})
+
+
+def test_an_unknown_adapter_says_what_to_install_and_what_there_is(ini):
+    with pytest.raises(ConfigurationError) as caught:
+        assemble(ini | {"fs.adapter": "barrel"}, {})
+
+    message = str(caught.value)
+    assert (True, True, True) == (
+        "fs.adapter (FS_ADAPTER) is 'barrel'" in message,
+        "pip install frepo-storage-barrel" in message,
+        "Installed: awss3v3, ftp, local" in message,
+    )
+
+
+def test_the_package_to_install_is_the_one_that_brings_the_adapter(ini):
+    with pytest.raises(ConfigurationError, match="pip install frepo-storage-s3`"):
+        assemble(ini | {"fs.adapter": "awss3v3", "plugins.disabled": "awss3v3"}, {})
+
+
+def test_a_missing_setting_of_the_adapter_in_use_stops_the_start(install, ini):
+    install("acme-crate", "crate", STORAGE.format(name="box"))
+
+    with pytest.raises(ConfigurationError, match=r"fs\.box\.label \(FS_BOX_LABEL\): is required"):
+        assemble(ini | {"fs.adapter": "box"}, {})
+
+
+def test_an_unknown_setting_of_the_adapter_in_use_stops_the_start(install, ini):
+    install("acme-crate", "crate", STORAGE.format(name="box"))
+
+    with pytest.raises(ConfigurationError, match="FS_BOX_LABLE"):
+        assemble(ini | {"fs.adapter": "box", "fs.box.label": "a"}, {"FS_BOX_LABLE": "b"})
+
+
+def test_settings_of_an_adapter_that_is_not_in_use_are_not_looked_at(install, ini):
+    install("acme-crate", "crate", STORAGE.format(name="box"))
+
+    services = assemble(ini | {"fs.box.lable": "a"}, {"FS_BOX_COLOUR": "red"})
+
+    assert services.settings.fs_adapter == "local"
+
+
+def test_an_unknown_strategy_says_what_there_is():
+    with pytest.raises(
+        ConfigurationError, match="'lottery'.*Installed: alert_when_backup_limit_reached, delete_oldest"
+    ):
+        PluginRegistry.from_entry_points().strategy("lottery")

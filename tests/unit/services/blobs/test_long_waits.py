@@ -1,0 +1,57 @@
+"""Bytes that wait for their row for long are stored again: a sweep may be about to delete them."""
+
+from datetime import timedelta
+
+import pytest
+
+from frepo_core.db import utc_now
+from frepo_core.services.blobs import blob_write
+
+
+@pytest.fixture
+def waits(services, monkeypatch):
+    """Let the first write transaction wait, as the clock tells."""
+
+    def waits(length):
+        write = services.database.write
+
+        def wait(work, **more):
+            monkeypatch.setattr(blob_write, "utc_now", lambda: utc_now() + length)
+            return write(work, **more)
+
+        monkeypatch.setattr(services.database, "write", wait)
+
+    return waits
+
+
+@pytest.mark.parametrize(("wait", "stores"), [(0, 1), (60, 1), (1801, 2), (-1801, 2)])
+def test_bytes_that_waited_longer_than_any_sweep_leaves_them_are_stored_again(
+    waits, wrap, upload, keys, blob_keys, wait, stores
+):
+    storage = wrap()
+    waits(timedelta(seconds=wait))
+    upload(b"content")
+
+    assert stores == storage.calls["store"]
+    assert blob_keys() == keys()
+    assert 1 == len(keys())
+
+
+def test_bytes_that_are_gone_after_a_short_wait_are_stored_again(
+    waits, wrap, upload, storage, services, blob_keys, keys
+):
+    wrap()
+    write = services.database.write
+
+    def delete_once(work, **more):
+        services.database.write = write
+        for stat in storage.list():
+            storage.delete(stat.key)
+        return write(work, **more)
+
+    services.database.write = delete_once
+    waits(timedelta(seconds=2))
+    upload(b"content")
+
+    assert blob_keys() == keys()
+    assert 1 == len(keys())

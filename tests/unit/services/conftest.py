@@ -1,0 +1,203 @@
+"""The services on a real database and a real directory, and what a test needs to trouble both."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select
+
+from frepo_core.db.models import Base, Blob
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import StorageBackend
+from frepo_core.services.blobs.backends import Backends
+from frepo_core.services.collections.add_version import AddedVersion
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.container import Services
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import AddedFile, NewFile
+from frepo_core.testing import FaultyStorage, MemoryStorage
+from frepo_core.testing.faulty import Fault
+
+
+@pytest.fixture
+def storages(services: Services) -> Backends:
+    return services.downloads._storages
+
+
+@pytest.fixture
+def storage(storages: Backends) -> StorageBackend:
+    """The real backend, whatever is wrapped around it later."""
+    return storages.get(storages.current)
+
+
+@pytest.fixture
+def wrap(storages: Backends) -> Callable[..., FaultyStorage]:
+    """Put faults around the backend: `wrap(Fail("store"))`."""
+
+    def wrap(*faults: Fault) -> FaultyStorage:
+        faulty = FaultyStorage(storages.get(storages.current), *faults)
+        storages._built[storages.current] = faulty
+        return faulty
+
+    return wrap
+
+
+@pytest.fixture
+def other_storage(storages: Backends) -> MemoryStorage:
+    """A second backend, `other`, as one that blobs are being moved away from."""
+    other = MemoryStorage()
+    storages._built["other"] = other
+    return other
+
+
+@pytest.fixture
+def identify(services: Services, make_token: Callable[..., str]) -> Callable[..., Identity]:
+    def identify(*roles: Role, **more: Any) -> Identity:
+        return services.tokens.identify(make_token(*roles, **more), address="127.0.0.1", user_agent="")
+
+    return identify
+
+
+@pytest.fixture
+def sender(identify: Callable[..., Identity]) -> Identity:
+    return identify(Role.ADMINISTRATOR)
+
+
+@pytest.fixture
+def make_collection(services: Services, sender: Identity) -> Callable[..., str]:
+    """Make a collection of at most `count` versions; return its id."""
+
+    def make(count: int = 3, **more: Any) -> str:
+        limits = {COUNT: count} | more.pop("limits", {})
+        change = CollectionChange(limits=limits, filename="dump.sql", **more)
+        return services.collections.create(change, by=sender).id
+
+    return make
+
+
+@pytest.fixture
+def push(services: Services, sender: Identity) -> Callable[..., AddedVersion]:
+    """Push a version as the web does: the collection's facts are read first."""
+
+    def push(collection: str, content: bytes | Any, by: Identity | None = None) -> AddedVersion:
+        facts = services.collections.get(collection)
+        stream = BytesIO(content) if isinstance(content, bytes) else content
+        return services.add_version.add(facts, Incoming(stream=stream), by=by or sender)
+
+    return push
+
+
+@pytest.fixture
+def upload(services: Services, sender: Identity) -> Callable[..., AddedFile]:
+    def upload(content: bytes | Any, name: str = "a.txt", by: Identity | None = None, **more: Any) -> AddedFile:
+        stream = BytesIO(content) if isinstance(content, bytes) else content
+        return services.files.add(NewFile(name=name, **more), Incoming(stream=stream), by=by or sender)
+
+    return upload
+
+
+@pytest.fixture
+def numbers(services: Services) -> Callable[[str], list[int]]:
+    return lambda collection: [version.number for version in services.versions.list(collection)]
+
+
+@pytest.fixture
+def keys(storage: StorageBackend) -> Callable[[], list[str]]:
+    """The keys that are in the backend."""
+    return lambda: sorted(blob.key for blob in storage.list())
+
+
+@pytest.fixture
+def blob_keys(services: Services) -> Callable[[], list[str]]:
+    """The keys that rows point at."""
+
+    def blob_keys() -> list[str]:
+        with services.database.reading() as session:
+            return sorted(session.scalars(select(Blob.key)))
+
+    return blob_keys
+
+
+@pytest.fixture
+def state(services: Services, keys: Callable[[], list[str]]) -> Callable[[], dict[str, Any]]:
+    """Everything there is: all rows of all tables, and all keys."""
+
+    def state() -> dict[str, Any]:
+        with services.database.reading() as session:
+            rows = {
+                table.name: sorted(map(repr, session.execute(select(table)))) for table in Base.metadata.sorted_tables
+            }
+        return rows | {"keys": keys()}
+
+    return state
+
+
+@pytest.fixture
+def at_commit(services: Services) -> Iterator[Callable[..., None]]:
+    """Call something right before the n-th COMMIT that a writer sends from now on (0: each); it gets the connection."""
+    listeners: list[Callable[..., None]] = []
+
+    def at_commit(do: Callable[[Any], None], nth: int = 1) -> None:
+        seen = 0
+
+        def listener(connection: Any) -> None:
+            nonlocal seen
+            seen += 1
+            if nth in {0, seen}:
+                do(connection)
+
+        event.listen(services.database.engine, "commit", listener)
+        listeners.append(listener)
+
+    yield at_commit
+    for listener in listeners:
+        event.remove(services.database.engine, "commit", listener)
+
+
+@pytest.fixture
+def at_statement(services: Services) -> Iterator[Callable[..., None]]:
+    """Call something right before the first statement that starts so, e.g. `INSERT INTO version`, without quotes."""
+    listeners: list[Callable[..., None]] = []
+
+    def at_statement(start: str, do: Callable[[], None], nth: int = 1) -> None:
+        seen = 0
+
+        def listener(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+            nonlocal seen
+            if statement.replace("`", "").startswith(start):  # MariaDB reserves some of our names
+                seen += 1
+                if nth in {0, seen}:
+                    do()
+
+        event.listen(services.database.engine, "before_cursor_execute", listener)
+        listeners.append(listener)
+
+    yield at_statement
+    for listener in listeners:
+        event.remove(services.database.engine, "before_cursor_execute", listener)
+
+
+@pytest.fixture
+def at_once() -> Callable[..., list[Any]]:
+    """Call a function with each argument, all at the same moment; return results and errors in order."""
+
+    def at_once(function: Callable[[Any], Any], arguments: Any) -> list[Any]:
+        arguments = list(arguments)
+        barrier = threading.Barrier(len(arguments))
+
+        def call(argument: Any) -> Any:
+            barrier.wait(10)
+            try:
+                return function(argument)
+            except Exception as error:  # noqa: BLE001  # it is the result
+                return error
+
+        with ThreadPoolExecutor(len(arguments)) as pool:
+            return list(pool.map(call, arguments))
+
+    return at_once

@@ -1,0 +1,177 @@
+"""No transaction and no connection is held while bytes move; only the short write is tried again."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor, wait
+from io import BytesIO
+
+import psycopg
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from frepo_core.db.models import Tag
+from frepo_core.errors import DatabaseUnavailableError
+from frepo_core.services.container import assemble
+from frepo_core.testing import Stall
+from frepo_core.testing.sources import Source
+
+
+class CountingStream(BytesIO):
+    """Counts the bytes that are read, and how often its start was."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.starts = 0
+        self.taken = 0
+
+    def read(self, size=-1):
+        self.starts += self.tell() == 0
+        data = super().read(size)
+        self.taken += len(data)
+        return data
+
+
+def locked(*_):
+    raise OperationalError("COMMIT", {}, sqlite3.OperationalError("database is locked"))
+
+
+def locked_out(*_):
+    raise OperationalError("UPDATE", {}, psycopg.errors.DeadlockDetected("deadlock detected"))
+
+
+def taken(*_):
+    raise IntegrityError("INSERT", {}, sqlite3.IntegrityError("UNIQUE constraint failed: blob.digest"))
+
+
+def broken(*_):
+    raise OperationalError("INSERT", {}, sqlite3.OperationalError("disk I/O error"))
+
+
+@pytest.mark.parametrize("method", ["store", "stat"])
+def test_no_connection_is_held_while_the_storage_is_slow(services, wrap, make_collection, push, method):
+    collection = make_collection()
+    stall = Stall(method, seconds=5)
+    wrap(stall)
+    with ThreadPoolExecutor() as pool:
+        pushed = pool.submit(push, collection, b"slow")
+        assert stall.reached.wait(10)
+        held = services.database.engine.pool.checkedout()
+        stall.release.set()
+        pushed.result()
+
+    assert held == 0
+
+
+def test_no_connection_is_held_while_the_body_comes_in(services, make_collection, push):
+    held = []
+    content = Source(3 << 20, at=1 << 20, do=lambda: held.append(services.database.engine.pool.checkedout()))
+    push(make_collection(), content)
+
+    assert held == [0]
+
+
+def test_other_writers_commit_while_a_store_is_slow(wrap, make_collection, push, numbers):
+    collection = make_collection()
+    stall = Stall("store", seconds=5)
+    wrap(stall)
+    with ThreadPoolExecutor() as pool:
+        slow = pool.submit(push, collection, b"slow")
+        assert stall.reached.wait(10)
+        fast = push(collection, b"fast").version.number
+        stall.release.set()
+
+        assert (1, 2) == (fast, slow.result().version.number)
+
+
+def test_no_connection_is_held_while_the_storage_deletes_slowly(services, wrap, make_collection, push):
+    collection = make_collection(1)
+    push(collection, b"old")
+    stall = Stall("delete", seconds=5)
+    wrap(stall)
+    with ThreadPoolExecutor() as pool:
+        pushed = pool.submit(push, collection, b"new")
+        assert stall.reached.wait(10)
+        held = services.database.engine.pool.checkedout()
+        stall.release.set()
+        pushed.result()
+
+    assert held == 0
+
+
+@pytest.mark.parametrize("conflict", [locked, locked_out, taken])
+def test_a_conflict_at_commit_is_tried_again_without_the_body(wrap, at_commit, make_collection, push, conflict):
+    collection, storage, content = make_collection(), wrap(), CountingStream(b"x" * 1000)
+    at_commit(conflict)
+    push(collection, content)
+
+    # Read twice in all: to hash it, and to store it.
+    assert (1, 2, 2000) == (storage.calls["store"], content.starts, content.taken)
+
+
+@pytest.mark.parametrize("statement", ["INSERT INTO blob", "INSERT INTO file", "INSERT INTO version", "UPDATE coll"])
+@pytest.mark.parametrize("conflict", [locked, locked_out, taken])
+def test_a_conflict_at_each_statement_is_tried_again(
+    wrap, at_statement, make_collection, push, numbers, statement, conflict
+):
+    collection, storage = make_collection(), wrap()
+    at_statement(statement, conflict)
+    push(collection, b"once")
+
+    assert ([1], 1) == (numbers(collection), storage.calls["store"])
+
+
+def test_nine_conflicts_in_a_row_still_end_well(wrap, at_commit, make_collection, push):
+    collection, storage, left = make_collection(), wrap(), list(range(9))
+    at_commit(lambda _: left and (left.pop(), locked()), nth=0)
+    number = push(collection, b"patience").version.number
+
+    assert (1, 1) == (number, storage.calls["store"])
+
+
+def test_conflicts_without_end_are_given_up_with_nothing_left(at_statement, make_collection, push, state, services):
+    collection = make_collection()
+    before = state()
+    at_statement("INSERT INTO version", locked, nth=0)
+    with pytest.raises(DatabaseUnavailableError):
+        push(collection, b"never")
+
+    assert before == state()
+
+
+def test_what_is_no_conflict_is_not_tried_again(at_statement, make_collection, push):
+    tries = []
+    collection = make_collection()
+    at_statement("INSERT INTO version", lambda: (tries.append(1), broken()), nth=0)
+    with pytest.raises(DatabaseUnavailableError):
+        push(collection, b"once only")
+
+    assert [1] == tries
+
+
+def test_a_connection_whose_commit_failed_is_clean_for_the_next(at_commit, make_collection, push, numbers):
+    collection = make_collection()
+    at_commit(broken)
+    with pytest.raises(DatabaseUnavailableError):
+        push(collection, b"lost")
+    push(collection, b"next")
+
+    assert [1] == numbers(collection)
+
+
+def test_a_writer_of_another_process_waits_and_disturbs_nobody(services, ini):
+    """SQLite refuses a reader that turns writer behind another's back, so writers lock at once."""
+    other, tries = assemble(ini, {}), []
+    with ThreadPoolExecutor() as pool:
+
+        def work(session):
+            tries.append(session.scalars(select(Tag.name)).all())
+            if len(tries) == 1:
+                second = pool.submit(other.database.write, lambda session: session.add(Tag(name="second")))
+                wait([second], 0.5)
+            session.add(Tag(name="first"))
+            session.flush()
+
+        services.database.write(work)
+    other.database.engine.dispose()
+
+    assert [[]] == tries

@@ -1,0 +1,34 @@
+"""Content that waits in a temporary file: a full disk is said to be full, whichever way the bytes came."""
+
+import base64
+import os
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from frepo_core.errors import StorageFull
+from frepo_core.services.content.base64_decoder import decoded
+from frepo_core.services.content.ingest import Incoming, Ingest
+from frepo_core.testing.sources import Source
+
+
+class FullDisk(Ingest):
+    """Its temporary files are the device that is always full."""
+
+    def temporary_file(self):
+        return Path("/dev/full").open("wb+", buffering=0)
+
+
+def test_a_full_disk_for_a_stream_is_said_so():
+    with pytest.raises(StorageFull), FullDisk(None).read(Incoming(stream=Source(1000).file)):
+        pass
+
+
+def test_a_full_disk_for_decoded_content_is_said_so(monkeypatch):
+    monkeypatch.setattr(
+        "frepo_core.services.content.spool.open_unnamed", lambda folder: os.open("/dev/full", os.O_RDWR)
+    )
+    text = BytesIO(base64.b64encode(bytes(1 << 20)))
+    with pytest.raises(StorageFull), decoded(Incoming(stream=text), Ingest(None)):
+        pass

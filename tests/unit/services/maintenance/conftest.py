@@ -1,0 +1,66 @@
+"""Files to work on, and what lies in the storage."""
+
+from errno import EIO
+from io import BytesIO
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import StorageSettings, StorageSpec
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import NewFile
+from frepo_core.testing import Fail, FaultyStorage, MemoryStorage
+
+
+@pytest.fixture
+def by(services, make_token):
+    return services.tokens.look_up(make_token(Role.ADMINISTRATOR))
+
+
+@pytest.fixture
+def add(services, by):
+    """Store a content, return the file."""
+
+    def add(content: bytes, name: str = "a.txt"):
+        return services.files.add(NewFile(name=name), Incoming(stream=BytesIO(content)), by=by).file
+
+    return add
+
+
+@pytest.fixture
+def backend(services):
+    return services.storages.get("local")
+
+
+@pytest.fixture
+def path_of(backend):
+    """The file on disk that holds a file's bytes."""
+    return lambda file: backend.path(file.blob.key)
+
+
+@pytest.fixture
+def keys(backend):
+    return lambda: sorted(stat.key for stat in backend.list())
+
+
+@pytest.fixture
+def memory(services):
+    """A second storage, named `memory`, as a plug-in would bring it."""
+    storage = MemoryStorage()
+    spec = StorageSpec(name="memory", settings=StorageSettings, build=lambda settings: storage)
+    services.plugins.storages["memory"] = spec
+    return storage
+
+
+@pytest.fixture
+def spoil(services, backend):
+    """Let a disk fail at one file's bytes, which are there all the same."""
+
+    class BadSector(FaultyStorage):
+        def open(self, key, start=0, length=None):
+            content = super().open(key, start, length)
+            return Fail("open", after=0, error=lambda: OSError(EIO, "bad")).wrap(content) if key in spoiled else content
+
+    spoiled = []
+    services.storages._built["local"] = BadSector(backend)
+    return lambda file: spoiled.append(file.blob.key)

@@ -1,0 +1,20 @@
+from io import BytesIO
+
+from frepo_core.services.maintenance import read_index
+
+
+def test_the_keys_tell_contents_and_what_the_database_lacks(services, backend, add):
+    add(b"known")
+    backend.store("ab/" + "ab" * 32 + "-" + "0" * 16, BytesIO(b"lost"), 4)
+    backend.store("ab/" + "ab" * 32 + "-" + "1" * 16, BytesIO(b"lost"), 4)
+    backend.store("notes.txt", BytesIO(b"other"), 5)
+
+    report = read_index(services.database, backend, storage="local")
+
+    assert (4, 18, 2, 1, ["notes.txt"]) == (
+        report.keys,
+        report.size,
+        report.contents,
+        report.unknown,
+        report.foreign,
+    )

@@ -1,0 +1,208 @@
+from errno import EIO
+from io import BytesIO
+
+import pytest
+import xxhash
+from sqlalchemy import update
+
+from frepo_core.db.models import Blob
+from frepo_core.plugins import StorageUnavailable
+from frepo_core.services.maintenance import Migrator, verify
+from frepo_core.testing import Fail, FaultyStorage, Truncate
+
+
+@pytest.fixture
+def migrator(services, memory):
+    return lambda: Migrator(services.database, services.storages, source="local", target="memory")
+
+
+@pytest.fixture
+def read(services):
+    """Read a file's content as a download does."""
+
+    def read(file):
+        with services.downloads.open(services.files.find(file.stored_name).blob) as blob:
+            return blob.read()
+
+    return read
+
+
+def test_every_blob_moves_and_is_served_from_its_new_place(services, migrator, add, read):
+    files = [add(text) for text in (b"one", b"two")]
+
+    report = migrator().run()
+
+    assert (2, 6, []) == (report.moved, report.size, report.failed)
+    assert [b"one", b"two"] == [read(file) for file in files]
+    assert {"memory"} == {services.files.find(file.stored_name).blob.storage for file in files}
+
+
+@pytest.mark.parametrize("before", [None, "0" * 32], ids=["none", "wrong"])
+def test_what_was_moved_has_the_checksum_of_the_copy_that_was_read_back(services, migrator, add, read, before):
+    file = add(b"one")
+    services.database.write(lambda session: session.execute(update(Blob).values(checksum=before)))
+
+    migrator().run()
+
+    assert xxhash.xxh3_128(b"one").hexdigest() == services.files.find(file.stored_name).blob.checksum
+    assert b"one" == read(file)
+
+
+def test_the_source_keeps_its_bytes_until_it_is_purged(migrator, add, keys):
+    file = add(b"one")
+    migrator().run()
+
+    before = keys()
+    report = migrator().run(purge=True)
+
+    assert [file.blob.key] == before
+    assert 1 == report.purged
+    assert [] == keys()
+
+
+def test_a_purge_leaves_what_was_not_moved(migrator, add, keys, path_of):
+    file = add(b"one")
+    path_of(file).write_bytes(b"two")
+
+    report = migrator().run(purge=True)
+
+    assert [file.blob.key] == keys()
+    assert [f"{file.blob.key}: its content is not what was stored"] == report.failed
+
+
+def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator, memory, add, keys):
+    file = add(b"one")
+    migrator().run()
+    for stat in memory.list():
+        memory.store(stat.key, BytesIO(b"two"), 3)
+    verify(services.database, services.storages)
+
+    report = migrator().run(purge=True)
+
+    assert 0 == report.purged
+    assert [file.blob.key] == keys()
+
+
+def test_a_copy_that_is_sound_is_served_whatever_was_found_of_its_source(services, migrator, add, path_of):
+    file = add(b"one")
+    path_of(file).write_bytes(b"two")
+    verify(services.database, services.storages)
+    path_of(file).write_bytes(b"one")  # restored from the backup
+
+    migrator().run()
+
+    assert not services.files.find(file.stored_name).blob.is_damaged
+
+
+def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):
+    path_of(add(b"short one")).write_bytes(b"short")
+    add(b"sound")
+
+    report = migrator().run()
+
+    assert (1, 1) == (report.moved, len(report.failed))
+
+
+def test_a_blob_that_cannot_be_read_stays_and_the_others_move(migrator, add, keys, spoil):
+    file = add(b"one")
+    add(b"two")
+    spoil(file)
+
+    report = migrator().run(purge=True)
+
+    assert 1 == report.moved
+    assert [f"{file.blob.key}: it cannot be read: [Errno {EIO}] bad"] == report.failed
+    assert [file.blob.key] == keys()
+
+
+def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):
+    file = add(b"some content")
+    services.storages.get("memory")
+    services.storages._built["memory"] = FaultyStorage(memory, Truncate("store", nth=1, after=4))
+
+    report = migrator().run()
+
+    assert 0 == report.moved
+    assert b"some content" == read(file)
+    assert [] == list(memory.list())
+
+
+def test_a_stopped_move_goes_on_where_it_was(services, migrator, memory, add):
+    for text in (b"one", b"two", b"three"):
+        add(text)
+    services.storages.get("memory")
+    services.storages._built["memory"] = FaultyStorage(memory, Fail("store", nth=2))
+    with pytest.raises(StorageUnavailable):
+        migrator().run()
+
+    services.storages._built["memory"] = memory
+    report = migrator().run()
+
+    assert 2 == report.moved
+    assert 3 == len(list(memory.list()))
+
+
+@pytest.fixture
+def first():
+    """Make a progress that does something after the first blob."""
+    return lambda do: lambda done, **_: do() if done == 1 else None
+
+
+def test_a_blob_that_is_deleted_meanwhile_is_no_failure(services, migrator, add, by, first):
+    add(b"one")
+    file = add(b"two")
+
+    report = migrator().run(progress=first(lambda: services.files.delete(file.stored_name, "", by=by)))
+
+    assert (1, []) == (report.moved, report.failed)
+
+
+def test_a_blob_that_is_deleted_while_it_is_copied_is_no_failure(services, migrator, memory, add, by):
+    file = add(b"one")
+
+    def delete():
+        services.files.delete(file.stored_name, "", by=by)
+        return StorageUnavailable("The content ended early")
+
+    services.storages.get("memory")
+    services.storages._built["memory"] = FaultyStorage(memory, Fail("store", error=delete))
+
+    report = migrator().run()
+
+    assert (0, 0, []) == (report.moved, report.size, report.failed)
+
+
+def test_a_copy_that_a_sweep_deleted_before_its_row_is_no_move(services, migrator, memory, add, read, monkeypatch):
+    file = add(b"one")
+    write = services.database.write
+
+    def sweep_first(work, **more):
+        for stat in memory.list():
+            memory.delete(stat.key)
+        return write(work, **more)
+
+    monkeypatch.setattr(services.database, "write", sweep_first)
+    report = migrator().run()
+
+    assert (0, 1) == (report.moved, len(report.failed))
+    assert b"one" == read(file)
+
+
+def test_what_another_run_moves_and_purges_meanwhile_is_no_failure(migrator, add, read, first):
+    files = [add(text) for text in (b"one", b"two")]
+
+    report = migrator().run(progress=first(lambda: migrator().run(purge=True)))
+
+    assert (1, 3, []) == (report.moved, report.size, report.failed)
+    assert [b"one", b"two"] == [read(file) for file in files]
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_download_that_began_before_the_move_is_served_from_the_new_place(services, migrator, add, start):
+    blob = services.files.find(add(b"one").stored_name).blob
+    migrator().run(purge=True)
+
+    with services.downloads.open(blob, start) as content:
+        assert b"one"[start:] == content.read()
+    assert services.downloads.open_file(blob) is None
+    assert services.downloads.path(blob) is None

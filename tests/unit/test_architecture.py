@@ -1,0 +1,206 @@
+"""The import rules of the rooms, read from the source: who may import whom, and how it is written."""
+
+import ast
+import functools
+import re
+import tokenize
+
+import pytest
+
+from support.paths import ROOT
+
+CORE = ROOT / "frepo_core/src/frepo_core"
+SERVER = ROOT / "frepo_server/src/frepo_server"
+PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path not in {CORE, SERVER}]
+FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
+TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
+CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
+PACKAGES = [SERVER, *PLUGINS]
+MAX_LINES = 400
+
+# What a room may import beside itself, from whole rooms or from single modules of them.
+MAY_IMPORT = {
+    "errors": set(),
+    "settings": {"errors", "domain"},
+    "domain": {"errors"},
+    "plugins": {"errors", "settings", "domain.naming"},
+    "db": {"domain", "errors"},
+    "services": {"domain", "db", "plugins", "errors", "settings"},
+    "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.registry"},
+    "cli": {"services", "domain", "errors", "settings", "plugins", "db.migrations"},
+}
+PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
+ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy": {"db", "services"}, "alembic": {"db"}}
+
+
+def found_in(paths, look):
+    """Return what is wrong in each file that has something wrong. A test for each file and rule would be 1,500 tests."""
+    return {str(path.relative_to(ROOT)): found for path in paths if (found := look(path))}
+
+
+@functools.cache
+def tree(path):
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def imports(path):
+    """Return (level, dotted name) of every import, `from a import b` as `a` and as `a.b`."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found += [(0, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found += [(node.level, f"{module}.{alias.name}".strip(".")) for alias in node.names]
+    return found
+
+
+def room(path):
+    """Return the room of a file of the core; `main` for the composition root."""
+    first = path.relative_to(CORE).parts[0].removesuffix(".py")
+    return "main" if first == "__init__" else first
+
+
+def core_imports(path):
+    """Return what a file imports of the core by absolute names, without `frepo_core.`."""
+    names = [name for level, name in imports(path) if level == 0 and name.partition(".")[0] == "frepo_core"]
+    return [name.removeprefix("frepo_core").lstrip(".") for name in names]
+
+
+def is_allowed(name, allowed):
+    return any(name == one or name.startswith(f"{one}.") for one in allowed)
+
+
+def test_the_rules_name_every_room():
+    assert {*MAY_IMPORT, "main", "testing"} == {room(path) for path in CORE_FILES}
+
+
+def test_a_room_imports_only_the_rooms_it_may():
+    def forbidden(path):
+        return [name for name in core_imports(path) if not is_allowed(name, MAY_IMPORT[room(path)] | {room(path)})]
+
+    assert {} == found_in([path for path in CORE_FILES if room(path) in MAY_IMPORT], forbidden)
+
+
+def test_within_a_room_imports_are_relative():
+    # Alembic runs env.py and the revisions as scripts: a relative import has nothing to start from there.
+    paths = [path for path in CORE_FILES if room(path) not in {"main", "testing"} and "migrations" not in path.parts]
+
+    assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {room(path)})])
+
+
+def test_relative_imports_stay_within_the_room():
+    def leaving(path):
+        package = (
+            CORE / room(path) if path.is_relative_to(CORE) else next(p for p in PACKAGES if path.is_relative_to(p))
+        )
+        depth = len(path.relative_to(package).parts) if path.is_relative_to(package) else 0
+        return [name for level, name in imports(path) if level > depth]
+
+    assert {} == found_in(FILES, leaving)
+
+
+def test_nobody_imports_the_testing_kit():
+    paths = [path for path in CORE_FILES if room(path) != "testing"]
+
+    assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {"testing"})])
+
+
+def test_a_plugin_imports_the_public_room_alone():
+    def private(path):
+        names = [name for level, name in imports(path) if level == 0 and name.startswith("frepo_")]
+        return [name for name in names if not is_allowed(name, {"frepo_core.plugins"})]
+
+    assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], private)
+
+
+def test_a_plugin_reads_only_what_the_public_room_offers():
+    import frepo_core.plugins
+
+    offered = {f"frepo_core.plugins.{name}" for name in frepo_core.plugins.__all__}
+
+    def beyond(path):
+        return {name for level, name in imports(path) if level == 0 and name.startswith("frepo_core.")} - offered
+
+    assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], beyond)
+
+
+def test_the_core_names_no_plugin_distribution():
+    names = "|".join(re.escape(spelling) for p in PLUGINS for spelling in (p.name, p.name.replace("_", "-")))
+
+    def named(path):
+        # The hook that asks for strategies is called like the distribution that brings ours.
+        text = re.sub(r"\bfrepo_strategies\b(?=\()|hook\.frepo_strategies\b", "", path.read_text())
+        return re.findall(names, text)
+
+    assert {} == found_in(CORE_FILES, named)
+
+
+def test_the_cores_metadata_names_no_plugin_distribution():
+    text = (ROOT / "frepo_core/pyproject.toml").read_text()
+
+    assert [] == [path.name for path in PLUGINS if path.name in text or path.name.replace("_", "-") in text]
+
+
+def test_only_the_server_imports_waitress():
+    def imported(path):
+        return [name for _, name in imports(path) if name.partition(".")[0] == "waitress"]
+
+    assert {} == found_in([path for path in FILES if not path.is_relative_to(SERVER)], imported)
+
+
+def test_the_server_and_the_core_do_not_import_each_other():
+    def own_imports(path):
+        return {name.partition(".")[0] for level, name in imports(path) if level == 0 and name.startswith("frepo_")}
+
+    assert {} == found_in([path for path in FILES if path.is_relative_to(SERVER)], own_imports)
+    assert {} == found_in(CORE_FILES, lambda path: own_imports(path) - {"frepo_core"})
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_rules_touch_nothing_outside(name):
+    used = {imported.partition(".")[0] for path in (CORE / name).glob("**/*.py") for _, imported in imports(path)}
+
+    assert set() == used & PURE[name]
+
+
+@pytest.mark.parametrize("framework", ONLY_IN)
+def test_a_framework_stays_in_its_rooms(framework):
+    rooms = {
+        room(path)
+        for path in CORE_FILES
+        for level, name in imports(path)
+        if level == 0 and name.partition(".")[0] == framework
+    }
+
+    assert rooms <= ONLY_IN[framework]
+
+
+def test_no_rule_reads_the_clock_but_the_databases_room():
+    def calls(path):
+        return re.findall(r"datetime\.now\(|datetime\.utcnow\(|date\.today\(", path.read_text())
+
+    rules = [path for path in CORE_FILES if room(path) in {"domain", "services", "db"}]
+    assert {} == found_in([path for path in rules if path != CORE / "db/types.py"], calls)
+
+
+def test_a_file_is_short():
+    assert {} == found_in([*FILES, *TESTS], lambda path: path.read_text().splitlines()[MAX_LINES:])
+
+
+def test_a_module_opens_with_a_sentence():
+    def other_opening(path):
+        opening = (ast.get_docstring(tree(path)) or "").partition("\n")[0].rstrip()
+        return None if opening.endswith((".", ":")) else f"opens with {opening!r}"
+
+    assert {} == found_in(FILES, other_opening)
+
+
+def test_an_ignored_type_error_names_its_code():
+    def unnamed(path):
+        with path.open("rb") as file:
+            comments = [token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT]
+        return [text for text in comments if re.search(r"type:\s*ignore(?!\[[a-z-]+(, ?[a-z-]+)*\])", text)]
+
+    assert {} == found_in(FILES, unnamed)

@@ -1,0 +1,295 @@
+"""Contract 1.1: where the token is read from, and what happens without a good one."""
+
+import logging
+import time
+from collections.abc import Callable
+
+import pytest
+
+from frepo_core.domain.roles import RESTRICTIONS, Role
+from support.client import Client, with_settings
+
+NO_TOKEN = {
+    "status": "No access: a valid token is needed",
+    "error_code": 403,
+    "http_code": 403,
+    "exit_code": 403,
+}
+UNKNOWN = "4ee5d382-1e2e-4203-be2b-55d90c2d2b1d"
+
+
+@pytest.fixture
+def token(make_token: Callable[..., str]) -> str:
+    return make_token()
+
+
+@pytest.mark.parametrize("spelling", ["X-Auth-Token", "x-auth-token", "token", "Token"])
+def test_a_header_carries_the_token(stranger, token, spelling):
+    answer = stranger.get("/version", headers={spelling: token})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_authorization_carries_the_token_as_bearer(stranger, token, scheme):
+    answer = stranger.get("/version", headers={"Authorization": f"{scheme} {token}"})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("credentials", ["{}", "Basic {}", "Token {}", "Bearer"])
+def test_authorization_in_another_scheme_is_no_token(stranger, token, credentials):
+    answer = stranger.get("/version", headers={"Authorization": credentials.format(token)})
+
+    assert answer.json == NO_TOKEN
+
+
+def test_the_query_carries_the_token(stranger, token):
+    answer = stranger.get("/version", {"_token": token})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("in_query", ["", UNKNOWN])
+def test_the_query_wins_even_when_it_is_empty(stranger, token, in_query):
+    headers = {"X-Auth-Token": token, "token": token, "Authorization": f"Bearer {token}"}
+    answer = stranger.get("/version", {"_token": in_query}, headers=headers)
+
+    assert answer.status_int == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Auth-Token": UNKNOWN, "token": "{}"},
+        {"X-Auth-Token": UNKNOWN, "Authorization": "Bearer {}"},
+        {"token": UNKNOWN, "Authorization": "Bearer {}"},
+    ],
+)
+def test_of_two_headers_the_first_in_order_wins(stranger, token, headers):
+    answer = stranger.get("/version", headers={name: value.format(token) for name, value in headers.items()})
+
+    assert answer.status_int == 403
+
+
+def test_the_token_is_not_read_from_a_form(stranger, uploader):
+    answer = stranger.send_form(("_token", uploader.token), ("file", "a.txt", b"hello"))
+
+    assert answer.status_int == 403
+
+
+def test_a_token_is_compared_without_regard_to_case(stranger, token):
+    answer = stranger.get("/version", headers={"X-Auth-Token": token.upper()})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        UNKNOWN,
+        "1",
+        "null",
+        "00000000-0000-0000-0000-000000000000",
+        "a" * 10_000,
+        "../../etc/passwd",
+        "' OR 1=1 --",
+        "\N{SNOWMAN}",
+        "\0",
+        "86fd6dd0-e578-11f1-bbaa-02fc00000001",
+    ],
+)
+def test_what_is_no_known_token_is_refused_without_a_reason(stranger, bad):
+    answer = stranger.get("/version", {"_token": bad})
+
+    assert answer.json == NO_TOKEN
+
+
+def test_a_token_without_its_dashes_is_no_token(stranger, token):
+    answer = stranger.get("/version", {"_token": token.replace("-", "")})
+
+    assert answer.json == NO_TOKEN
+
+
+def test_an_expired_token_is_refused_as_an_unknown_one_is(holder):
+    answer = holder(Role.ADMINISTRATOR, expires="2001-01-01").get("/version")
+
+    assert answer.json == NO_TOKEN
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/repository/file/none.txt", "/public/download/none.txt"])
+def test_a_bad_token_is_refused_on_public_endpoints(app, path):
+    answer = Client(app, UNKNOWN).get(path)
+
+    assert answer.status_int == 403
+
+
+def test_an_empty_token_is_none_on_public_endpoints(stranger):
+    answer = stranger.get("/", {"_token": ""})
+
+    assert answer.status_int == 200
+
+
+def test_a_query_that_is_not_utf8_is_a_broken_request(stranger):
+    answer = stranger.get("/version?_token=%ff")
+
+    assert answer.json["error_code"] == 400
+
+
+def test_the_log_names_a_refused_token_by_its_fingerprint_only(app, make_token, caplog):
+    token = make_token(expires="2001-01-01")
+    caplog.set_level(logging.DEBUG)
+    Client(app, token).get("/version")
+
+    assert token not in caplog.text
+    assert "it has expired" in caplog.text
+
+
+@pytest.mark.parametrize("address", ["203.0.113.7", "::ffff:203.0.113.7"])
+def test_a_token_works_from_an_address_on_its_list(holder, address):
+    answer = holder(ip_addresses=["203.0.113.7"]).get("/version", environ={"REMOTE_ADDR": address})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("address", ["203.0.113.8", "::1", "", "203.0.113.70"])
+def test_a_token_is_refused_from_an_address_off_its_list(holder, address):
+    answer = holder(ip_addresses=["203.0.113.7"]).get("/version", environ={"REMOTE_ADDR": address})
+
+    assert answer.json == NO_TOKEN
+
+
+@pytest.mark.parametrize("address", ["10.1.255.3", "2001:db8::5"])
+def test_a_token_works_from_a_network_on_its_list(holder, address):
+    caller = holder(ip_addresses=["10.1.0.0/16", "2001:db8::/32"])
+    answer = caller.get("/version", environ={"REMOTE_ADDR": address})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(("agent", "status"), [("curl/8", 200), ("curl/9", 403), ("", 403)])
+def test_a_token_works_with_the_user_agents_on_its_list(holder, agent, status):
+    answer = holder(user_agents=["curl/8", "wget"]).get("/version", headers={"User-Agent": agent})
+
+    assert answer.status_int == status
+
+
+def test_a_rule_for_user_agents_with_many_stars_is_answered_at_once(holder):
+    caller = holder(user_agents=["*a*a*a*a*a*b"])
+    started = time.monotonic()
+    statuses = [caller.get("/version", headers={"User-Agent": "a" * size}).status_int for size in (1_000, 2_000, 8_000)]
+
+    assert [403, 403, 403] == statuses
+    assert time.monotonic() - started < 2
+
+
+def test_a_user_agent_that_is_too_long_fits_no_rule(holder):
+    caller = holder(user_agents=["a*"])
+    statuses = [caller.get("/version", headers={"User-Agent": "a" * size}).status_int for size in (2_000, 2_001)]
+
+    assert [200, 403] == statuses
+
+
+def test_forwarded_addresses_of_strangers_are_not_believed(holder):
+    headers = {"X-Forwarded-For": "203.0.113.7"}
+    answer = holder(ip_addresses=["203.0.113.7"]).get("/version", headers=headers, environ={"REMOTE_ADDR": "10.0.0.1"})
+
+    assert answer.status_int == 403
+
+
+@with_settings(trusted_proxies="10.0.0.0/8")
+@pytest.mark.parametrize(
+    "forwarded",
+    ["203.0.113.7", "1.2.3.4, 203.0.113.7", "203.0.113.7, 10.9.9.9", " 203.0.113.7 ,10.2.2.2", "203.0.113.7:4711"],
+)
+def test_a_trusted_proxy_names_the_client_walked_from_the_right(holder, forwarded):
+    caller = holder(ip_addresses=["203.0.113.7"])
+    answer = caller.get("/version", headers={"X-Forwarded-For": forwarded}, environ={"REMOTE_ADDR": "10.0.0.1"})
+
+    assert answer.status_int == 200
+
+
+@with_settings(trusted_proxies="10.0.0.0/8")
+@pytest.mark.parametrize(
+    "forwarded", ["203.0.113.7, 1.2.3.4", "203.0.113.7, nonsense", "203.0.113.7, 1.2.3.4, 10.1.1.1"]
+)
+def test_what_a_client_forges_before_a_trusted_proxy_does_not_count(holder, forwarded):
+    caller = holder(ip_addresses=["203.0.113.7"])
+    answer = caller.get("/version", headers={"X-Forwarded-For": forwarded}, environ={"REMOTE_ADDR": "10.0.0.1"})
+
+    assert answer.status_int == 403
+
+
+def test_links_do_not_believe_what_strangers_forward(uploader):
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example"}
+    answer = uploader.upload(headers=headers)
+
+    assert answer.json["url"] == f"http://localhost:80/repository/file/{answer.json['filename']}"
+
+
+@with_settings(trusted_proxies="10.0.0.0/8")
+def test_links_honour_what_a_trusted_proxy_forwards(uploader):
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "files.example"}
+    answer = uploader.call(
+        "POST", "/repository/file/a.txt", body=b"x", headers=headers, environ={"REMOTE_ADDR": "10.0.0.1"}
+    )
+
+    assert answer.json["url"] == f"https://files.example/repository/file/{answer.json['filename']}"
+
+
+@with_settings(trusted_proxies="10.0.0.0/8")
+def test_empty_forwarded_headers_do_not_break_links(uploader):
+    headers = {"X-Forwarded-Proto": "", "X-Forwarded-Host": ""}
+    answer = uploader.call(
+        "POST", "/repository/file/a.txt", body=b"x", headers=headers, environ={"REMOTE_ADDR": "10.0.0.1"}
+    )
+
+    assert answer.json["url"] == f"http://localhost:80/repository/file/{answer.json['filename']}"
+
+
+@with_settings(app__domain="files.example:8443")
+def test_links_name_the_domain_that_is_set(uploader):
+    answer = uploader.upload()
+
+    assert answer.json["url"] == f"http://files.example:8443/repository/file/{answer.json['filename']}"
+
+
+def test_links_name_the_host_that_was_asked(uploader):
+    answer = uploader.upload(headers={"Host": "nas.local:8080"})
+
+    assert answer.json["url"] == f"http://nas.local:8080/repository/file/{answer.json['filename']}"
+
+
+@pytest.mark.parametrize("host", ["[::1]:6543", "nas", "NAS_2.local.", "192.0.2.1:80"])
+def test_hosts_may_be_names_and_addresses(uploader, host):
+    assert uploader.upload(headers={"Host": host}).json["url"].startswith(f"http://{host}/")
+
+
+@pytest.mark.parametrize(
+    "host", ["a/b", "a b", 'a">', "evil.example/?x=", "user@nas", "nas:port", "[::1", "żółw", "a,b"]
+)
+def test_a_host_that_is_none_is_refused_before_anything_is_stored(uploader, tmp_path, host):
+    answer = uploader.upload(headers={"Host": host.encode().decode("latin-1")})
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+    assert not any(path.is_file() for path in (tmp_path / "storage").rglob("*"))
+
+
+def test_no_link_carries_the_token_or_the_password(app, stranger, uploader):
+    answer = stranger.upload(_token=uploader.token, password="a secret-5ecre7")
+
+    assert "?" not in answer.json["url"]
+
+
+@pytest.mark.parametrize("role", sorted(RESTRICTIONS))
+def test_an_administrator_is_not_restricted_by_being_one(root, services, role):
+    identity = services.tokens.look_up(root.token)
+
+    assert not identity.holds(role)
+
+
+def test_an_administrator_may_upload_twice_with_a_password_and_tags_of_choice(root):
+    root.upload(b"one", password="x-5ecre7", tags="any")
+    answer = root.upload(b"two", password="x-5ecre7", tags="any")
+
+    assert answer.status_int == 200

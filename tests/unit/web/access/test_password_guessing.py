@@ -1,0 +1,217 @@
+"""Passwords cannot be guessed: wrong ones are limited for each file and client address, and masked names are not found."""
+
+import time
+
+import argon2.low_level
+import pytest
+from argon2 import PasswordHasher
+
+from frepo_core.domain.roles import Role
+from frepo_core.services.access.password_attempts import PasswordAttempts
+from support.client import COLLECTIONS, stored, with_settings
+
+RIGHT = "right-5ecre7"
+
+
+@pytest.fixture
+def name(root):
+    return root.upload(password=RIGHT, public="true").json["filename"]
+
+
+def guesses(count):
+    return [f"wrong-{number}-5ecre7" for number in range(count)]
+
+
+def from_address(address):
+    return {"environ": {"REMOTE_ADDR": address}}
+
+
+@pytest.mark.parametrize("path", ["/repository/file/", "/public/download/"])
+def test_the_eleventh_wrong_password_is_refused_before_it_is_tried(stranger, name, path):
+    statuses = [stranger.get(path + name, {"password": guess}).status_int for guess in guesses(10)]
+    answer = stranger.get(path + name, {"password": RIGHT})
+
+    assert [403] * 10 == statuses
+    assert (429, 4290) == (answer.status_int, answer.json["error_code"])
+    assert 0 < int(answer.headers["Retry-After"]) <= 600
+
+
+def test_nobody_locks_a_file_for_others(stranger, name):
+    for guess in guesses(11):
+        locked = stranger.download(name, {"password": guess}, **from_address("203.0.113.1"))
+
+    assert 429 == locked.status_int
+    assert 200 == stranger.download(name, {"password": RIGHT}, **from_address("203.0.113.2")).status_int
+
+
+def test_a_client_is_locked_out_of_one_file_only(root, stranger, name):
+    other = root.upload(b"other", password=RIGHT).json["filename"]
+    for guess in guesses(11):
+        stranger.download(name, {"password": guess})
+
+    assert 200 == stranger.download(other, {"password": RIGHT}).status_int
+
+
+@with_settings(trusted_proxies="10.0.0.0/8")
+def test_addresses_that_a_trusted_proxy_names_count_apart(stranger, name):
+    def ask(address, password):
+        headers = {"X-Forwarded-For": address}
+        return stranger.download(name, {"password": password}, headers=headers, **from_address("10.0.0.1")).status_int
+
+    statuses = [ask("203.0.113.1", guess) for guess in guesses(11)]
+
+    assert [*[403] * 10, 429] == statuses
+    assert 200 == ask("203.0.113.2", RIGHT)
+
+
+def test_addresses_of_one_ipv6_network_count_together(stranger, name):
+    statuses = [
+        stranger.download(name, {"password": guess}, **from_address(f"2001:db8::{number:x}")).status_int
+        for number, guess in enumerate(guesses(11))
+    ]
+
+    assert 429 == statuses[-1]
+    assert 200 == stranger.download(name, {"password": RIGHT}, **from_address("2001:db8:0:1::")).status_int
+
+
+def test_one_wrong_password_many_times_is_no_guessing(stranger, name):
+    for _ in range(20):
+        stranger.download(name, {"password": "wrong-5ecre7"})
+
+    assert 200 == stranger.download(name, {"password": RIGHT}).status_int
+
+
+def test_after_the_window_one_may_try_again():
+    attempts = PasswordAttempts(limit=2, window=0.2)
+    for guess in guesses(2):
+        attempts.add_failure("a file", "203.0.113.1", guess)
+
+    assert 1 == attempts.wait("a file", "203.0.113.1")
+    time.sleep(0.3)
+    assert 0 == attempts.wait("a file", "203.0.113.1")
+
+
+@with_settings(password__attempts="0")
+def test_the_limit_can_be_switched_off(stranger, name):
+    statuses = {stranger.download(name, {"password": guess}).status_int for guess in guesses(12)}
+
+    assert {403} == statuses
+
+
+def test_deletions_count_too(holder, name):
+    deleter = holder(Role.UPLOAD_ALL)
+    statuses = [
+        deleter.delete(f"/repository/file/{name}", {"password": guess}).status_int for guess in [*guesses(10), RIGHT]
+    ]
+
+    assert [*[403] * 10, 429] == statuses
+
+
+def test_who_may_delete_all_needs_no_password(root, stranger, name):
+    for guess in guesses(11):
+        stranger.delete(f"/repository/file/{name}", {"password": guess})
+
+    assert 200 == root.delete(f"/repository/file/{name}", {"password": "wrong-5ecre7"}).status_int
+
+
+def test_versions_of_a_collection_count_together(make_collection, root, holder):
+    collection = make_collection(password=RIGHT)
+    reader = holder(Role.LIST_VERSIONS)
+    root.post(f"{COLLECTIONS}/{collection}/token", {"token": reader.token})
+    for content in (b"one", b"two"):
+        root.push(collection, content)
+    path = f"{COLLECTIONS}/{collection}/backup"
+    statuses = [
+        reader.get(f"{path}/v{1 + number % 2}", {"password": guess}).status_int
+        for number, guess in enumerate(guesses(11))
+    ]
+
+    assert [*[403] * 10, 429] == statuses
+    assert 429 == reader.get(f"{path}/latest", {"password": RIGHT}).status_int
+
+
+def test_guessing_by_uploads_ends_too(root, holder, name):
+    uploader = holder(Role.UPLOAD_ALL)
+    for guess in guesses(10):
+        assert 200 == uploader.upload(password=guess).status_int
+
+    assert 200 == uploader.upload(password=RIGHT).status_int
+    assert 202 == root.upload(password=RIGHT).status_int
+
+
+@pytest.fixture
+def hashes(monkeypatch):
+    """The passwords that were hashed."""
+    seen = []
+    derive = argon2.low_level.hash_secret_raw
+
+    def noting(secret, *more):
+        seen.append(secret.decode())
+        return derive(secret, *more)
+
+    monkeypatch.setattr("frepo_core.services.access.passwords.hash_secret_raw", noting)
+    return seen
+
+
+@pytest.mark.parametrize("query", [{}, {"searchQuery": "a.t"}])
+def test_a_listing_costs_one_hash(root, holder, hashes, query):
+    for number in range(20):
+        root.upload(b"%d" % number, password=RIGHT, public="true")
+    hashes.clear()
+    lister = holder(Role.VIEW_LISTING)
+
+    lister.get("/repository", {"password": "wrong-5ecre7", **query})
+
+    assert ["wrong-5ecre7"] == hashes
+
+
+def test_a_password_unmasks_its_files_among_others(root, holder):
+    for number in range(4):
+        root.upload(b"%d" % number, f"{number}.txt", password=f"{number % 2}-5ecre7", public="true")
+
+    answer = holder(Role.VIEW_LISTING).get("/repository", {"password": "0-5ecre7"})
+
+    assert ["anonymous", "2.txt", "anonymous", "0.txt"] == [
+        row["filename"][10:] if row["publicUrl"] else row["filename"] for row in answer.json["results"]
+    ]
+
+
+def test_guessing_by_listings_ends_too(holder, name):
+    lister = holder(Role.VIEW_LISTING)
+    statuses = [lister.get("/repository", {"password": guess}).status_int for guess in [*guesses(10), RIGHT]]
+
+    assert [*[200] * 10, 429] == statuses
+    assert 200 == lister.get("/repository").status_int
+
+
+def test_equal_passwords_are_stored_differently(root, services):
+    answers = [root.upload(content, password=RIGHT) for content in (b"a", b"b")]
+    first, second = (stored(services, answer).password_hash for answer in answers)
+
+    assert first != second
+
+
+def test_passwords_of_earlier_versions_still_open(services):
+    hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+    old = hasher.hash(RIGHT)
+
+    assert (True, False) == tuple(
+        services.versions._passwords.fits(password, old) for password in (RIGHT, "wrong-5ecre7")
+    )
+
+
+@pytest.mark.parametrize("query", [{"searchQuery": "a.t"}, {"searchQuery": "A"}, {"tags": "news"}])
+def test_a_search_does_not_find_what_a_password_masks(root, holder, query):
+    root.upload(name="a.txt", tags="news", password=RIGHT, public="true")
+    lister = holder(Role.VIEW_LISTING, Role.VIEW_ALL_TAGS)
+
+    def found(**more):
+        answer = lister.get("/repository", query | more).json
+        return len(answer["results"]), answer["pagination"]["max"]
+
+    assert (0, 1) == found(limit=1)
+    assert (0, 1) == found(limit=1, password="wrong-5ecre7")
+    assert (1, 1) == found(limit=1, password=RIGHT)
+    assert 1 == len(
+        holder(Role.VIEW_LISTING, Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE).get("/repository", query).json["results"]
+    )

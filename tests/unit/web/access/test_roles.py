@@ -1,0 +1,129 @@
+"""Contract 1.3: every endpoint that is not public, for each role, on and off the collection's list.
+
+`EXAMPLES` holds one harmless request for each such endpoint; what has to come of it is read off the table that the
+security policy itself uses. An endpoint without an example fails the first test.
+"""
+
+import pytest
+from webtest import TestApp
+
+from frepo_core.domain.access import RULES
+from frepo_core.domain.roles import Role
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.web import make_app
+from support.answers import NOBODY
+from support.client import COLLECTIONS, Client
+
+IN_COLLECTION = COLLECTIONS + "/{collection}"
+SIMULATED = {"simulate": "true"}
+
+# What gets past the policy is refused for its content, finds nothing, or is simulated: no request changes anything.
+# Words that the path leaves open are filled in by name; ID stands for the collection's id in a body.
+ID = "the collection's id"
+EXAMPLES = {
+    ("GET", "/version"): {},
+    ("POST", "/auth/token/generate"): {"json": {"roles": []}},
+    ("GET", "/auth/token/{token}"): {},
+    ("DELETE", "/auth/token/{token}"): {},
+    ("GET", "/auth/roles"): {},
+    ("GET", "/jobs/token/expired/clear"): {},
+    ("POST", COLLECTIONS): {"json": {}},
+    ("PUT", COLLECTIONS): {"json": {"collection": ID}, "query": SIMULATED},
+    ("GET", IN_COLLECTION): {},
+    ("DELETE", IN_COLLECTION): {"query": SIMULATED},
+    ("POST", IN_COLLECTION + "/token"): {"json": {"token": NOBODY}},
+    ("DELETE", IN_COLLECTION + "/token/{token}"): {},
+    ("POST", IN_COLLECTION + "/backup"): {},
+    ("GET", IN_COLLECTION + "/backup"): {},
+    ("GET", IN_COLLECTION + "/backup/{version}"): {},
+    ("DELETE", IN_COLLECTION + "/backup/{version}"): {},
+    ("POST", IN_COLLECTION + "/version"): {},
+    ("GET", IN_COLLECTION + "/version"): {},
+    ("GET", IN_COLLECTION + "/version/{version}"): {},
+    ("DELETE", IN_COLLECTION + "/version/{version}"): {},
+    ("POST", "/repository/{type}/upload"): {},
+    ("POST", "/repository/file/{name}"): {},
+    ("DELETE", "/repository/file/{name}"): {},
+    ("POST", "/repository/{type}/add-by-url"): {"json": {}},
+    ("GET", "/repository"): {},
+    ("GET", COLLECTIONS): {},
+}
+
+
+class World:
+    """A service with a token of each role. The collection `listed[True]` lists them all, `listed[False]` none."""
+
+    def __init__(self, services):
+        self.app = TestApp(make_app(services))
+        self.endpoints = {
+            (endpoint.method, endpoint.path): endpoint
+            for endpoint in self.app.app.registry.endpoints
+            if endpoint.permission is not None
+        }
+        self.tokens = {role: services.tokens.generate(NewToken(roles=[role], expires="never")).id for role in Role}
+        self.identities = {role: services.tokens.look_up(token) for role, token in self.tokens.items()}
+        self.listed = {}
+        for listed in (True, False):
+            change = CollectionChange(limits={}, filename="a.sql")
+            self.listed[listed] = services.collections.create(change, by=None).id
+        for identity in self.identities.values():
+            services.collections.allow_token(self.listed[True], identity.token)
+
+    def lets_in(self, example, client, *, listed):
+        """Send an example; tell whether the policy let it pass."""
+        method, path = example
+        collection = self.listed[listed]
+        request = dict(EXAMPLES[example])
+        if "json" in request:
+            request["json"] = {name: collection if value == ID else value for name, value in request["json"].items()}
+        words = {"collection": collection, "token": NOBODY, "version": "v9", "type": "file", "name": "none.txt"}
+        return client.call(method, path.format(**words), **request).status_int != 403
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, open_services):
+    folder = tmp_path_factory.mktemp("roles")
+    ini = {"app.env": "test", "app.secret": "a secret", "enc.token_phrase": "a phrase"}
+    services = open_services(folder, ini | {"fs.local.directory": str(folder / "storage")})
+    yield World(services)
+    services.database.engine.dispose()
+
+
+def test_every_endpoint_that_is_not_public_has_an_example(world):
+    assert set(world.endpoints) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "not-listed"])
+def test_a_role_is_let_in_where_its_rule_says_so(world, example, listed):
+    rule = RULES[world.endpoints[example].permission]
+
+    let_in = {role: world.lets_in(example, Client(world.app, world.tokens[role]), listed=listed) for role in Role}
+
+    assert {role: rule.allows(world.identities[role], listed=listed) for role in Role} == let_in
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "not-listed"])
+def test_an_administrator_is_let_in_everywhere(world, example, listed):
+    let_in = world.lets_in(example, Client(world.app, world.tokens[Role.ADMINISTRATOR]), listed=listed)
+
+    assert let_in
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
+def test_nobody_is_let_in_without_a_token(world, example):
+    let_in = world.lets_in(example, Client(world.app), listed=True)
+
+    assert not let_in
+
+
+def test_every_permission_has_a_rule(world):
+    guarding = {endpoint.permission for endpoint in world.endpoints.values()}
+
+    assert guarding <= set(RULES)
+
+
+def test_there_are_31_roles():
+    assert len(Role) == 31

@@ -1,0 +1,382 @@
+"""Contract 3: generating, looking up, revoking and clearing tokens."""
+
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.answers import CHOSEN_TOKEN, NOBODY
+from support.client import COLLECTIONS, Client, with_settings
+
+GENERATE = "/auth/token/generate"
+ODD_DATE = {"expires": ["invalid_date_format_and_not_an_expression"]}
+
+
+def generate(caller, *roles, **more):
+    return caller.post(GENERATE, {"roles": list(roles or ["upload.all"]), **more})
+
+
+def look_up(caller, token):
+    return caller.get(f"/auth/token/{token}")
+
+
+def lifetime(answer):
+    end = datetime.strptime(answer.json["expires"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    return round((end - datetime.now(UTC)) / timedelta(minutes=1))
+
+
+def test_a_generated_token_is_told_with_its_end(root):
+    answer = generate(root, expires="2030-01-02")
+
+    assert (answer.status_int, set(answer.json)) == (202, {"tokenId", "fingerprint", "expires"})
+    assert answer.json["expires"] == "2030-01-02 00:00:00"
+
+
+def test_a_hundred_roles_are_enough(root):
+    answer = generate(root, *["nonsense"] * 101)
+
+    assert (answer.status_int, len(answer.json["fields"]["form.roles"]) < 102) == (400, True)
+
+
+def test_too_many_roles_are_told_in_one_message(root):
+    answer = generate(root, *["upload.all"] * 101)
+
+    assert (answer.status_int, list(answer.json["fields"])) == (400, ["form.roles"])
+
+
+def test_the_id_is_a_uuid4(root):
+    answer = generate(root)
+
+    assert uuid.UUID(answer.json["tokenId"]).version == 4
+
+
+def test_a_year_has_four_digits(root):
+    answer = generate(root, expires="0987-06-05")
+
+    assert answer.json["expires"] == "0987-06-05 00:00:00"
+
+
+def test_a_generated_token_works(root, app):
+    token = generate(root, "upload.all").json["tokenId"]
+    answer = Client(app, token).upload()
+
+    assert answer.status_int == 200
+
+
+def test_a_lookup_tells_all_of_a_token(root):
+    data = {
+        "tags": ["B", "a"],
+        "allowedMimeTypes": ["image/png"],
+        "maxAllowedFileSize": "1.5kB",
+        "allowedUserAgents": ["curl/8"],
+        "allowedIpAddresses": ["10.0.0.1", "10.1.0.0/16"],
+    }
+    made = generate(root, "upload.images", "security.overwrite", data=data, expires="2030-01-02 03:04:05").json
+    token = made["tokenId"]
+    answer = look_up(root, token.upper())
+
+    assert answer.status_int == 200
+    assert answer.json == {
+        "tokenId": token,
+        "fingerprint": made["fingerprint"],
+        "expires": "2030-01-02 03:04:05",
+        "roles": ["security.overwrite", "upload.images"],
+        "tags": ["b", "a"],
+        "mimes": ["image/png"],
+        "max_file_size": 1500,
+        "ip_addresses": ["10.0.0.1", "10.1.0.0/16"],
+        "user_agents": ["curl/8"],
+    }
+
+
+def test_a_lookup_tells_expired_tokens_too(root, make_token):
+    answer = look_up(root, make_token(expires="2001-01-01"))
+
+    assert answer.json["expires"] == "2001-01-01 00:00:00"
+
+
+@pytest.mark.parametrize("expires", [None, "", "auto", "automatic", "AUTO"])
+def test_a_token_lives_thirty_minutes_by_default(root, expires):
+    answer = generate(root, expires=expires)
+
+    assert lifetime(answer) == 30
+
+
+@with_settings(token__expiration_time="+2 hours")
+def test_the_default_lifetime_can_be_set(root):
+    answer = generate(root)
+
+    assert lifetime(answer) == 120
+
+
+@with_settings(token__expiration_time="never")
+def test_the_default_may_be_never(root):
+    answer = generate(root)
+
+    assert answer.json["expires"] is None
+
+
+@pytest.mark.parametrize(
+    ("expires", "minutes"), [("+30 minutes", 30), ("+1 hour", 60), ("+2 days", 2880), ("+1 week", 10080)]
+)
+def test_a_relative_end_counts_from_now(root, expires, minutes):
+    answer = generate(root, expires=expires)
+
+    assert lifetime(answer) == minutes
+
+
+def test_ten_years_end_on_the_same_day(root):
+    answer = generate(root, expires="+10 years")
+
+    assert abs(lifetime(answer) / 60 / 24 - 3652) < 3
+
+
+def test_tomorrow_is_the_next_midnight(root):
+    answer = generate(root, expires="tomorrow")
+
+    assert answer.json["expires"] == f"{datetime.now(UTC).date() + timedelta(days=1)} 00:00:00"
+
+
+def test_never_is_null(root):
+    answer = generate(root, expires="never")
+
+    assert answer.json["expires"] is None
+
+
+@pytest.mark.parametrize(
+    "expires",
+    [
+        "soon",
+        "2030-13-01",
+        "2030-02-30",
+        "30.01.2030",
+        "+5 parsecs",
+        "+9999999 years",
+        "+999999 years",
+        "1",
+        "+",
+        "2030",
+    ]
+    + ["2030-01-01T00:00:00", "\N{SNOWMAN}", "+1 day and more"],
+)
+def test_an_odd_end_is_refused(root, expires):
+    answer = generate(root, expires=expires)
+
+    assert (answer.status_int, answer.json["fields"]) == (400, ODD_DATE)
+
+
+@pytest.mark.parametrize("roles", [["nothing"], ["upload.all", "UPLOAD.ALL"], [""], ["upload.all "]])
+def test_an_unknown_role_is_refused(root, roles):
+    answer = generate(root, *roles)
+
+    assert answer.status_int == 400
+    assert "Please select valid roles" in answer.json["fields"]["form.roles"][0]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_every_role_can_be_granted(root, role):
+    token = generate(root, role).json["tokenId"]
+    answer = look_up(root, token)
+
+    assert answer.json["roles"] == [role]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tags", "a"),
+        ("tags", ["a b"]),
+        ("tags", [""]),
+        ("tags", [1]),
+        ("tags", None),
+        ("allowedMimeTypes", {"a": 1}),
+        ("allowedMimeTypes", [None]),
+        ("maxAllowedFileSize", -1),
+        ("maxAllowedFileSize", "5 parsecs"),
+        ("maxAllowedFileSize", 1.5),
+        ("maxAllowedFileSize", True),
+        ("maxAllowedFileSize", 2**63),
+        ("maxAllowedFileSize", [1]),
+        ("allowedUserAgents", "curl"),
+        ("allowedUserAgents", [5]),
+        ("allowedIpAddresses", ["10.0.0.0/33"]),
+        ("allowedIpAddresses", ["localhost"]),
+        ("allowedIpAddresses", [1]),
+        ("allowedIpAddresses", [""]),
+    ],
+)
+def test_an_odd_restriction_is_refused(root, field, value):
+    answer = generate(root, data={field: value})
+
+    assert (answer.status_int, answer.json["status"]) == (400, "Validation error")
+    assert set(answer.json["fields"]) == {f"form.data.{field}"}
+
+
+@pytest.mark.parametrize("data", [None, ["a"], "x", 1])
+def test_restrictions_are_an_object(root, data):
+    answer = generate(root, data=data)
+
+    assert set(answer.json["fields"]) == {"form.data"}
+
+
+def test_php_writes_an_empty_object_as_a_list(root):
+    assert generate(root, data=[]).json["tokenId"]
+
+
+def test_an_id_can_be_chosen(root):
+    answer = generate(root, id=CHOSEN_TOKEN.upper())
+
+    assert answer.json["tokenId"] == CHOSEN_TOKEN
+
+
+def test_choosing_an_id_needs_its_role(holder):
+    answer = generate(holder(Role.GENERATE_TOKENS), id=CHOSEN_TOKEN)
+
+    assert (answer.status_int, answer.json["error_code"]) == (403, 403)
+
+
+def test_both_roles_suffice_to_choose(holder):
+    answer = generate(holder(Role.GENERATE_TOKENS, Role.CHOOSE_TOKEN_IDS), id=CHOSEN_TOKEN)
+
+    assert answer.status_int == 202
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "x",
+        "1",
+        str(uuid.UUID(int=0)),
+        "b489a9b8-e577-11f1-bbaa-02fc00000001",
+        CHOSEN_TOKEN.replace("-", ""),
+        f"{{{CHOSEN_TOKEN}}}",
+    ],
+)
+def test_a_chosen_id_is_a_uuid4(root, chosen):
+    answer = generate(root, id=chosen)
+
+    assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_expects_to_be_uuidv4_format"]})
+
+
+@pytest.mark.parametrize("again", [CHOSEN_TOKEN, CHOSEN_TOKEN.upper()])
+def test_a_taken_id_is_refused(root, again):
+    generate(root, id=CHOSEN_TOKEN)
+    answer = generate(root, id=again)
+
+    assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_already_exists_please_select_other_one"]})
+
+
+def test_a_token_is_stored_under_an_hmac_only(services, root, tmp_path):
+    generate(root, id=CHOSEN_TOKEN)
+    services.database.engine.dispose()
+
+    assert not any(CHOSEN_TOKEN.encode() in path.read_bytes() for path in tmp_path.glob("frepo.db*"))
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("token", [NOBODY, "x", "a" * 1000, "\0"])
+def test_an_unknown_token_is_not_found(root, method, token):
+    answer = root.call(method, f"/auth/token/{token}".replace("\0", "%00"))
+
+    assert (answer.status_int, answer.json["error_code"]) == (404, 404)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_the_right_is_checked_before_the_token_is_looked_for(holder, method):
+    answer = holder(Role.GENERATE_TOKENS).call(method, f"/auth/token/{NOBODY}")
+
+    assert answer.status_int == 403
+
+
+def test_revoking_tells_what_is_gone(root, make_token):
+    token = make_token(expires="2030-01-01")
+    answer = root.delete(f"/auth/token/{token}")
+
+    assert (answer.status_int, answer.json) == (
+        200,
+        {"status": "OK", "tokenId": token, "expires": "2030-01-01 00:00:00"},
+    )
+
+
+def test_a_revoked_token_opens_nothing(root, uploader):
+    root.delete(f"/auth/token/{uploader.token}")
+
+    assert uploader.upload().status_int == 403
+
+
+def test_a_token_can_revoke_itself(holder):
+    caller = holder(Role.REVOKE_TOKENS)
+    statuses = [caller.delete(f"/auth/token/{caller.token}").status_int for _ in range(2)]
+
+    assert statuses == [200, 403]
+
+
+def test_an_administrators_token_is_safe_from_others(holder, admin):
+    answer = holder(*set(Role) - {Role.ADMINISTRATOR}).delete(f"/auth/token/{admin}")
+
+    assert answer.status_int == 403
+
+
+def test_an_administrator_revokes_another(root, make_token):
+    answer = root.delete(f"/auth/token/{make_token(Role.ADMINISTRATOR)}")
+
+    assert answer.status_int == 200
+
+
+def test_revoking_takes_the_token_off_every_collection(root, member, collection):
+    caller = member(Role.LIST_VERSIONS)
+    root.delete(f"/auth/token/{caller.token}")
+    generate(root, id=caller.token)
+    answer = root.post(f"{COLLECTIONS}/{collection}/token", {"token": caller.token})
+
+    assert answer.json["data"]["tokens_count"] == 2
+
+
+def test_a_collection_survives_its_creators_token(app, make_token, root):
+    creator = Client(app, make_token(Role.CREATE_COLLECTIONS))
+    collection = creator.create().json["collection"]["id"]
+    root.delete(f"/auth/token/{creator.token}")
+
+    assert root.get(f"{COLLECTIONS}/{collection}").status_int == 200
+
+
+def test_roles_are_listed_with_what_they_allow(holder):
+    answer = holder(Role.USE_TECHNICAL).get("/auth/roles")
+
+    assert answer.json == {"roles": {role.value: role.description for role in Role}}
+
+
+def test_clearing_removes_the_expired_ones_only(root, make_token):
+    gone, stays = make_token(expires="2001-01-01"), make_token(expires="2100-01-01")
+    root.get("/jobs/token/expired/clear")
+
+    assert [look_up(root, token).status_int for token in (gone, stays, root.token)] == [404, 200, 200]
+
+
+def test_clearing_tells_fingerprints_and_ends(root, make_token, services):
+    token = make_token(expires="2001-01-01")
+    fingerprint = services.tokens.look_up(token).fingerprint
+    answer = root.get("/jobs/token/expired/clear")
+
+    assert answer.json["log"] == [{"id": fingerprint, "date": "2001-01-01 00:00:00"}]
+
+
+def test_clearing_never_tells_a_token(root, make_token):
+    token = make_token(expires="2001-01-01")
+    answer = root.get("/jobs/token/expired/clear")
+
+    assert token not in answer.text
+
+
+def test_clearing_nothing_is_fine(root):
+    answer = root.get("/jobs/token/expired/clear")
+
+    assert (answer.status_int, set(answer.json), answer.json["log"]) == (200, {"message", "log"}, [])
+
+
+def test_the_end_has_no_fractions(root):
+    answer = generate(root, expires="+1 hour")
+
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", answer.json["expires"])

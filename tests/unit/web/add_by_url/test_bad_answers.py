@@ -1,0 +1,118 @@
+"""add-by-url against servers that refuse, break off or speak no HTTP: told, nothing kept, nothing left running."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from support.remote_answers import FAILED, REMOTE_STATUS, SECONDS
+from support.servers.remote import CHUNKED, endless, redirect, reply, say_nothing
+
+
+@pytest.fixture
+def seconds():
+    """Little time: servers that are never done cost all of it."""
+    return SECONDS
+
+
+@pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized", "404 Not Found", "500 Error", "599 Odd"])
+def test_an_error_of_the_other_server_is_told_but_not_its_body(add, remote, kept, status):
+    server = remote({"/x": reply(status, b"the remote's own words")})
+
+    answer = add(f"{server.origin}/x", status=400)
+
+    assert (answer.json["error_code"], kept()) == (REMOTE_STATUS, 0)
+    assert "own words" not in answer.text
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Unavailable", "413 Too Large"])
+def test_nobody_waits_for_a_server_that_asks_to_come_later(add, remote, status):
+    server = remote({"/x": reply(status, b"", "Retry-After: 5")})
+    begin = time.monotonic()
+
+    answer = add(f"{server.origin}/x", status=400)
+
+    assert answer.json["error_code"] == REMOTE_STATUS
+    assert time.monotonic() - begin < 3
+
+
+def _hang_up(connection):
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _hang_up,
+        say_nothing,
+        b"this is no HTTP\r\n\r\n",
+        reply("200 OK", b"short", "Content-Length: 10"),
+        reply("200 OK", b"5\r\nshort\r\n", CHUNKED),
+        reply("200 OK", b"5\r\nshort\r\nzz\r\n", CHUNKED),
+        reply("200 OK", b"5\r\nshort\r\n0\r\n\r\n", "Transfer-Encoding: gzip, chunked"),
+        reply("200 OK", b"short", "Content-Length: 5, 7"),
+        reply("206 Partial Content", b"short", "Content-Length: 5"),
+        reply("304 Not Modified"),
+        reply("300 Multiple Choices", b"short", "Content-Length: 5"),
+        reply("302 Found", b"short", "Content-Length: 5"),
+        reply("200 OK", b"short", "X-Long: " + "x" * 100_000),
+        reply("200 OK", b"short", *(f"X-{n}: x" for n in range(200))),
+        reply("200 OK", b"5\r\nshort\r\n0\r\n\r\n", "no colon", CHUNKED),
+        reply("200 OK", b"short", "no colon", "Content-Length: 10"),
+        reply("200 OK", b"short", "X: a\rb", "Content-Length: 10"),
+        reply("200 OK", b"short", "Content-Length : 10"),
+        reply("200 OK", b"short", "Content-Length: ten"),
+        reply("200 OK", b"short", "Content-Length: -10"),
+        reply("200 OK", b"short", "Content-Length: +10"),
+        reply("200 OK", b"short", "Content-Length: 1_0"),
+        reply("200 OK", b"short", f"Content-Length: {'0' * 5000}10"),
+        reply("103 Early Hints") + reply("200 OK", b"short", "Content-Length: 5"),
+    ],
+    ids=range(24),
+)
+def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
+    server = remote({"/x": answer})
+
+    refusal = add(f"{server.origin}/x", status=400)
+
+    assert (refusal.json["error_code"], kept()) == (FAILED, 0)
+    assert "short" not in refusal.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        ["Content-Length: 7, 7"],
+        ["Content-Length: 7 "],
+        ['Content-Disposition: attachment; filename="größe.txt"'],
+        ["X:"],
+        ["Content-Type: multipart/mixed", "Content-Length: 7"],
+        ["Content-Type: multipart/mixed; boundary=x", "Content-Transfer-Encoding: base64", "Content-Length: 7"],
+    ],
+)
+def test_what_is_odd_and_yet_clear_is_taken(app, add, remote, headers):
+    server = remote({"/x": reply("200 OK", b"content", *headers)})
+
+    assert app.get(f"/repository/file/{add(f'{server.origin}/x').json['filename']}").body == b"content"
+
+
+def test_no_thread_and_no_socket_is_left_behind(add, remote):
+    server = remote(
+        {
+            "/redirect": redirect("/x"),
+            "/missing": reply("404 Not Found", b"x" * 100_000),
+            "/endless": endless(reply("200 OK")),
+            "/short": reply("200 OK", b"short", "Content-Length: 10"),
+            "/private": redirect("http://127.0.0.1:1/"),
+        }
+    )
+    add(f"{server.origin}/x")
+    server.wait_until_idle()
+    threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+    for path, status in [("redirect", 202), *((path, 400) for path in ("missing", "endless", "short", "private"))]:
+        add(f"{server.origin}/{path}", status=status)
+
+    server.wait_until_idle()
+    assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) == (threads, descriptors)

@@ -1,0 +1,100 @@
+"""Contract 2.2: what is fetched from a URL is stored, under which name, and as it came."""
+
+import gzip
+import hashlib
+
+import pytest
+
+from support.servers.remote import ok
+
+
+def test_a_url_is_stored_under_the_name_in_its_path(app, add, remote):
+    answer = add(f"{remote().origin}/a/hello.txt?x=1#y", tags=["a"], public=True)
+
+    assert answer.json["requested_filename"] == "hello.txt"
+    assert app.get(f"/repository/file/{answer.json['filename']}").body == b"content"
+
+
+def test_what_is_known_already_answers_202(add, remote):
+    first = add(f"{remote().origin}/a.txt")
+
+    second = add(f"{remote().origin}/b.txt", status=202)
+
+    assert (second.json["id"], second.json["requested_filename"]) == (first.json["id"], "b.txt")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("", "file"),
+        ("/", "file"),
+        ("/..", "file"),
+        ("/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "passwd"),
+        ("/a/b/", "b"),
+        ("/%C5%BC%C3%B3%C5%82w.tar.gz", "żółw.tar.gz"),
+        ("/żółw.txt", "żółw.txt"),
+        ("/%20a%20b%20", "a b"),
+        ("/a%00b%0d%0ac.txt", "a_b_c.txt"),
+        ("/" + "x" * 300 + ".sql.gz", "x" * 193 + ".sql.gz"),
+        ("/%ff%fe", "file"),
+    ],
+)
+def test_the_name_is_cleaned(add, remote, path, name):
+    assert add(f"{remote().origin}{path}").json["requested_filename"] == name
+
+
+@pytest.mark.parametrize("body", [{}, {"fileUrl": ""}, {"fileUrl": None}, {"fileUrl": ["x"]}, {"fileUrl": "x" * 9000}])
+def test_a_missing_or_odd_url_is_a_mistake_in_its_field(app, token, body):
+    answer = app.post_json("/repository/file/add-by-url", body, headers={"token": token}, status=400)
+
+    assert list(answer.json["fields"]) == ["form.fileUrl"]
+
+
+def test_an_empty_body_is_refused_as_everywhere(add, remote):
+    server = remote({"/x": ok(b"")})
+
+    assert add(f"{server.origin}/x", status=400).json["error_code"] == 60003
+
+
+def test_what_a_server_encodes_is_stored_as_it_came(app, add, remote):
+    packed = gzip.compress(b"content")
+    server = remote({"/x.gz": ok(packed, "Content-Encoding: gzip")})
+
+    answer = add(f"{server.origin}/x.gz")
+
+    assert app.get(f"/repository/file/{answer.json['filename']}").body == packed
+    assert "Accept-Encoding: identity" in server.requests[0]
+
+
+def test_a_fault_of_the_service_while_it_stores_is_not_blamed_on_the_other_server(add, remote, tmp_path):
+    server = remote({"/x": ok(b"x" * 1_000_000)})
+    (tmp_path / "temporary").rmdir()
+
+    assert add(f"{server.origin}/x", status=500).json["error_code"] == 500
+
+
+def test_a_name_of_ones_own_is_taken(add, remote):
+    answer = add(f"{remote().origin}/download?id=5", fileName="dump.sql")
+
+    assert answer.json["requested_filename"] == "dump.sql"
+
+
+def test_a_bad_name_is_refused_before_anything_is_fetched(add, remote):
+    server = remote()
+
+    answer = add(f"{server.origin}/x", fileName="a/b", status=400)
+
+    assert (list(answer.json["fields"]), server.requests) == (["form.fileName"], [])
+
+
+@pytest.mark.parametrize("change", [str.lower, str.upper])
+def test_what_has_the_digest_that_was_asked_for_is_stored(add, remote, change):
+    digest = hashlib.sha256(b"content").hexdigest()
+
+    assert add(f"{remote().origin}/x", sha256=change(digest)).json["sha256"] == digest
+
+
+def test_what_has_another_digest_is_not_stored(add, remote, kept):
+    answer = add(f"{remote().origin}/x", sha256="0" * 64, status=400)
+
+    assert (answer.json["error_code"], kept()) == (60007, 0)

@@ -1,0 +1,105 @@
+"""add-by-url over https: certificates are checked, and the time is limited there, too."""
+
+import socket
+import ssl
+import subprocess
+
+import pytest
+
+from support.remote_answers import FAILED, REFUSED
+from support.servers.remote import endless, reply, say_nothing
+
+
+@pytest.fixture
+def seconds():
+    """Little time: a server that never answers costs all of it."""
+    return 2
+
+
+@pytest.fixture
+def self_signed(tmp_path):
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subject = ["-subj", "/CN=127.0.0.2", "-addext", "subjectAltName=IP:127.0.0.2"]
+    how = ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", *subject]
+    subprocess.run([*how, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return certificate, context
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(add, remote, self_signed):
+    server = remote(context=self_signed[1])
+
+    assert add(f"{server.origin}/x", status=400).json["error_code"] == REFUSED
+
+
+def test_tls_with_a_good_certificate_works_and_its_time_is_limited(app, add, monkeypatch, remote, self_signed):
+    certificate, context = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server = remote({"/slow": endless(reply("200 OK"), b"x", pause=0.1)}, context=context)
+
+    good, slow = add(f"{server.origin}/x"), add(f"{server.origin}/slow", status=400)
+
+    assert app.get(f"/repository/file/{good.json['filename']}").body == b"content"
+    assert slow.json["error_code"] == FAILED
+
+
+def _break_off(connection):
+    """Send a body whose end is that of the connection, and end that as who cuts it would: TLS says nothing of an end."""
+    connection.sendall(reply("200 OK", b"half of a dump"))
+    with socket.socket(fileno=connection.detach()) as plain:
+        plain.shutdown(socket.SHUT_RDWR)
+
+
+def _end(connection):
+    connection.sendall(reply("200 OK", b"a whole dump"))
+    connection.unwrap()
+
+
+def test_a_body_whose_end_tls_does_not_vouch_for_is_refused(app, add, kept, monkeypatch, remote, self_signed):
+    certificate, context = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server = remote({"/cut": _break_off, "/whole": _end}, context=context)
+
+    cut = add(f"{server.origin}/cut", status=400)
+    assert (cut.json["error_code"], kept()) == (FAILED, 0)
+    whole = add(f"{server.origin}/whole")
+
+    assert app.get(f"/repository/file/{whole.json['filename']}").body == b"a whole dump"
+
+
+def _hang_up(connection):
+    with socket.socket(fileno=connection.detach()) as plain:
+        plain.shutdown(socket.SHUT_RDWR)
+
+
+def _hang_up_in_the_headers(connection):
+    connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+    _hang_up(connection)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (_hang_up, "broke"),
+        (_hang_up_in_the_headers, "broke"),
+        (say_nothing, "broke"),
+        (endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", pause=0.1), "took too long"),
+    ],
+    ids=["cut before", "cut in the headers", "silent", "drops"],
+)
+def test_what_breaks_in_tls_is_told_as_without_it(add, monkeypatch, remote, self_signed, answer, says):
+    certificate, context = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    server = remote({"/x": answer}, context=context)
+
+    refusal = add(f"{server.origin}/x", status=400)
+
+    assert refusal.json["error_code"] == FAILED
+    assert says in refusal.json["status"]
+
+
+def test_a_server_that_never_shakes_hands_is_left(add, remote):
+    plain = remote({"/x": say_nothing})
+
+    assert add(plain.origin.replace("http:", "https:") + "/x", status=400).json["error_code"] in {REFUSED, FAILED}

@@ -1,0 +1,311 @@
+"""Contract 4.1: editing collections, their passwords and their lists of tokens."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.answers import COUNT, NOBODY, ONE, TOTAL
+from support.client import COLLECTIONS, with_settings
+
+LOWER = "max_collection_size_is_lower_than_single_element_size"
+
+
+def edit(caller, collection, query=(), **form):
+    return caller.put(COLLECTIONS, {"collection": collection, **form}, query)
+
+
+def shown(caller, collection):
+    return caller.get(f"{COLLECTIONS}/{collection}").json["collection"]
+
+
+def statuses(caller, collection, password=""):
+    """Return what the collection's two versions answer to the password."""
+    query = {"password": password, "redirect": "false"}
+    return [caller.get(f"{COLLECTIONS}/{collection}/backup/v{number}", query).status_int for number in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown_as", "expected"),
+    [
+        (COUNT, 3, "max_backups_count", 3),
+        (ONE, "1MB", "max_one_backup_version_size", 1_000_000),
+        (TOTAL, "5GB", "max_collection_size", 5_000_000_000),
+        ("strategy", "alert_when_backup_limit_reached", "strategy", "alert_when_backup_limit_reached"),
+        ("description", "new", "description", "new"),
+        ("description", "", "description", ""),
+        ("filename", "new.tar", "filename", "new.tar"),
+        ("password", "x-5ecre7", "password_protected", True),
+    ],
+)
+def test_an_edit_changes_one_thing_and_keeps_the_others(root, make_collection, field, value, shown_as, expected):
+    collection = make_collection(description="old")
+    before = shown(root, collection)
+    answer = edit(root, collection, **{field: value})
+
+    assert answer.status_int == 202
+    assert answer.json == {
+        "status": "OK",
+        "error_code": None,
+        "http_code": 202,
+        "exit_code": 202,
+        "errors": {},
+        "collection": before | {shown_as: expected},
+        "context": None,
+    }
+
+
+def test_an_edit_lasts(root, collection):
+    answer = edit(root, collection, description="new")
+
+    assert shown(root, collection) == answer.json["collection"]
+
+
+def test_the_collection_has_to_be_named(root):
+    answer = root.put(COLLECTIONS, {"description": "x"})
+
+    assert answer.json["fields"] == {"form.collection": ["Field required"]}
+
+
+@pytest.mark.parametrize("value", [5, None, [], {}, ["a"]])
+def test_the_collection_is_named_by_a_text(root, value):
+    answer = root.put(COLLECTIONS, {"collection": value})
+
+    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.collection"})
+
+
+def test_the_id_cannot_be_edited(root, collection):
+    answer = edit(root, collection, id=NOBODY)
+
+    assert answer.json["fields"] == {"form": ['This request does not support extra parameters such as "id"']}
+
+
+@pytest.mark.parametrize(
+    ("form", "errors"),
+    [
+        ({COUNT: -1}, {COUNT: "number_cannot_be_negative_value"}),
+        ({ONE: "5 parsecs"}, {ONE: "cannot_parse_disk_space_check_format"}),
+        ({"filename": "a/b"}, {"filename": "File name is not valid, please normalize it"}),
+    ],
+)
+def test_the_fields_are_checked_as_on_creation(root, collection, form, errors):
+    answer = edit(root, collection, **form)
+
+    assert (answer.status_int, answer.json["status"], answer.json["errors"]) == (400, "Form validation error", errors)
+
+
+@with_settings(backup__max_versions="5")
+@pytest.mark.parametrize(
+    ("form", "code", "errors", "context"),
+    [
+        ({COUNT: 6}, 4000, {COUNT: "max_backups_count_too_many"}, {"max": 5}),
+        ({ONE: "5GB"}, 4002, {ONE: "max_one_version_size_too_big"}, {"max": "4.00GB"}),
+        ({TOTAL: "16GB"}, 4001, {TOTAL: "max_collection_size_too_big"}, {"max": "15.00GB"}),
+        ({TOTAL: "1MB"}, 4003, {TOTAL: LOWER}, None),
+    ],
+)
+def test_the_rules_are_those_of_creation(root, collection, form, code, errors, context):
+    answer = edit(root, collection, **form)
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, code)
+    assert (answer.json["errors"], answer.json["context"]) == (errors, context)
+
+
+def test_the_size_cannot_go_below_what_is_stored(root, collection):
+    root.push(collection, b"x" * 100)
+    answer = edit(root, collection, maxOneVersionSize=50, maxCollectionSize=99)
+
+    assert (answer.json["status"], answer.json["error_code"]) == ("Logic validation error", 4004)
+    assert answer.json["errors"] == {TOTAL: "max_collection_size_is_smaller_than_real_sum_of_data_in_collection"}
+
+
+def test_the_size_can_go_down_to_what_is_stored(root, collection):
+    root.push(collection, b"x" * 100)
+    answer = edit(root, collection, maxOneVersionSize=50, maxCollectionSize=100)
+
+    assert answer.status_int == 202
+
+
+@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
+def test_switching_a_limit_off_needs_its_role(member, collection, field):
+    answer = edit(member(Role.MODIFY_COLLECTIONS), collection, **{field: 0})
+
+    assert answer.status_int == 403
+
+
+@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
+def test_the_role_switches_a_limit_off(member, collection, field):
+    answer = edit(member(Role.MODIFY_COLLECTIONS, Role.INFINITE_LIMITS), collection, **{field: 0})
+
+    assert answer.status_int == 202
+
+
+def test_a_refused_edit_changes_nothing(root, collection):
+    before = shown(root, collection)
+    edit(root, collection, description="new", maxOneVersionSize="5GB")
+
+    assert before == shown(root, collection)
+
+
+def test_a_simulated_edit_answers_as_if(root, collection):
+    answer = edit(root, collection, {"simulate": "true"}, description="new", maxBackupsCount=3)
+
+    assert (answer.status_int, answer.json["collection"]["description"]) == (202, "new")
+
+
+def test_a_simulated_edit_changes_nothing(root, collection):
+    before = shown(root, collection)
+    edit(root, collection, {"simulate": "true"}, description="new", maxBackupsCount=3, password="x-5ecre7")
+
+    assert before == shown(root, collection)
+
+
+def test_a_simulated_edit_is_checked(root, collection):
+    answer = edit(root, collection, {"simulate": "true"}, maxOneVersionSize="5GB")
+
+    assert answer.json["error_code"] == 4002
+
+
+def test_a_password_protects_the_versions_uploaded_from_then_on(root, lister, collection):
+    root.push(collection, b"one")
+    edit(root, collection, password="p-5ecre7")
+    root.push(collection, b"two")
+
+    assert statuses(lister, collection) == [200, 403]
+
+
+def test_a_protected_version_opens_with_the_password(root, lister, collection):
+    edit(root, collection, password="p-5ecre7")
+    root.push(collection, b"one")
+    root.push(collection, b"two")
+
+    assert statuses(lister, collection, "p-5ecre7") == [200, 200]
+
+
+def test_a_password_of_the_creation_protects_too(root, make_collection):
+    collection = make_collection(password="p-5ecre7")
+    name = root.push(collection).json["version"]["file"]["filename"]
+
+    assert root.app.get(f"/repository/file/{name}", status="*").status_int == 403
+
+
+def test_an_edit_that_leaves_the_password_out_keeps_it(root, lister, collection):
+    edit(root, collection, password="p-5ecre7")
+    edit(root, collection, description="new")
+    root.push(collection, b"one")
+    root.push(collection, b"two")
+
+    assert statuses(lister, collection) == [403, 403]
+
+
+def test_an_empty_password_removes_it_from_then_on(root, lister, collection):
+    edit(root, collection, password="p-5ecre7")
+    root.push(collection, b"one")
+    edit(root, collection, password="")
+    root.push(collection, b"two")
+
+    assert statuses(lister, collection) == [403, 200]
+
+
+def test_a_new_password_is_for_new_versions(root, lister, collection):
+    edit(root, collection, password="old-5ecre7")
+    root.push(collection, b"one")
+    edit(root, collection, password="new-5ecre7")
+    root.push(collection, b"two")
+
+    assert statuses(lister, collection, "new-5ecre7") == [403, 200]
+
+
+def test_a_password_of_251_characters_is_refused(root, collection):
+    answer = edit(root, collection, password="x" * 251)
+
+    assert set(answer.json["fields"]) == {"form.password"}
+
+
+def allow(caller, collection, token, query=()):
+    return caller.post(f"{COLLECTIONS}/{collection}/token", {"token": token}, query)
+
+
+def disallow(caller, collection, token, query=()):
+    return caller.delete(f"{COLLECTIONS}/{collection}/token/{token}", query)
+
+
+def test_an_allowed_token_is_answered_with_its_collection(root, collection, make_token):
+    token = make_token()
+    answer = allow(root, collection, token.upper())
+
+    assert answer.status_int == 200
+    assert answer.json == {
+        "status": "OK",
+        "http_code": 200,
+        "data": {"token": {"id": token}, "collection": shown(root, collection), "tokens_count": 2},
+    }
+
+
+def test_a_removed_token_is_answered_with_its_collection(root, collection, member):
+    token = member().token
+    answer = disallow(root, collection, token)
+
+    assert answer.status_int == 200
+    assert answer.json == {
+        "status": "OK",
+        "http_code": 200,
+        "data": {"token": {"id": token}, "collection": shown(root, collection), "tokens_count": 1},
+    }
+
+
+@pytest.mark.parametrize(("change", "count"), [(allow, 2), (disallow, 1)])
+def test_twice_is_fine(root, collection, make_token, change, count):
+    token = make_token()
+    answers = [change(root, collection, token) for _ in range(2)]
+
+    assert [(answer.status_int, answer.json["data"]["tokens_count"]) for answer in answers] == [(200, count)] * 2
+
+
+def test_an_allowed_token_gets_in(root, collection, holder):
+    caller = holder(Role.LIST_VERSIONS)
+    allow(root, collection, caller.token)
+
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200
+
+
+def test_a_removed_token_stays_out(root, collection, member):
+    caller = member(Role.LIST_VERSIONS)
+    disallow(root, collection, caller.token)
+
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 403
+
+
+def test_the_last_token_can_be_removed(root, collection):
+    answer = disallow(root, collection, root.token)
+
+    assert answer.json["data"]["tokens_count"] == 0
+
+
+@pytest.mark.parametrize("token", [NOBODY, "x"])
+@pytest.mark.parametrize("change", [allow, disallow])
+def test_an_unknown_token_is_refused(root, collection, change, token):
+    answer = change(root, collection, token)
+
+    assert (answer.status_int, answer.json["fields"]) == (400, {"form.token": ["token_not_found"]})
+
+
+@pytest.mark.parametrize("token", [None, 5, [], {}])
+def test_a_token_is_named_by_a_text(root, collection, token):
+    answer = allow(root, collection, token)
+
+    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.token"})
+
+
+def test_simulated_allowing_counts_and_changes_nothing(root, collection, holder):
+    caller = holder(Role.LIST_VERSIONS)
+    answer = allow(root, collection, caller.token, {"simulate": "true"})
+
+    assert answer.json["data"]["tokens_count"] == 2
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 403
+
+
+def test_simulated_removal_counts_and_changes_nothing(root, collection, member):
+    caller = member(Role.LIST_VERSIONS)
+    answer = disallow(root, collection, caller.token, {"simulate": "true"})
+
+    assert answer.json["data"]["tokens_count"] == 1
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200

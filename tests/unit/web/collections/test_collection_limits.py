@@ -1,0 +1,144 @@
+"""Contract 4.1: the three limits of a collection: how they are written, and who may switch them off."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.answers import COUNT, ONE, TOTAL
+from support.client import refusal, with_settings
+
+
+def test_what_is_omitted_takes_the_settings(root):
+    made = root.create().json["collection"]
+
+    assert (made["max_backups_count"], made["max_one_backup_version_size"], made["max_collection_size"]) == (
+        0,
+        4_000_000_000,
+        15_000_000_000,
+    )
+
+
+@with_settings(backup__max_versions="7", backup__one_version_max_size="1MB", backup__collection_max_size="7MB")
+def test_what_is_omitted_takes_other_settings(root):
+    made = root.create().json["collection"]
+
+    assert (made["max_backups_count"], made["max_one_backup_version_size"], made["max_collection_size"]) == (
+        7,
+        1_000_000,
+        7_000_000,
+    )
+
+
+def test_omitting_limits_needs_no_role(holder):
+    answer = holder(Role.CREATE_COLLECTIONS).create()
+
+    assert answer.status_int == 202
+
+
+@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
+@pytest.mark.parametrize("zero", [0, "0"])
+def test_switching_a_limit_off_needs_its_role(holder, field, zero):
+    answer = holder(Role.CREATE_COLLECTIONS).create(**{field: zero})
+
+    assert (answer.status_int, answer.json["error_code"], answer.json["collection"]) == (403, 403, None)
+
+
+@pytest.mark.parametrize("zero", ["0B", "0 GB", "0.0", 0])
+def test_zero_bytes_are_zero_however_they_are_written(holder, zero):
+    answer = holder(Role.CREATE_COLLECTIONS).create(maxCollectionSize=zero)
+
+    assert answer.status_int == 403
+
+
+@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
+def test_the_role_switches_a_limit_off(holder, field):
+    answer = holder(Role.CREATE_COLLECTIONS, Role.INFINITE_LIMITS).create(**{field: 0})
+
+    assert answer.status_int == 202
+
+
+@with_settings(backup__max_versions="7")
+def test_a_limit_that_is_off_is_above_no_ceiling(root):
+    answer = root.create(maxBackupsCount=0, maxOneVersionSize=0, maxCollectionSize=0)
+
+    assert answer.status_int == 202
+
+
+@pytest.mark.parametrize(
+    ("size", "bytes_"),
+    [
+        (10, 10),
+        ("10", 10),
+        ("10B", 10),
+        ("10b", 10),
+        ("1kB", 1000),
+        ("1KB", 1000),
+        ("1 MB", 10**6),
+        ("1gb", 10**9),
+        ("1KiB", 1024),
+        ("1kib", 1024),
+        ("1MiB", 1024**2),
+        ("1GiB", 1024**3),
+        ("1.5GB", 1_500_000_000),
+        ("0.5KiB", 512),
+        ("0.001TB", 10**9),
+        ("0.001TiB", 1024**4 // 1000),
+        ("1.0000001kB", 1000),
+    ],
+)
+def test_sizes_are_read(root, size, bytes_):
+    answer = root.create(maxOneVersionSize=size)
+
+    assert answer.json["collection"]["max_one_backup_version_size"] == bytes_
+
+
+@with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")
+@pytest.mark.parametrize("size", [2**63 - 1, str(2**63 - 1), "9223372036854775807B"])
+def test_a_size_goes_up_to_63_bits(root, size):
+    answer = root.create(maxOneVersionSize=size)
+
+    assert answer.json["collection"]["max_one_backup_version_size"] == 2**63 - 1
+
+
+@pytest.mark.parametrize("field", [ONE, TOTAL])
+@pytest.mark.parametrize(
+    "size",
+    [
+        "5 parsecs",
+        "",
+        " ",
+        "GB",
+        "1,5GB",
+        "1.5.5GB",
+        "1e5",
+        "0x10",
+        "1 0",
+        " 10",
+        "10GB\n",
+        "10\nGB",
+        "10  GB",
+        "10 ",
+        "10XB",
+        "1PB",
+        "NaN",
+    ]
+    + [2**63, str(2**63), "9223373TB", 1.5, True, [], {}, "\u0661", "1" * 5000, "--1"],
+)
+def test_other_sizes_are_refused(root, field, size):
+    answer = root.create(**{field: size})
+
+    assert refusal(answer) == (400, "Form validation error", 400, {field: "cannot_parse_disk_space_check_format"})
+
+
+@pytest.mark.parametrize("count", ["a", "", "1.5", 1.5, True, [], {}, "1e3", 10**30, "5MB", " 1"])
+def test_a_count_is_a_whole_number(root, count):
+    answer = root.create(maxBackupsCount=count)
+
+    assert refusal(answer) == (400, "Form validation error", 400, {COUNT: "expected_int_type"})
+
+
+@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
+@pytest.mark.parametrize("value", [-1, "-1"])
+def test_no_limit_is_negative(root, field, value):
+    answer = root.create(**{field: value})
+
+    assert refusal(answer) == (400, "Form validation error", 400, {field: "number_cannot_be_negative_value"})

@@ -1,0 +1,129 @@
+"""Contract 4.1: the table of the rules that a collection keeps, and the fields that ask for one."""
+
+import uuid
+
+import pytest
+
+from support.answers import COUNT, ONE, SMALL, TOTAL
+from support.client import refusal, with_settings
+
+STRATEGIES = "unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new"
+
+
+def test_null_is_omitted(root):
+    answer = root.create(maxBackupsCount=None, strategy=None, description=None, password=None, id=None)
+
+    assert answer.status_int == 202
+
+
+@pytest.mark.parametrize("strategy", ["", "nothing", "DELETE_OLDEST_WHEN_ADDING_NEW", "x" * 1000])
+def test_an_unknown_strategy_is_answered_with_the_known_ones(root, strategy):
+    answer = root.create(strategy=strategy)
+
+    assert refusal(answer) == (400, "Form validation error", 400, {"strategy": STRATEGIES})
+
+
+@pytest.mark.parametrize("strategy", ["delete_oldest_when_adding_new", "alert_when_backup_limit_reached"])
+def test_both_strategies_can_be_had(root, strategy):
+    answer = root.create(strategy=strategy)
+
+    assert answer.json["collection"]["strategy"] == strategy
+
+
+@pytest.mark.parametrize("filename", ["", "a/b", "..", "a" * 201, "\0", " a"])
+def test_the_file_name_follows_the_rule_of_uploads(root, filename):
+    answer = root.create(filename=filename)
+
+    expected = {"filename": "File name is not valid, please normalize it"}
+    assert refusal(answer) == (400, "Form validation error", 400, expected)
+
+
+def test_a_refused_form_carries_the_whole_envelope(root):
+    answer = root.create(maxBackupsCount=-1)
+
+    assert answer.json == {
+        "status": "Form validation error",
+        "error_code": 400,
+        "http_code": 400,
+        "exit_code": 400,
+        "errors": {COUNT: "number_cannot_be_negative_value"},
+        "collection": None,
+        "context": None,
+        "fields": {f"form.{COUNT}": ["number_cannot_be_negative_value"]},
+    }
+
+
+@pytest.mark.parametrize("description", ["a\0b", "\0", "x" * 1025])
+def test_a_description_is_text_that_every_database_keeps(root, description):
+    answer = root.create(description=description)
+
+    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.description"})
+
+
+def test_a_description_may_have_lines(root):
+    answer = root.create(description="one\ntwo \N{SNOWMAN}")
+
+    assert answer.json["collection"]["description"] == "one\ntwo \N{SNOWMAN}"
+
+
+def test_unknown_fields_are_refused(root):
+    answer = root.create(x=1)
+
+    assert answer.json["fields"] == {"form": ['This request does not support extra parameters such as "x"']}
+
+
+CEILINGS = with_settings(backup__max_versions="5")
+
+
+@CEILINGS
+@pytest.mark.parametrize(
+    ("form", "code", "field", "text", "context"),
+    [
+        ({COUNT: 6}, 4000, COUNT, "max_backups_count_too_many", {"max": 5}),
+        ({ONE: 4_000_000_001}, 4002, ONE, "max_one_version_size_too_big", {"max": "4.00GB"}),
+        ({TOTAL: "16GB"}, 4001, TOTAL, "max_collection_size_too_big", {"max": "15.00GB"}),
+        ({TOTAL: "1GB"}, 4003, TOTAL, "max_collection_size_is_lower_than_single_element_size", None),
+        ({ONE: 11, TOTAL: 10}, 4003, TOTAL, "max_collection_size_is_lower_than_single_element_size", None),
+        (
+            {COUNT: 5, ONE: "5MB", TOTAL: "20MB"},
+            4003,
+            TOTAL,
+            "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items",
+            {"needsAtLeastValue": "25.00MB"},
+        ),
+        ({"id": "x"}, 4011, "id", "custom_id_is_not_uuid_format", None),
+        ({"id": str(uuid.UUID(int=1))}, 4011, "id", "custom_id_is_not_uuid_format", None),
+    ],
+)
+def test_a_broken_rule_has_its_code_text_and_context(root, form, code, field, text, context):
+    answer = root.create(**form)
+
+    assert (refusal(answer), answer.json["context"], answer.json["collection"]) == (
+        (400, "Logic validation error", code, {field: text}),
+        context,
+        None,
+    )
+
+
+@CEILINGS
+@pytest.mark.parametrize(
+    "form", [{COUNT: 5}, {ONE: "4GB"}, {TOTAL: "15GB"}, SMALL, {COUNT: 5, TOTAL: "4GB"}, {ONE: 10, TOTAL: 10}]
+)
+def test_up_to_the_ceilings_all_is_fine(root, form):
+    answer = root.create(**form)
+
+    assert answer.status_int == 202
+
+
+@with_settings(backup__max_versions="0", backup__one_version_max_size="0", backup__collection_max_size="0")
+def test_a_ceiling_of_zero_is_none(root):
+    answer = root.create(maxBackupsCount=10**9, maxOneVersionSize="100TB", maxCollectionSize=2**63 - 1)
+
+    assert answer.json["error_code"] == 4003
+
+
+@with_settings(backup__max_versions="0", backup__one_version_max_size="0", backup__collection_max_size="0")
+def test_without_ceilings_limits_may_be_large(root):
+    answer = root.create(maxBackupsCount=10**9, maxOneVersionSize=10**9, maxCollectionSize=10**18)
+
+    assert answer.status_int == 202

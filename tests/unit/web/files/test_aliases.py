@@ -1,0 +1,198 @@
+import logging
+import os
+import time
+
+import pytest
+
+from frepo_core.errors import ConfigurationError
+from frepo_core.services.files.aliases import Aliases
+
+
+@pytest.fixture
+def mapping(tmp_path):
+    return tmp_path / "ids_mapping.yaml"
+
+
+@pytest.fixture
+def file(app, admin):
+    return app.post(f"/repository/file/upload?fileName=a.txt&_token={admin}", b"content").json["filename"]
+
+
+@pytest.mark.parametrize("prefix", ["/repository/file", "/public/download"])
+def test_an_alias_is_another_name_for_downloads(app, file, mapping, prefix):
+    mapping.write_text(f"nice.txt: {file}\n")
+
+    got, head = app.get(f"{prefix}/nice.txt"), app.head(f"{prefix}/nice.txt")
+
+    assert (got.body, head.headers["ETag"]) == (b"content", got.headers["ETag"])
+
+
+def test_the_stored_name_goes_on_working(app, file, mapping):
+    mapping.write_text(f"nice.txt: {file}\n")
+
+    assert app.get(f"/repository/file/{file}").body == b"content"
+
+
+def test_an_alias_of_a_protected_file_wants_its_password(app, admin, mapping):
+    name = app.post(f"/repository/file/upload?fileName=b&password=word-5ecre7&_token={admin}", b"x").json["filename"]
+    mapping.write_text(f"nice: {name}\n")
+
+    app.get("/repository/file/nice", status=403)
+    assert app.get("/repository/file/nice?password=word-5ecre7").body == b"x"
+
+
+def test_an_alias_of_a_version_stays_closed(app, admin, mapping):
+    form = {"filename": "db.sql"}
+    collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]
+    added = app.post(f"/repository/collection/{collection}/backup?_token={admin}", b"SELECT 1;")
+    mapping.write_text(f"nice: {added.json['version']['file']['filename']}\n")
+
+    app.get("/repository/file/nice", status=403)
+
+
+def test_an_alias_deletes_nothing(app, admin, file, mapping):
+    mapping.write_text(f"nice: {file}\n")
+
+    app.delete(f"/repository/file/nice?_token={admin}", status=404)
+
+
+@pytest.mark.parametrize("written", ["zdje\u0328cie.png", "zdj\u0119cie.png"])
+@pytest.mark.parametrize("asked", ["zdje%CC%A8cie.png", "zdj%C4%99cie.png"])
+def test_an_alias_of_any_script_is_found_in_either_form(app, file, mapping, written, asked):
+    mapping.write_text(f"{written}: {file}\n")
+
+    assert app.get(f"/repository/file/{asked}").body == b"content"
+
+
+def test_an_alias_of_nothing_is_not_found(app, mapping):
+    mapping.write_text("nice: nothing\n")
+
+    app.get("/repository/file/nice", status=404)
+
+
+def test_a_missing_file_is_no_alias(mapping):
+    assert Aliases(mapping).resolve("nice") == "nice"
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
+def test_an_empty_file_is_no_alias(mapping, text):
+    mapping.write_text(text)
+
+    assert Aliases(mapping).resolve("nice") == "nice"
+
+
+def test_numbers_are_names_like_others(mapping):
+    mapping.write_text("007: 1e3\ntrue: 0x10\n")
+    aliases = Aliases(mapping)
+
+    assert [aliases.resolve(name) for name in ("007", "7", "true")] == ["1e3", "7", "0x10"]
+
+
+def test_the_file_is_not_looked_at_for_each_download(mapping):
+    aliases = Aliases(mapping, look_seconds=3600)
+    aliases.resolve("nice")
+
+    mapping.write_text("nice: one\n")
+
+    assert aliases.resolve("nice") == "nice"
+
+
+def test_a_changed_file_is_noticed_within_a_second(mapping):
+    mapping.write_text("nice: one\n")
+    aliases = Aliases(mapping)
+    before = aliases.resolve("nice")
+
+    mapping.write_text("nice: other\n")
+    time.sleep(1)
+
+    assert (before, aliases.resolve("nice")) == ("one", "other")
+
+
+def test_a_changed_file_is_read_again(mapping):
+    mapping.write_text("nice: one\n")
+    aliases = Aliases(mapping, look_seconds=0)
+
+    mapping.write_text("nice: other\n")
+
+    assert aliases.resolve("nice") == "other"
+
+
+def test_a_file_that_comes_and_goes_is_noticed(mapping):
+    aliases = Aliases(mapping, look_seconds=0)
+
+    mapping.write_text("nice: one\n")
+    came = aliases.resolve("nice")
+    mapping.unlink()
+
+    assert (came, aliases.resolve("nice")) == ("one", "nice")
+
+
+def test_a_file_that_was_replaced_is_noticed_whatever_its_times(mapping, tmp_path):
+    mapping.write_text("nice: one\n")
+    aliases, times = Aliases(mapping, look_seconds=0), mapping.stat()
+    other = tmp_path / "other"
+    other.write_text("nice: two\n")
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    other.replace(mapping)
+
+    assert aliases.resolve("nice") == "two"
+
+
+BROKEN = {
+    "no map": ("a: b\n", "- a\n- b\n", 1),
+    "a syntax error": ("a: b\n", "a: b\nc: [\n", 3),
+    "a list for a name": ("a: b\n", "a: b\nc: [d]\n", 2),
+    "a name without a value": ("a: b\n", "# x\na: b\nc:\n", 3),
+    "an alias that is there twice": ("a: b\n", "a: b\n\nc: d\na: e\n", 4),
+    "a second document": ("a: b\n", "a: b\n---\nc: d\n", 2),
+    "a character that YAML forbids": ("a: b\n", "a: b\nc: d\ne: \x00\n", 3),
+    "a byte that is not UTF-8": ("a: b\n", b"a: b\nc: \xff\n", 2),
+    "an anchor that is not there": ("a: b\n", "a: b\nc: *d\n", 2),
+    "nesting without end": ("a: b\n", "c: " + "[" * 5000 + "\n", 1),
+}
+
+
+def write(mapping, text):
+    mapping.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_keeps_the_service_from_starting_and_its_line_is_named(mapping, case):
+    _, text, line = BROKEN[case]
+    write(mapping, text)
+
+    with pytest.raises(ConfigurationError, match=rf"IDS_MAPPING_FILE.*line {line}: \S"):
+        Aliases(mapping)
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_file_that_breaks_later_keeps_the_old_map_and_its_line_is_logged_once(mapping, caplog, case):
+    good, text, line = BROKEN[case]
+    write(mapping, good)
+    aliases = Aliases(mapping, look_seconds=0)
+
+    write(mapping, text)
+    with caplog.at_level(logging.ERROR):
+        resolved = [aliases.resolve("a"), aliases.resolve("a")]
+
+    assert resolved == ["b", "b"]
+    assert [f"line {line}:" in record.message for record in caplog.records] == [True]
+
+
+def test_a_file_that_was_mended_is_read(mapping):
+    write(mapping, "a: b\n")
+    aliases = Aliases(mapping, look_seconds=0)
+    write(mapping, "a: [\n")
+    aliases.resolve("a")
+
+    write(mapping, "a: mended\n")
+
+    assert aliases.resolve("a") == "mended"
+
+
+def test_a_folder_in_the_files_place_is_refused(mapping):
+    mapping.mkdir()
+
+    with pytest.raises(ConfigurationError, match="IDS_MAPPING_FILE"):
+        Aliases(mapping)

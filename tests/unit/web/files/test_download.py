@@ -1,0 +1,255 @@
+"""Contract 2.4: downloading files, their headers, and who may."""
+
+import email.utils
+import hashlib
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.answers import CLOSED
+from support.samples import DOCUMENTS, HTML, IMAGES, PDF, PNG, SVG, VIDEOS
+
+CONTENT = b"0123456789"
+ETAG = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
+ANCIENT, FUTURE = "Mon, 01 Jan 2001 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"
+
+
+@pytest.fixture
+def name(uploader):
+    return uploader.upload(CONTENT, "a b.txt").json["filename"]
+
+
+@pytest.fixture
+def secret(uploader):
+    return uploader.upload(CONTENT, "a.txt", password="pass word \xfc-5ecre7").json["filename"]
+
+
+@pytest.mark.parametrize("prefix", ["/repository/file/", "/public/download/"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_headers_of_a_download(stranger, name, prefix, method):
+    answer = stranger.call(method, prefix + name)
+
+    assert answer.status_int == 200
+    assert {
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "public, max-age=25200, immutable",
+        "Content-Disposition": 'inline; filename="a b.txt"',
+        "Content-Length": "10",
+        "Content-Security-Policy": "sandbox",
+        "ETag": ETAG,
+        "Repr-Digest": "sha-256=:hNiYd/DUBB77a/kaFvAkjy/Vc+avBcGflr7bn4gveII=:",
+        "X-Content-Type-Options": "nosniff",
+    }.items() <= dict(answer.headers).items()
+
+
+def test_a_download_carries_the_content(stranger, name):
+    answer = stranger.download(name)
+
+    assert answer.body == CONTENT
+
+
+def test_head_carries_no_content(stranger, name):
+    answer = stranger.head(f"/repository/file/{name}")
+
+    assert answer.body == b""
+
+
+def test_a_download_tells_when_it_was_stored(stranger, name, services):
+    answer = stranger.download(name)
+
+    stored = services.files.find(name).created_at.replace(microsecond=0)
+    assert stored == email.utils.parsedate_to_datetime(answer.headers["Last-Modified"])
+
+
+@pytest.mark.parametrize(
+    ("content", "mime"), [(PNG, "image/png"), (PDF, "application/pdf"), (b'{"a": 1}', "application/json")]
+)
+def test_the_content_type_is_the_sniffed_one(uploader, stranger, content, mime):
+    name = uploader.upload(content, "a.html").json["filename"]
+    answer = stranger.download(name)
+
+    assert answer.headers["Content-Type"] == mime
+
+
+INLINE = [IMAGES["image/png"], IMAGES["image/gif"], VIDEOS["video/mp4"], PDF, b"plain text"]
+ATTACHED = [SVG, HTML, DOCUMENTS["application/json"], DOCUMENTS["text/csv"], b"<?xml version='1.0'?><a/>", bytes(9)]
+
+
+@pytest.mark.parametrize(
+    ("content", "disposition"),
+    [(content, "inline") for content in INLINE] + [(content, "attachment") for content in ATTACHED],
+)
+def test_only_what_cannot_run_is_shown_in_place(uploader, stranger, content, disposition):
+    name = uploader.upload(content, "a.png").json["filename"]
+    answer = stranger.download(name)
+
+    assert answer.headers["Content-Disposition"] == f'{disposition}; filename="a.png"'
+
+
+@pytest.mark.parametrize(
+    ("wanted", "body", "content_range"),
+    [
+        ("bytes=0-3", b"0123", "bytes 0-3/10"),
+        ("bytes=4-", b"456789", "bytes 4-9/10"),
+        ("bytes=-3", b"789", "bytes 7-9/10"),
+        ("bytes=-99", CONTENT, "bytes 0-9/10"),
+        ("bytes=8-99", b"89", "bytes 8-9/10"),
+        ("bytes=9-9", b"9", "bytes 9-9/10"),
+    ],
+)
+def test_a_range_is_sent(stranger, name, wanted, body, content_range):
+    answer = stranger.download(name, headers={"Range": wanted})
+
+    assert (answer.status_int, answer.body) == (206, body)
+    assert (answer.headers["Content-Range"], answer.headers["Content-Length"]) == (content_range, str(len(body)))
+
+
+@pytest.mark.parametrize("wanted", ["bytes=10-", "bytes=99-100", "bytes=-0"])
+def test_a_range_beyond_the_end_is_416(stranger, name, wanted):
+    answer = stranger.download(name, headers={"Range": wanted})
+
+    assert (answer.status_int, answer.headers["Content-Range"]) == (416, "bytes */10")
+
+
+@pytest.mark.parametrize("wanted", ["lines=0-3", "bytes=3-0", "bytes", "bytes=a-b", "bytes=", "bytes=-", "0-3"])
+def test_a_range_that_cannot_be_read_is_ignored(stranger, name, wanted):
+    answer = stranger.download(name, headers={"Range": wanted})
+
+    assert (answer.status_int, answer.body) == (200, CONTENT)
+
+
+def test_for_several_ranges_the_whole_is_sent(stranger, name):
+    answer = stranger.download(name, headers={"Range": "bytes=0-1,5-6"})
+
+    assert (answer.status_int, answer.body) == (200, CONTENT)
+
+
+def test_the_head_of_a_range_is_the_whole_ones(stranger, name):
+    answer = stranger.head(f"/repository/file/{name}", headers={"Range": "bytes=0-3"})
+
+    assert (answer.status_int, answer.headers["Content-Length"]) == (200, "10")
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("If-None-Match", ETAG, 304),
+        ("If-None-Match", f"W/{ETAG}", 304),
+        ("If-None-Match", f'"other", {ETAG}', 304),
+        ("If-None-Match", "*", 304),
+        ("If-None-Match", '"other"', 200),
+        ("If-Modified-Since", FUTURE, 304),
+        ("If-Modified-Since", ANCIENT, 200),
+        ("If-Match", ETAG, 200),
+        ("If-Match", "*", 200),
+        ("If-Match", '"other"', 412),
+        ("If-Unmodified-Since", FUTURE, 200),
+        ("If-Unmodified-Since", ANCIENT, 412),
+    ],
+)
+def test_conditions_hold(stranger, name, header, value, status):
+    answer = stranger.download(name, headers={header: value})
+
+    assert answer.status_int == status
+
+
+def test_a_304_has_no_body_and_keeps_its_validators(stranger, name):
+    answer = stranger.download(name, headers={"If-None-Match": ETAG})
+
+    assert (answer.body, answer.headers["ETag"], "Content-Length" in answer.headers) == (b"", ETAG, False)
+
+
+def test_if_none_match_wins_over_the_date(stranger, name):
+    answer = stranger.download(name, headers={"If-None-Match": '"other"', "If-Modified-Since": FUTURE})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [(ETAG, 206), ('"other"', 200), (f"W/{ETAG}", 200), (ANCIENT, 200), ("nonsense", 200)]
+)
+def test_if_range_guards_the_range(stranger, name, value, status):
+    answer = stranger.download(name, headers={"Range": "bytes=0-3", "If-Range": value})
+
+    assert answer.status_int == status
+
+
+def test_if_range_takes_the_date_of_the_file(stranger, name):
+    date = stranger.download(name).headers["Last-Modified"]
+    answer = stranger.download(name, headers={"Range": "bytes=0-3", "If-Range": date})
+
+    assert answer.status_int == 206
+
+
+def test_an_unknown_file_is_not_found(stranger):
+    answer = stranger.download("none.txt")
+
+    assert answer.json == {
+        "status": "File not found in the storage",
+        "error_code": 404,
+        "http_code": 404,
+        "exit_code": 404,
+    }
+
+
+def test_a_file_that_is_not_public_is_open_to_those_who_know_its_name(stranger, name):
+    answer = stranger.download(name)
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"password": ""}, {"password": "wrong-5ecre7"}, {"password": "PASS WORD \xfc-5ecre7"}]
+)
+def test_a_protected_file_is_closed_without_its_password(stranger, secret, query):
+    answer = stranger.download(secret, query)
+
+    assert (answer.status_int, answer.json["status"], answer.json["error_code"]) == (403, CLOSED, 403)
+
+
+def test_a_protected_file_opens_with_its_password(stranger, secret):
+    answer = stranger.download(secret, {"password": "pass word \xfc-5ecre7"})
+
+    assert (answer.body, answer.headers["Cache-Control"]) == (CONTENT, "private, no-store")
+
+
+def test_the_password_may_be_in_a_header(stranger, secret):
+    header = "pass word \xfc-5ecre7".encode().decode("latin-1")  # UTF-8, as curl sends it
+    answer = stranger.download(secret, headers={"X-File-Password": header})
+
+    assert answer.status_int == 200
+
+
+def test_an_ascii_password_may_be_in_a_header(stranger, uploader):
+    name = uploader.upload(password="secret-5ecre7").json["filename"]
+    answer = stranger.download(name, headers={"X-File-Password": "secret-5ecre7"})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("role", [Role.VIEW_ANY_FILE, Role.ADMINISTRATOR])
+def test_view_any_file_opens_without_the_password(holder, secret, role):
+    answer = holder(role).download(secret)
+
+    assert answer.status_int == 200
+
+
+def test_no_other_role_opens_without_the_password(holder, secret):
+    roles = set(Role) - {Role.VIEW_ANY_FILE, Role.ADMINISTRATOR}
+    answer = holder(*roles).download(secret)
+
+    assert answer.status_int == 403
+
+
+def test_a_closed_file_answers_no_304(stranger, secret):
+    answer = stranger.download(secret, headers={"If-None-Match": ETAG})
+
+    assert answer.status_int == 403
+
+
+def test_missing_bytes_are_a_fault_of_the_service(stranger, name, tmp_path, caplog):
+    next(path for path in (tmp_path / "storage").rglob("*") if path.is_file()).unlink()
+    answer = stranger.download(name)
+
+    assert (answer.status_int, answer.json["http_code"]) == (500, 500)
+    assert "are missing" in caplog.text

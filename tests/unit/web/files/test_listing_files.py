@@ -1,0 +1,311 @@
+import pytest
+
+from frepo_core.domain.roles import Role
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
+MASKED = {
+    "publicUrl": "",
+    "filename": "anonymous",
+    "requested_filename": "anonymous",
+    "contentHash": "",
+    "tags": [],
+    "public": None,
+}
+
+
+@pytest.fixture
+def upload(app, admin):
+    """Upload a public file; return its stored name."""
+
+    def upload(name, content=None, token=admin, **more):
+        query = {"fileName": name, "public": "true", **more}
+        answer = app.post(
+            f"/repository/file/upload?{'&'.join(f'{key}={value}' for key, value in query.items())}",
+            content or name.encode(),
+            headers={"token": token},
+        )
+        return answer.json["filename"]
+
+    return upload
+
+
+@pytest.fixture
+def listing(app, admin):
+    """List files; return the answer's rows."""
+
+    def listing(query="", token=admin):
+        return app.get(f"/repository?{query}", headers={"token": token}).json["results"]
+
+    return listing
+
+
+@pytest.fixture
+def names(listing):
+    """List files; return the names without the ten digits before them."""
+    return lambda query="", **more: [row["filename"][10:] for row in listing(query, **more)]
+
+
+def test_a_row_tells_what_clients_know(app, upload, listing):
+    stored = upload("a.txt", b"content", tags="news")
+
+    (row,) = listing()
+
+    assert row.pop("dateAdded").keys() == {"date", "timezone_type", "timezone"}
+    assert row.pop("id") > 0
+    assert row == {
+        "publicUrl": f"http://localhost:80/repository/file/{stored}",
+        "filename": stored,
+        "requested_filename": stored[10:],
+        "contentHash": "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73",
+        "mimeType": "text/plain",
+        "tags": ["news"],
+        "public": True,
+        "size": 7,
+        "attributes": {"isPasswordProtected": False},
+    }
+
+
+def test_the_newest_is_first(upload, names):
+    for name in "abc":
+        upload(name)
+
+    assert names() == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("b-c", ["A.B-C_d.txt"]),
+        ("A.B-C_D.TXT", ["A.B-C_d.txt"]),
+        ("_", ["A.B-C_d.txt"]),
+        ("%25", []),
+        ("%25.%25", []),
+        ("x_y", []),
+        ("zy.t", ["xzy.txt"]),
+        ("ZY.TX", ["xzy.txt"]),
+        ("%22xzy%22", []),
+        ("xzy*", []),
+        ("xzy+OR+txt", []),
+        ("/", []),
+        ("\\", []),
+        ("'", []),
+        ("", ["xzy.txt", "A.B-C_d.txt"]),
+        ("txt", ["xzy.txt", "A.B-C_d.txt"]),
+    ],
+)
+def test_a_search_takes_every_character_for_itself_in_any_case(upload, names, search, found):
+    upload("A.B-C_d.txt")
+    upload("xzy.txt")
+
+    assert names(f"searchQuery={search}") == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("tags[]=one", ["12", "1"]),
+        ("tags[0]=one", ["12", "1"]),
+        ("tags[0]=one&tags[1]=two", ["2", "12", "1"]),
+        ("tags[]=one&tags[]=two", ["2", "12", "1"]),
+        ("tags=two", ["2", "12"]),
+        ("tags[]=ONE", ["12", "1"]),
+        ("tags[]=three", []),
+        ("tags[]=one&tags[]=three", ["12", "1"]),
+        ("tags[]=o%25", []),
+    ],
+)
+def test_one_of_the_tags_suffices(upload, names, query, found):
+    upload("1", tags="one")
+    upload("12", **{"tags[]": "one&tags[]=two"})
+    upload("2", tags="two")
+    upload("0")
+
+    assert names(query) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("mimes[]=image/png", ["p"]),
+        ("mimes[]=image/png&mimes[]=text/plain", ["t", "p"]),
+        ("mimes=Text/Plain", ["t"]),
+        ("mimes[]=image", []),
+    ],
+)
+def test_one_of_the_types_suffices(upload, names, query, found):
+    upload("p", PNG)
+    upload("t", b"some words")
+
+    assert names(query) == found
+
+
+def test_conditions_add_up(upload, names):
+    upload("a1", tags="one")
+    upload("b1", tags="one")
+    upload("a2", tags="two")
+
+    assert names("searchQuery=a&tags[]=one&mimes[]=text/plain") == ["a1"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "pagination"),
+    [
+        ("limit=2", ["e", "d"], {"current": 1, "max": 3, "perPage": 2}),
+        ("limit=2&page=3", ["a"], {"current": 3, "max": 3, "perPage": 2}),
+        ("limit=2&page=4", [], {"current": 4, "max": 3, "perPage": 2}),
+        ("limit=1000&page=1000000000", [], {"current": 1000000000, "max": 1, "perPage": 1000}),
+        ("limit=5", ["e", "d", "c", "b", "a"], {"current": 1, "max": 1, "perPage": 5}),
+        ("", ["e", "d", "c", "b", "a"], {"current": 1, "max": 1, "perPage": 20}),
+        ("searchQuery=nothing", [], {"current": 1, "max": 1, "perPage": 20}),
+    ],
+)
+def test_pages_are_cut_and_counted(app, admin, upload, query, found, pagination):
+    for name in "abcde":
+        upload(name)
+
+    answer = app.get(f"/repository?{query}", headers={"token": admin}).json
+
+    assert [row["filename"][10:] for row in answer["results"]] == found
+    assert answer["pagination"] == pagination
+
+
+@pytest.mark.parametrize(("page", "last"), [(1, 2), (2, 3), (3, 3)])
+def test_pages_are_counted_some_way_ahead_only(app, admin, upload, monkeypatch, page, last):
+    monkeypatch.setattr("frepo_core.services.files.file_query.AHEAD", 2)
+    for name in "abcde":
+        upload(name)
+
+    answer = app.get(f"/repository?limit=2&page={page}", headers={"token": admin}).json
+
+    assert last == answer["pagination"]["max"]
+
+
+def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, upload, names):
+    app.delete(f"/repository/file/{upload('gone-for-good')}", headers={"token": admin})
+    upload("gone-for-now")
+
+    assert names("searchQuery=GONE-FOR") == ["gone-for-now"]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("page=0", "page"),
+        ("page=-1", "page"),
+        ("page=x", "page"),
+        ("page=1.5", "page"),
+        ("page=99999999999999999999", "page"),
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=all", "limit"),
+        ("searchQuery=" + "x" * 256, "searchQuery"),
+        ("password=" + "x" * 251, "password"),
+    ],
+)
+def test_what_cannot_be_a_page_is_a_mistake_in_its_field(app, admin, query, field):
+    answer = app.get(f"/repository?{query}", headers={"token": admin}, status=400)
+
+    assert list(answer.json["fields"]) == [f"form.{field}"]
+
+
+def test_a_query_that_is_not_utf_8_is_refused(app, admin):
+    app.get("/repository?searchQuery=%ff", headers={"token": admin}, status=400)
+
+
+def test_only_an_administrator_sees_what_is_not_public(upload, names, make_token):
+    upload("open")
+    upload("quiet", public="false")
+    every_view_role = make_token(Role.VIEW_LISTING, Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE)
+
+    assert names(token=every_view_role) == ["open"]
+    assert names() == ["quiet", "open"]
+
+
+def test_versions_are_never_listed(app, admin, names):
+    form = {"filename": "db.sql"}
+    collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]
+    app.post(f"/repository/collection/{collection}/backup?_token={admin}", b"SELECT 1;")
+
+    assert names() == []
+
+
+def test_the_listing_has_a_role_of_its_own(app, make_token):
+    app.get("/repository", status=403)
+    app.get("/repository", headers={"token": make_token(Role.VIEW_ANY_FILE, Role.VIEW_ALL_TAGS)}, status=403)
+
+
+NEITHER, FILE_ONLY, SHARED = ([], []), ([], ["a"]), (["a", "b"], ["b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("tags", "password", "given", "roles", "shown"),
+    [
+        (NEITHER, "", "", [], True),
+        (FILE_ONLY, "", "", [], False),
+        ((["a"], []), "", "", [], False),
+        ((["a"], ["b"]), "", "", [], False),
+        (SHARED, "", "", [], True),
+        (FILE_ONLY, "", "", [Role.VIEW_ALL_TAGS], True),
+        (FILE_ONLY, "", "", [Role.VIEW_ANY_FILE], False),
+        (NEITHER, "", "some", [], True),
+        (NEITHER, "word-5ecre7", "", [], False),
+        (NEITHER, "word-5ecre7", "sword-5ecre7", [], False),
+        (NEITHER, "word-5ecre7", "WORD-5ecre7", [], False),
+        (NEITHER, "word-5ecre7", "word-5ecre7", [], True),
+        (NEITHER, "word-5ecre7", "", [Role.VIEW_ANY_FILE], True),
+        (NEITHER, "word-5ecre7", "", [Role.VIEW_ALL_TAGS], False),
+        (SHARED, "word-5ecre7", "", [], False),
+        (SHARED, "word-5ecre7", "word-5ecre7", [], True),
+        (FILE_ONLY, "word-5ecre7", "word-5ecre7", [], False),
+        (FILE_ONLY, "word-5ecre7", "word-5ecre7", [Role.VIEW_ALL_TAGS], True),
+        (FILE_ONLY, "word-5ecre7", "", [Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE], True),
+    ],
+)
+def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
+    upload, listing, make_token, tags, password, given, roles, shown
+):
+    token_tags, file_tags = tags
+    stored = (
+        upload("a", tags="&tags=".join(file_tags), password=password) if file_tags else upload("a", password=password)
+    )
+
+    (row,) = listing(f"password={given}", token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags))
+
+    assert row["filename"] == (stored if shown else "anonymous")
+    assert ({name: row[name] for name in MASKED} == MASKED) is not shown
+    assert row["id"] > 0
+    assert (row["size"], row["attributes"]) == (1, {"isPasswordProtected": bool(password)})
+
+
+@pytest.mark.parametrize(
+    ("token_tags", "roles", "found"),
+    [(["b"], [], []), ([], [], []), (["a", "b"], [], ["a"]), ([], [Role.VIEW_ALL_TAGS], ["a"])],
+)
+@pytest.mark.parametrize("query", ["searchQuery=a.t", "tags=a", "tags=a&searchQuery=t"])
+def test_a_search_does_not_find_by_what_is_masked(upload, names, make_token, token_tags, roles, found, query):
+    upload("a.txt", tags="a")
+
+    assert names(query, token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags)) == [
+        f"{name}.txt" for name in found
+    ]
+
+
+def test_a_search_finds_what_has_no_tags_for_who_has_none(upload, names, make_token):
+    upload("a.txt")
+
+    assert names("searchQuery=a.t", token=make_token(Role.VIEW_LISTING)) == ["a.txt"]
+
+
+def test_an_administrator_sees_everything_unmasked(upload, names, make_token):
+    upload("a", tags="x", password="word-5ecre7")
+
+    assert names(token=make_token(Role.ADMINISTRATOR, tags=["y"])) == ["a"]
+
+
+def test_one_password_opens_all_the_files_that_it_fits(upload, listing, make_token):
+    for n in range(20):
+        upload(str(n), password="word-5ecre7")
+
+    rows = listing("password=word-5ecre7", token=make_token(Role.VIEW_LISTING))
+
+    assert {row["filename"] == "anonymous" for row in rows} == {False}

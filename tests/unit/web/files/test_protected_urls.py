@@ -1,0 +1,358 @@
+import hashlib
+import hmac
+import re
+from pathlib import Path
+
+import pytest
+from webtest import TestApp
+
+from frepo_core.domain.roles import Role
+from frepo_core.errors import ConfigurationError
+from frepo_core.services.access.protected_urls import ProtectedUrls
+from frepo_core.services.container import assemble
+from frepo_core.settings import load_settings
+from frepo_core.web import make_app
+
+TEMPLATE = "$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX"
+LATER = 4_102_444_800  # in the year 2100
+
+
+def md5(text):
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"anti_hotlink.protection_enabled": "true", "anti_hotlink.secret_method": TEMPLATE}
+
+
+@pytest.fixture
+def file(app, admin):
+    return app.post(f"/repository/file/upload?fileName=a.txt&_token={admin}", b"content").json["filename"]
+
+
+@pytest.fixture
+def with_settings(ini):
+    """Make another application over the same database, with other settings."""
+    made = []
+
+    def make(**settings):
+        more = {f"anti_hotlink.{name}": value for name, value in settings.items()}
+        made.append(assemble(ini | more, {}))
+        return TestApp(make_app(made[-1]))
+
+    yield make
+    for services in made:
+        services.database.engine.dispose()
+
+
+def test_a_good_access_token_opens_the_file(app, file):
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{file}"
+
+    answer = app.get(path, headers={"Test-Header": "HELLO"})
+
+    assert (answer.body, answer.headers["Repr-Digest"][:10]) == (b"content", "sha-256=:7")
+
+
+def test_head_works(app, file):
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{file}"
+
+    answer = app.head(path, headers={"Test-Header": "HELLO"})
+
+    assert (answer.status_code, answer.body) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("token", "expiration"),
+    [
+        (md5(f"{LATER}HELLO MY-AWESOME-SUFFIX").upper(), LATER),
+        (md5(f"{LATER} MY-AWESOME-SUFFIX"), LATER),
+        (md5(f"{LATER}HELLO MY-AWESOME-SUFFIX"), LATER + 1),
+        (md5(f"{LATER}HELLO MY-AWESOME-SUFFIX")[:-1], LATER),
+        ("%C5%BC", LATER),
+        ("9bd4809201519ec0999f8279cf2f2cd6", 123),
+        (md5("neverHELLO MY-AWESOME-SUFFIX"), "never"),
+        (md5("-1HELLO MY-AWESOME-SUFFIX"), "-1"),
+        (md5("１HELLO MY-AWESOME-SUFFIX"), "%EF%BC%91"),
+        (md5(f"{LATER}.5HELLO MY-AWESOME-SUFFIX"), f"{LATER}.5"),
+        (md5(f"{'9' * 5000}HELLO MY-AWESOME-SUFFIX"), "9" * 5000),
+    ],
+)
+def test_a_bad_token_and_a_time_that_is_over_open_nothing(app, file, token, expiration):
+    answer = app.get(f"/stream/{token}/{expiration}/{file}", headers={"Test-Header": "HELLO"}, status=403)
+
+    assert (answer.json["status"], answer.json["error_code"]) == ("No access", 403)
+
+
+def test_the_access_token_is_asked_for_before_the_file(app):
+    app.get(f"/stream/x/{LATER}/unknown", status=403)
+
+
+def test_an_unknown_file_is_not_found(app):
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/unknown"
+
+    app.get(path, headers={"Test-Header": "HELLO"}, status=404)
+
+
+def test_filled_in_values_are_not_expanded_again(with_settings, file):
+    app = with_settings(secret_method="$query_a|$query_b|secret", url="/s/{accessToken}/{fileId}")
+
+    app.get(f"/s/{md5('$query_b|x|secret')}/{file}", {"a": "$query_b", "b": "x"})
+    app.get(f"/s/{md5('x|x|secret')}/{file}", {"a": "$query_b", "b": "x"}, status=403)
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("$expiration_time", str(LATER)),
+        ("$http_x_expiration_time", str(LATER)),
+        ("$filename", None),
+        ("$http_user_agent", "tests"),
+        ("$http_x_two_words", "two words"),
+        ("$http_absent", ""),
+        ("$query_a", "1"),
+        ("$query_absent", ""),
+        ("$server_request_method", "GET"),
+        ("$server_server_name", "localhost"),
+        ("$http_remote_addr", "127.0.0.1"),
+        ("$http_x_remote_addr", "127.0.0.1"),
+        ("$server_remote_addr", "127.0.0.1"),
+        ("$", "$"),
+        ("100$ $1", "100$ $1"),
+    ],
+)
+def test_every_kind_of_variable_is_filled_in(with_settings, file, template, value):
+    app = with_settings(secret_method=f"{template}-secret")
+    token = md5(f"{file if value is None else value}-secret")
+    headers = {"User-Agent": "tests", "X-Two-Words": "two words", "X-Remote-Addr": "8.8.8.8"}
+
+    answer = app.get(
+        f"/stream/{token}/{LATER}/{file}", {"a": "1"}, headers=headers, extra_environ={"REMOTE_ADDR": "127.0.0.1"}
+    )
+
+    assert answer.body == b"content"
+
+
+def test_the_client_address_is_the_one_that_a_trusted_proxy_names(ini, with_settings, file):
+    ini["trusted_proxies"] = "127.0.0.1"
+    app = with_settings(secret_method="$server_remote_addr", url="/s/{accessToken}/{fileId}")
+    behind_proxy = {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "198.51.100.7"}
+
+    answer = app.get(f"/s/{md5('198.51.100.7')}/{file}", extra_environ=behind_proxy)
+
+    assert answer.body == b"content"
+
+
+def test_a_header_in_utf_8_is_hashed_as_it_was_sent(with_settings, file):
+    app = with_settings(secret_method="$http_x_name", url="/s/{accessToken}/{fileId}")
+
+    answer = app.get(f"/s/{md5('żółw')}/{file}", extra_environ={"HTTP_X_NAME": "żółw".encode().decode("latin-1")})
+
+    assert answer.body == b"content"
+
+
+@pytest.mark.parametrize("crypto", ["sha1", "sha256", "SHA512", "sha3_256", "blake2b"])
+def test_other_hashes_can_be_chosen(with_settings, file, crypto):
+    app = with_settings(crypto=crypto, secret_method="secret")
+
+    answer = app.get(f"/stream/{hashlib.new(crypto.lower(), b'secret').hexdigest()}/{LATER}/{file}")
+
+    assert answer.body == b"content"
+
+
+def test_a_keyed_hash_uses_a_key_of_its_own(ini, with_settings, file):
+    app = with_settings(crypto="hmac-sha256", secret_method="$filename", key="key-5ecre7")
+
+    def get(key, status):
+        token = hmac.new(key.encode(), file.encode(), "sha256").hexdigest()
+        return app.get(f"/stream/{token}/{LATER}/{file}", status=status)
+
+    assert get("key-5ecre7", 200).body == b"content"
+    assert get(ini["app.secret"], 403).json["status"] == "No access"
+
+
+@pytest.mark.parametrize(
+    ("key", "complaint"),
+    [
+        ("", "app.secret is no longer used"),
+        ("app-5ecre7", "must differ from app.secret"),
+        ("phrase-5ecre7", "must differ from app.secret"),
+    ],
+)
+@pytest.mark.parametrize("crypto", ["hmac-sha256", "HMAC-SHA512"])
+def test_a_keyed_hash_does_not_start_without_a_key_of_its_own(ini, crypto, key, complaint):
+    more = {"anti_hotlink.crypto": crypto, "anti_hotlink.key": key}
+
+    with pytest.raises(ConfigurationError, match=complaint) as refusal:
+        ProtectedUrls(load_settings(ini | more, {}))
+
+    assert "ANTI_HOTLINK_KEY" in str(refusal.value)
+    assert "5ecre7" not in str(refusal.value)
+
+
+def test_a_set_up_that_used_the_applications_secret_is_told_what_to_do(start_service):
+    with pytest.raises(RuntimeError, match="app.secret is no longer used as the key"):
+        start_service(
+            ANTI_HOTLINK_PROTECTION_ENABLED="true",
+            ANTI_HOTLINK_CRYPTO="hmac-sha256",
+            ANTI_HOTLINK_SECRET_METHOD="$filename",
+        )
+
+
+def examples():
+    """Return the settings, and the program that makes a path, of each example in the documentation."""
+    text = (Path(__file__).parents[2] / "docs/settings.md").read_text().partition("\n## Anti-hotlink\n")[2]
+    blocks = re.findall(r"```(\w*)\n(.*?)```", text.partition("\n## ")[0], re.DOTALL)
+    settings = [block for kind, block in blocks if not kind]
+    return list(zip(settings, [block for kind, block in blocks if kind == "python"], strict=True))
+
+
+@pytest.mark.parametrize(("lines", "program"), examples())
+def test_the_examples_of_the_documentation_work(ini, file, with_settings, lines, program):
+    values = dict(line.split("=", 1) for line in lines.splitlines())
+    names = ("crypto", "key", "secret_method")
+    app = with_settings(**{name: values.get(f"ANTI_HOTLINK_{name.upper()}", "") for name in names})
+    documented, made = {}, {}
+
+    exec(program, documented)
+    exec(program.replace("5f0c1d2e3acat.png", file), made)
+
+    assert app.get(made["path"]).body == b"content"
+    assert f"# {documented['path']}\n" in program
+
+
+def test_the_documentation_has_an_example_of_both():
+    assert [("hmac-sha256" in settings, "md5(" in program) for settings, program in examples()] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_what_is_said_of_a_wrong_template_shows_nothing_of_it(ini):
+    more = {"anti_hotlink.secret_method": "$expiration_time|pa$5ecre7 $word7hush"}
+
+    with pytest.raises(ConfigurationError) as refusal:
+        ProtectedUrls(load_settings(ini | more, {}))
+
+    assert "word7hush" not in str(refusal.value)
+    assert "characters 28 to 37" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"crypto": "rot13"},
+        {"crypto": "shake_128"},
+        {"crypto": "hmac-"},
+        {"crypto": "hmac-rot13"},
+        {"url": "stream/{accessToken}/{fileId}"},
+        {"url": "/stream/{accessToken}"},
+        {"url": "/stream/{fileId}"},
+        {"url": "/stream/{accessToken}-{fileId}"},
+        {"url": "/stream/{accessToken}/{fileId}/{fileId}"},
+        {"url": "/stream/{accessToken}/{fileId}/{other}"},
+        {"url": "/stream/{accessToken}/{fileId}/x{expirationTime}"},
+        {"url": "/stream/{accessToken}/{fileId}/{expirationTime:[0-9]+}"},
+        {"url": "/stream/{accessToken}/{fileId}/*rest"},
+        {"url": "/stream/{accessToken}/{fileId}/:old"},
+        {"url": "/stream/{accessToken}/{fileId}?x=1"},
+        {"url": "/stream/{accessToken}/{fileId}/}{"},
+        {"secret_method": "$expiration_tim|hush"},
+        {"secret_method": "$filename$http_|hush"},
+        {"secret_method": "$expiration_time|pa$word"},
+    ],
+)
+def test_what_cannot_work_keeps_the_service_from_starting(ini, changes):
+    more = {f"anti_hotlink.{name}": value for name, value in changes.items()}
+
+    with pytest.raises(ConfigurationError, match="ANTI_HOTLINK_"):
+        ProtectedUrls(load_settings(ini | more, {}))
+
+
+def test_an_alias_works(app, ini, file):
+    with open(ini["ids_mapping.file"], "w") as mapping:
+        mapping.write(f"nice: {file}\n")
+
+    answer = app.get(f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/nice", headers={"Test-Header": "HELLO"})
+
+    assert answer.body == b"content"
+
+
+def test_a_protected_file_still_wants_its_password(app, admin):
+    name = app.post(f"/repository/file/upload?fileName=b.txt&password=word-5ecre7&_token={admin}", b"other").json[
+        "filename"
+    ]
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{name}"
+
+    app.get(path, headers={"Test-Header": "HELLO"}, status=403)
+    answer = app.get(f"{path}?password=word-5ecre7", headers={"Test-Header": "HELLO"})
+
+    assert (answer.body, answer.headers["Cache-Control"]) == (b"other", "private, no-store")
+
+
+def test_a_password_in_a_header_is_read_as_utf_8(app, admin):
+    query = f"fileName=b.txt&password=p%C3%A4ss-5ecre7&_token={admin}"
+    name = app.post(f"/repository/file/upload?{query}", b"other").json["filename"]
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{name}"
+
+    answer = app.get(
+        path, headers={"Test-Header": "HELLO", "X-File-Password": "päss-5ecre7".encode().decode("latin-1")}
+    )
+
+    assert answer.body == b"other"
+
+
+def test_a_version_stays_closed(app, admin):
+    form = {"filename": "db.sql"}
+    collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]
+    added = app.post(f"/repository/collection/{collection}/backup?_token={admin}", b"SELECT 1;")
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{added.json['version']['file']['filename']}"
+
+    app.get(path, headers={"Test-Header": "HELLO"}, status=403)
+
+
+def test_a_bad_token_sent_along_is_refused(app, file):
+    path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{file}"
+
+    app.get(path, headers={"Test-Header": "HELLO", "X-Auth-Token": "bad"}, status=403)
+
+
+@pytest.mark.parametrize("changes", [{"secret_method": ""}, {"protection_enabled": "false"}])
+def test_without_template_or_protection_the_route_does_not_exist(with_settings, file, changes):
+    app = with_settings(**changes)
+
+    answer = app.get(f"/stream/{md5('')}/{LATER}/{file}", status=404)
+
+    assert answer.json["status"] == "There is nothing at this path"
+
+
+@pytest.mark.parametrize("prefix", ["/repository/file", "/public/download"])
+def test_regular_urls_can_be_restricted_to_valid_tokens(with_settings, make_token, file, prefix):
+    app = with_settings(restrict_regular_urls="true")
+
+    app.get(f"{prefix}/{file}", status=403)
+    app.get(f"{prefix}/{file}?signature=x&expires=99999999999", status=403)
+    answer = app.get(f"{prefix}/{file}", headers={"token": make_token(Role.VIEW_LISTING)})
+
+    assert answer.body == b"content"
+
+
+def test_restricted_regular_urls_leave_the_protected_one_open(with_settings, file):
+    app = with_settings(restrict_regular_urls="true", secret_method="secret")
+
+    assert app.get(f"/stream/{md5('secret')}/{LATER}/{file}").body == b"content"
+
+
+@pytest.mark.parametrize("how", ["token", "protected"])
+def test_what_is_restricted_no_cache_keeps_for_others(with_settings, file, make_token, how):
+    app = with_settings(restrict_regular_urls="true", secret_method="secret")
+    paths = {"token": f"/repository/file/{file}", "protected": f"/stream/{md5('secret')}/{LATER}/{file}"}
+    answer = app.get(paths[how], headers={"token": make_token(Role.VIEW_LISTING)} if how == "token" else {})
+
+    assert answer.headers["Cache-Control"] == "private, no-store"
+
+
+def test_the_restriction_alone_does_nothing(with_settings, file):
+    app = with_settings(restrict_regular_urls="true", protection_enabled="false")
+
+    assert app.get(f"/repository/file/{file}").body == b"content"

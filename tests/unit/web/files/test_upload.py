@@ -1,0 +1,153 @@
+"""Contract 2.1: uploading a file, raw and by a form, and its parameters."""
+
+import pytest
+
+from support.answers import HELLO, HELLO_DIGEST
+from support.client import stored
+
+
+def test_an_upload_answers_all_that_clients_look_for(uploader):
+    answer = uploader.upload(b"hello", "hello.txt")
+
+    assert answer.status_int == 200
+    body = answer.json
+    assert body.pop("id") > 0
+    assert body == {
+        "status": "OK",
+        "error_code": None,
+        "http_code": 200,
+        "exit_code": 200,
+        "url": f"http://localhost:80/repository/file/{HELLO[:10]}hello.txt",
+        "back": "",
+        "filename": f"{HELLO[:10]}hello.txt",
+        "requested_filename": "hello.txt",
+        "context": None,
+        "size": 5,
+        "sha256": HELLO,
+        "mime": "text/plain",
+    }
+
+
+def test_an_upload_answers_its_digest_in_a_header(uploader):
+    answer = uploader.upload(b"hello")
+
+    assert answer.headers["Repr-Digest"] == HELLO_DIGEST
+
+
+@pytest.mark.parametrize("word", ["file", "image", "anything", "my-word_2"])
+def test_the_type_in_the_path_is_any_word(uploader, word):
+    answer = uploader.call("POST", f"/repository/{word}/upload", {"fileName": "a.txt"}, body=b"hello")
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(
+    "content_type", ["", "application/x-www-form-urlencoded", "application/json", "text/plain; charset=x", "nonsense"]
+)
+def test_any_content_type_is_raw_content(uploader, stranger, content_type):
+    answer = uploader.upload(b"a=b&c=%ff", headers={"Content-Type": content_type})
+
+    assert stranger.download(answer.json["filename"]).body == b"a=b&c=%ff"
+
+
+def test_a_form_carries_the_part_named_file(uploader, stranger):
+    answer = uploader.send_form(("first", "b.txt", b"other"), ("file", "a.txt", b"hello"))
+
+    assert (answer.json["filename"], answer.json["size"]) == (f"{HELLO[:10]}a.txt", 5)
+
+
+def test_a_form_without_a_part_named_file_carries_the_first_file(uploader):
+    answer = uploader.send_form(("x", "1"), ("one", "a.txt", b"hello"), ("two", "b.txt", b"other"))
+
+    assert answer.json["filename"] == f"{HELLO[:10]}a.txt"
+
+
+def test_a_form_without_a_file_is_refused(uploader):
+    answer = uploader.send_form(("fileName", "a.txt"))
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
+@pytest.mark.parametrize("body", [b"", b"hello", b"--boundary\r\n", b"--boundary\r\nX\r\n\r\nhello"])
+def test_a_broken_form_is_refused(uploader, body):
+    headers = {"Content-Type": "multipart/form-data; boundary=boundary"}
+    answer = uploader.upload(body, headers=headers)
+
+    assert answer.status_int == 400
+
+
+def test_a_form_without_a_boundary_is_refused(uploader):
+    answer = uploader.upload(b"hello", headers={"Content-Type": "multipart/form-data"})
+
+    assert answer.status_int == 400
+
+
+def test_fields_of_a_form_win_over_the_query(uploader):
+    answer = uploader.send_form(("fileName", "form.txt"), ("file", "a.txt", b"hello"), query={"fileName": "query.txt"})
+
+    assert answer.json["requested_filename"] == "form.txt"
+
+
+def test_the_query_counts_where_a_form_is_silent(uploader):
+    answer = uploader.send_form(("public", "1"), ("file", "a.txt", b"hello"), query={"fileName": "query.txt"})
+
+    assert answer.json["requested_filename"] == "query.txt"
+
+
+def test_all_parameters_can_be_fields_of_a_form(uploader, services):
+    fields = [("tags[]", "A"), ("tags[]", "b"), ("public", "yes"), ("password", "p-5ecre7")]
+    answer = uploader.send_form(*fields, ("file", "a.txt", b"hello"))
+    file = stored(services, answer)
+
+    assert (file.tags, file.public, file.password_hash is None) == (("a", "b"), True, False)
+
+
+@pytest.mark.parametrize("path", ["/repository/file/upload?fileName=a.txt", "/repository/file/a.txt"])
+def test_an_empty_body_is_refused(uploader, path):
+    answer = uploader.call("POST", path, body=b"")
+
+    assert (answer.status_int, answer.json["error_code"], answer.json["url"]) == (400, 60003, None)
+
+
+def test_an_empty_part_is_refused(uploader):
+    answer = uploader.send_form(("file", "a.txt", b""))
+
+    assert answer.json["error_code"] == 60003
+
+
+@pytest.mark.parametrize("spelling", ["tags", "tags[]"])
+def test_tags_are_stored_in_lower_case(uploader, services, spelling):
+    answer = uploader.upload(**{spelling: ["B.c", "a-1_", "B.C"]})
+
+    assert stored(services, answer).tags == ("a-1_", "b.c")
+
+
+@pytest.mark.parametrize("tag", ["", " ", "a b", "a/b", "a" * 65, "a,b", "a\n"])
+def test_odd_tags_are_refused(uploader, tag):
+    answer = uploader.upload(tags=tag)
+
+    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.tags"})
+
+
+def test_a_file_is_not_public_unless_it_says_so(uploader, services):
+    answer = uploader.upload()
+
+    assert stored(services, answer).public is False
+
+
+def test_a_password_may_have_250_characters(uploader, stranger):
+    name = uploader.upload(password="\xfc" * 243 + "-5ecre7").json["filename"]
+
+    assert stranger.download(name, {"password": "\xfc" * 243 + "-5ecre7"}).status_int == 200
+
+
+def test_a_longer_password_is_refused(uploader):
+    answer = uploader.upload(password="a" * 251)
+
+    assert set(answer.json["fields"]) == {"form.password"}
+
+
+def test_a_password_is_stored_with_argon2(uploader, services):
+    answer = uploader.upload(password="secret-5ecre7")
+
+    assert stored(services, answer).password_hash.startswith("$argon2id$")

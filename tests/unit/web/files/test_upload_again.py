@@ -1,0 +1,131 @@
+"""Contract 2.1: uploading what is there already: the same content, names that are taken, overwriting."""
+
+import hashlib
+
+from frepo_core.domain.roles import Role
+from support.answers import HELLO
+from support.client import stored
+
+
+def test_the_same_content_under_any_name_answers_with_the_file_that_is_there(uploader):
+    first = uploader.upload(b"hello", "first.txt").json
+    answer = uploader.upload(b"hello", "second.txt")
+
+    assert answer.status_int == 202
+    assert answer.json == first | {"http_code": 202, "exit_code": 202, "requested_filename": "second.txt"}
+
+
+def test_another_token_is_answered_with_the_same_file(uploader, holder):
+    first = uploader.upload(b"hello")
+    answer = holder(Role.UPLOAD_DOCUMENTS).upload(b"hello", "b.txt")
+
+    assert (answer.status_int, answer.json["id"]) == (202, first.json["id"])
+
+
+def test_a_file_with_a_password_is_not_answered_without_it(uploader):
+    first = uploader.upload(b"hello", password="secret-5ecre7")
+    answer = uploader.upload(b"hello")
+
+    assert answer.status_int == 200
+    assert answer.json["id"] != first.json["id"]
+
+
+def test_a_file_with_a_password_is_not_answered_with_another(uploader):
+    first = uploader.upload(b"hello", password="secret-5ecre7")
+    answer = uploader.upload(b"hello", password="other-5ecre7")
+
+    assert answer.status_int == 200
+    assert answer.json["id"] != first.json["id"]
+
+
+def test_a_file_with_a_password_is_answered_with_the_same(uploader):
+    first = uploader.upload(b"hello", password="secret-5ecre7")
+    answer = uploader.upload(b"hello", "b.txt", password="secret-5ecre7")
+
+    assert (answer.status_int, answer.json["id"]) == (202, first.json["id"])
+
+
+def test_an_open_file_does_not_stand_in_for_one_with_a_password(uploader, stranger):
+    uploader.upload(b"hello")
+    name = uploader.upload(b"hello", password="secret-5ecre7").json["filename"]
+
+    assert stranger.download(name).status_int == 403
+
+
+def test_a_taken_name_gets_other_digits(uploader):
+    uploader.upload(b"hello", "a.txt", password="secret-5ecre7")
+    answer = uploader.upload(b"hello", "a.txt")
+
+    digits = hashlib.sha256(f"{HELLO}1".encode()).hexdigest()[:10]
+    assert answer.json["filename"] == f"{digits}a.txt"
+
+
+def test_a_second_record_shares_the_bytes(uploader, tmp_path):
+    uploader.upload(b"hello", password="secret-5ecre7")
+    uploader.upload(b"hello")
+
+    assert 1 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
+
+
+def test_a_versions_record_is_never_answered(root, collection):
+    pushed = root.push(collection, b"hello")
+    answer = root.upload(b"hello")
+
+    assert answer.status_int == 200
+    assert answer.json["id"] != pushed.json["version"]["file"]["id"]
+
+
+def test_uploading_again_does_not_change_the_record_by_itself(uploader, services):
+    uploader.upload(b"hello", tags="a")
+    answer = uploader.upload(b"hello", tags="b", public="true")
+    file = stored(services, answer)
+
+    assert (file.tags, file.public) == (("a",), False)
+
+
+def test_overwriting_replaces_tags_public_and_password(holder, services):
+    owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
+    first = owner.upload(b"hello", "first.txt", tags="a", password="old-5ecre7")
+    answer = owner.upload(b"hello", "second.txt", tags="b", public="1", password="new-5ecre7", fileOverwrite="1")
+    file = stored(services, answer)
+
+    assert (answer.status_int, answer.json["filename"]) == (202, first.json["filename"])
+    assert (file.tags, file.public) == (("b",), True)
+
+
+def test_overwriting_replaces_the_password(holder, stranger):
+    owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
+    name = owner.upload(b"hello", password="old-5ecre7").json["filename"]
+    owner.upload(b"hello", password="new-5ecre7", fileOverwrite="1")
+    answers = [stranger.download(name, {"password": word}).status_int for word in ("old-5ecre7", "new-5ecre7")]
+
+    assert answers == [403, 200]
+
+
+def test_overwriting_replaces_the_record_of_this_name(holder, stranger):
+    owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
+    names = [
+        owner.upload(b"hello", f"{word}.txt", password=f"{word}-5ecre7").json["filename"] for word in ("one", "two")
+    ]
+    answer = owner.upload(b"hello", "two.txt", fileOverwrite="1")
+
+    assert answer.json["filename"] == names[1]
+    assert [stranger.download(name).status_int for name in names] == [403, 200]
+
+
+def test_overwriting_what_is_not_there_adds_it(holder):
+    answer = holder(Role.UPLOAD_ALL, Role.OVERWRITE).upload(fileOverwrite="1")
+
+    assert answer.status_int == 200
+
+
+def test_overwriting_needs_its_role(uploader):
+    answer = uploader.upload(fileOverwrite="true")
+
+    assert (answer.status_int, answer.json["status"].endswith("overwrite_not_allowed")) == (403, True)
+
+
+def test_not_overwriting_needs_no_role(uploader):
+    answer = uploader.upload(fileOverwrite="false")
+
+    assert answer.status_int == 200

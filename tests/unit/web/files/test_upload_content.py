@@ -1,0 +1,171 @@
+"""Contract 2.1: what an upload says of its content: its encoding, its digests, its length and its type."""
+
+import base64
+import hashlib
+from io import BytesIO
+
+import pytest
+from webtest import TestApp
+
+from frepo_core.domain.roles import Role
+from support.answers import HELLO, HELLO_DIGEST
+from support.client import Client
+from support.samples import PNG
+
+MD5 = base64.b64encode(hashlib.md5(b"hello").digest()).decode()
+OTHER_DIGEST = HELLO_DIGEST.replace("LPJNul", "AAAAAA")
+
+
+def cut_short():
+    """Make the environment of a request that promises more than it holds."""
+    return {"wsgi.input": BytesIO(b"hell"), "CONTENT_LENGTH": "5"}
+
+
+def test_a_part_of_a_file_is_no_file(uploader):
+    answer = uploader.upload(b"lo", headers={"Content-Range": "bytes 3-4/5"})
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
+@pytest.mark.parametrize("encoding", ["", "plain"])
+def test_plain_content_is_taken_as_it_is(uploader, encoding):
+    answer = uploader.upload(b"aGVsbG8=", encoding=encoding)
+
+    assert answer.json["size"] == 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"aGVsbG8=",
+        b"data:text/plain;base64,aGVsbG8=",
+        b"DATA:;base64,aGVsbG8=",
+        b"aGVs\r\nbG8=\n",
+        b"data:image/png;charset=x;base64,aGVsbG8=",
+    ],
+)
+def test_base64_is_decoded(uploader, text):
+    answer = uploader.upload(text, encoding="base64")
+
+    assert answer.json["sha256"] == HELLO
+
+
+@pytest.mark.parametrize("text", [b"aGVsbG8", b"hello!", b"data:text/plain", b"a", b"aGVsbG8==="])
+def test_bad_base64_is_refused(uploader, text):
+    answer = uploader.upload(text, encoding="base64")
+
+    assert answer.status_int == 400
+
+
+def test_base64_of_nothing_is_empty(uploader):
+    answer = uploader.upload(b"data:text/plain;base64,", encoding="base64")
+
+    assert answer.json["error_code"] == 60003
+
+
+def test_base64_in_a_form_is_decoded(uploader):
+    answer = uploader.send_form(("encoding", "base64"), ("file", "a.txt", b"aGVsbG8="))
+
+    assert answer.json["sha256"] == HELLO
+
+
+def test_base64_counts_decoded_against_the_limit(holder):
+    answer = holder(Role.UPLOAD_ALL, max_file_size=5).upload(b"aGVsbG8=", encoding="base64")
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "BASE64", "base64 "])
+def test_other_encodings_are_refused(uploader, encoding):
+    answer = uploader.upload(encoding=encoding)
+
+    assert set(answer.json["fields"]) == {"form.encoding"}
+
+
+@pytest.mark.parametrize("sha256", [HELLO, HELLO.upper()])
+def test_a_right_digest_in_the_query_passes(uploader, sha256):
+    answer = uploader.upload(sha256=sha256)
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("Repr-Digest", HELLO_DIGEST),
+        ("Content-Digest", HELLO_DIGEST),
+        ("Content-Digest", f"md5=:{MD5}:, {HELLO_DIGEST}"),
+        ("Repr-Digest", "sha-512=:AAAA:"),
+        ("Content-MD5", MD5),
+    ],
+)
+def test_a_right_digest_in_a_header_passes(uploader, header, value):
+    answer = uploader.upload(headers={header: value})
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("Repr-Digest", OTHER_DIGEST),
+        ("Content-Digest", OTHER_DIGEST),
+        ("Content-MD5", base64.b64encode(bytes(16)).decode()),
+    ],
+)
+def test_a_wrong_digest_in_a_header_is_refused(uploader, services, header, value):
+    answer = uploader.upload(headers={header: value})
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 60007)
+
+
+def test_a_wrong_digest_stores_nothing(uploader, tmp_path):
+    answer = uploader.upload(sha256="0" * 64)
+
+    assert answer.json["error_code"] == 60007
+    assert [] == [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("sha256", ["x", "0" * 63, "0" * 65, "g" * 64])
+def test_a_digest_that_is_none_is_refused(uploader, sha256):
+    answer = uploader.upload(sha256=sha256)
+
+    assert set(answer.json["fields"]) == {"form.sha256"}
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [("Repr-Digest", "x"), ("Content-Digest", "sha-256=:AAAA:"), ("Content-MD5", "x"), ("Content-MD5", "AAAA")],
+)
+def test_a_digest_header_that_is_none_is_refused(uploader, header, value):
+    answer = uploader.upload(headers={header: value})
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
+def test_a_digest_is_that_of_the_decoded_content(uploader):
+    answer = uploader.upload(b"aGVsbG8=", encoding="base64", sha256=HELLO)
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("lint", [True, False], ids=["a-stream", "a-file"])
+def test_a_body_that_ends_early_is_refused(uploader, lint):
+    caller = Client(TestApp(uploader.app.app, lint=lint), uploader.token)
+    answer = caller.call("POST", "/repository/file/a.txt", environ=cut_short())
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
+@pytest.mark.parametrize("lint", [True, False], ids=["a-stream", "a-file"])
+def test_a_body_that_ends_early_leaves_nothing(uploader, tmp_path, lint):
+    caller = Client(TestApp(uploader.app.app, lint=lint), uploader.token)
+    caller.call("POST", "/repository/file/a.txt", environ=cut_short())
+
+    assert [] == [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
+
+
+def test_a_png_is_an_image(uploader):
+    answer = uploader.upload(PNG, "a.bin")
+
+    assert answer.json["mime"] == "image/png"

@@ -1,0 +1,245 @@
+"""Contract 2.1 and 2.3: who may upload what, how large, and how it is marked."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.samples import BACKUPS, DOCUMENTS, HTML, IMAGES, OTHERS, PNG, SVG, VIDEOS
+
+TEXT = b"hello"
+LISTS = {
+    Role.UPLOAD_IMAGES: IMAGES,
+    Role.UPLOAD_VIDEOS: VIDEOS,
+    Role.UPLOAD_DOCUMENTS: DOCUMENTS,
+    Role.UPLOAD_BACKUP: BACKUPS,
+}
+IN_A_LIST = [(role, mime) for role, samples in LISTS.items() for mime in samples]
+OUT_OF_A_LIST = [
+    (role, mime, content)
+    for role, samples in LISTS.items()
+    for mime, content in (IMAGES | VIDEOS | DOCUMENTS | BACKUPS | OTHERS).items()
+    if mime not in samples and (role, mime) != (Role.UPLOAD_BACKUP, "text/csv")
+]
+
+
+def stored_files(tmp_path):
+    return [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(("role", "mime"), IN_A_LIST)
+def test_a_role_lets_in_what_is_on_its_list(holder, role, mime):
+    answer = holder(role).upload(LISTS[role][mime], "name.bin")
+
+    assert (answer.status_int, answer.json["mime"]) == (200, mime)
+
+
+@pytest.mark.parametrize("role", LISTS)
+def test_a_role_refuses_what_is_not_on_its_list(holder, role):
+    caller = holder(role)
+    answers = {mime: caller.upload(content, "a.bin") for listed, mime, content in OUT_OF_A_LIST if listed == role}
+
+    assert {mime: (400, 3000) for mime in answers} == {
+        mime: (answer.status_int, answer.json["error_code"]) for mime, answer in answers.items()
+    }
+
+
+@pytest.mark.parametrize(("mime", "content"), OTHERS.items())
+def test_upload_all_lets_in_everything(uploader, mime, content):
+    answer = uploader.upload(content)
+
+    assert (answer.status_int, answer.json["mime"]) == (200, mime)
+
+
+@pytest.mark.parametrize("listed", ["text/plain", "text/x-shellscript", "text/x-python"])
+def test_a_program_is_a_plain_text_and_fits_tokens_for_programs(holder, listed):
+    caller = holder(Role.UPLOAD_DOCUMENTS, mimes=[listed])
+
+    answer = caller.upload(b"#!/bin/sh\necho hi\n", "hi.sh")
+
+    assert (answer.status_int, answer.json["mime"]) == (200, "text/plain")
+
+
+def test_the_refusal_of_a_type_names_it(holder):
+    answer = holder(Role.UPLOAD_IMAGES).upload(TEXT, "a.png", headers={"Content-Type": "image/png"})
+
+    assert answer.status_int == 400
+    assert answer.json == {
+        "status": "Mime type not allowed",
+        "error_code": 3000,
+        "http_code": 400,
+        "exit_code": 400,
+        "url": None,
+        "back": None,
+        "id": None,
+        "filename": None,
+        "requested_filename": None,
+        "context": {"mime": "text/plain"},
+    }
+
+
+def test_roles_add_up(holder):
+    answer = holder(Role.UPLOAD_IMAGES, Role.UPLOAD_DOCUMENTS).upload(TEXT)
+
+    assert answer.status_int == 200
+
+
+def test_a_refused_type_stores_nothing(holder, tmp_path):
+    holder(Role.UPLOAD_IMAGES).upload(TEXT)
+
+    assert [] == stored_files(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "allowed", [["image/png"], ["image/gif", "image/png"], ["IMAGE/PNG"]], ids=["one", "some", "capitals"]
+)
+def test_a_token_lets_in_the_types_on_its_own_list(holder, allowed):
+    answer = holder(Role.UPLOAD_ALL, mimes=allowed).upload(PNG)
+
+    assert answer.status_int == 200
+
+
+def test_a_token_understands_the_other_names_of_types(holder):
+    answer = holder(Role.UPLOAD_BACKUP, mimes=["application/x-gzip"]).upload(BACKUPS["application/gzip"])
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("role", [Role.UPLOAD_ALL, Role.ADMINISTRATOR, Role.UPLOAD_DOCUMENTS])
+def test_a_tokens_own_list_narrows_its_roles(holder, role):
+    answer = holder(role, mimes=["image/png"]).upload(TEXT)
+
+    assert answer.json["error_code"] == 3000
+
+
+def test_a_tokens_own_list_does_not_widen_its_roles(holder):
+    answer = holder(Role.UPLOAD_IMAGES, mimes=["text/plain"]).upload(TEXT)
+
+    assert answer.json["error_code"] == 3000
+
+
+def test_a_token_without_an_upload_role_may_not_upload(holder):
+    answer = holder(Role.OVERWRITE, Role.UPLOAD_NO_PASSWORD).upload(TEXT)
+
+    assert (answer.status_int, answer.json["error_code"], answer.json["url"]) == (403, 403, None)
+
+
+@pytest.mark.parametrize("size", [1, 10])
+def test_a_file_may_be_as_large_as_the_token_says(holder, size):
+    answer = holder(Role.UPLOAD_ALL, max_file_size=10).upload(b"a" * size)
+
+    assert answer.status_int == 200
+
+
+def test_a_larger_file_is_refused(holder):
+    answer = holder(Role.UPLOAD_ALL, max_file_size=10).upload(b"a" * 11)
+
+    assert (answer.status_int, answer.json["status"], answer.json["error_code"]) == (400, "File size is too big", 3001)
+
+
+def test_a_larger_part_of_a_form_is_refused(holder):
+    answer = holder(Role.UPLOAD_ALL, max_file_size=10).send_form(("file", "a.txt", b"a" * 11))
+
+    assert answer.json["error_code"] == 3001
+
+
+def test_a_larger_file_in_base64_is_refused(holder):
+    answer = holder(Role.UPLOAD_ALL, max_file_size=4).upload(b"aGVsbG8=", encoding="base64")
+
+    assert answer.json["error_code"] == 3001
+
+
+def test_the_limit_counts_for_an_administrator_too(holder):
+    answer = holder(Role.ADMINISTRATOR, max_file_size=10).upload(b"a" * 11)
+
+    assert answer.json["error_code"] == 3001
+
+
+def test_a_file_of_the_tokens_tags_is_let_in(holder):
+    answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags="B")
+
+    assert answer.status_int == 200
+
+
+def test_a_token_with_tags_may_leave_them_out(holder, services):
+    answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload()
+
+    assert services.files.find(answer.json["filename"]).tags == ()
+
+
+@pytest.mark.parametrize("tags", [["c"], ["a", "c"]])
+def test_tags_that_the_token_does_not_have_are_refused(holder, tags):
+    answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags=tags)
+
+    assert (answer.status_int, answer.json["status"].endswith("tag_not_allowed")) == (403, True)
+
+
+def test_a_token_without_tags_may_use_any(uploader):
+    answer = uploader.upload(tags=["any", "thing"])
+
+    assert answer.status_int == 200
+
+
+@pytest.mark.parametrize("tags", [[], ["other"], ["a"]])
+def test_enforced_tags_are_the_tokens_whatever_is_sent(holder, services, tags):
+    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_TOKEN_TAGS, tags=["a", "b"]).upload(tags=tags)
+
+    assert services.files.find(answer.json["filename"]).tags == ("a", "b")
+
+
+def test_a_token_that_may_set_no_password_is_refused_with_one(holder):
+    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
+
+    assert (answer.status_int, answer.json["status"].endswith("invalid_password")) == (403, True)
+
+
+def test_a_token_that_may_set_no_password_uploads_without(holder):
+    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="")
+
+    assert answer.status_int == 200
+
+
+def test_a_restriction_binds_an_administrator_who_holds_it(holder):
+    answer = holder(Role.ADMINISTRATOR, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
+
+    assert answer.status_int == 403
+
+
+def test_the_right_is_checked_before_the_content(holder):
+    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(b"", password="x-5ecre7")
+
+    assert answer.status_int == 403
+
+
+def test_a_token_for_one_upload_ends_with_it(holder):
+    caller = holder(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
+    statuses = [caller.upload(content).status_int for content in (b"one", b"two")]
+
+    assert statuses == [200, 403]
+
+
+def test_a_token_for_one_upload_survives_a_failed_one(holder):
+    caller = holder(Role.UPLOAD_IMAGES, Role.UPLOAD_ONCE)
+    statuses = [caller.upload(content).status_int for content in (b"", TEXT, PNG, PNG)]
+
+    assert statuses == [400, 400, 200, 403]
+
+
+def test_a_token_for_one_upload_ends_with_a_known_content_too(holder, uploader):
+    uploader.upload(TEXT)
+    caller = holder(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
+    statuses = [caller.upload(TEXT).status_int for _ in range(2)]
+
+    assert statuses == [202, 403]
+
+
+def test_a_token_for_one_upload_ends_with_a_version_too(member, collection):
+    caller = member(Role.UPLOAD_VERSIONS, Role.UPLOAD_ONCE)
+    statuses = [caller.push(collection).status_int for _ in range(2)]
+
+    assert statuses == [200, 403]
+
+
+@pytest.mark.parametrize("content", [SVG, HTML])
+def test_the_type_is_never_taken_from_the_client(uploader, content):
+    answer = uploader.upload(content, "a.png", headers={"Content-Type": "image/png"})
+
+    assert answer.json["mime"] in {"image/svg+xml", "text/html"}

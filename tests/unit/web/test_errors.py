@@ -1,0 +1,240 @@
+"""Contract 1.2: bodies, validation, and errors that are JSON whatever went wrong."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.client import COLLECTIONS
+
+GENERATE = "/auth/token/generate"
+VALIDATION = {"status": "Validation error", "error_code": 400, "http_code": 400, "exit_code": 400}
+
+
+def fields_of(answer):
+    return answer.json["fields"]
+
+
+def test_the_shape_of_a_validation_error(root):
+    answer = root.post(GENERATE, {"roles": []})
+
+    assert answer.status_int == 400
+    assert answer.json == VALIDATION | {
+        "fields": {"form.roles": ["List should have at least 1 item after validation, not 0"]}
+    }
+
+
+def test_errors_are_written_as_answers_are(root):
+    """Clients in shell look for the text."""
+    assert root.post(GENERATE, {"roles": []}).body.startswith(b'{"status":"Validation error","error_code":400,')
+
+
+def test_unknown_fields_are_refused_by_name(root):
+    answer = root.post(GENERATE, {"roles": ["upload.all"], "x": 1})
+
+    assert answer.json == VALIDATION | {
+        "fields": {"form": ['This request does not support extra parameters such as "x"']}
+    }
+
+
+def test_unknown_fields_are_refused_in_nested_objects_too(root):
+    answer = root.post(GENERATE, {"roles": ["upload.all"], "data": {"y": 1}})
+
+    assert fields_of(answer) == {"form": ['This request does not support extra parameters such as "y"']}
+
+
+def test_every_wrong_field_is_named_at_once(root):
+    answer = root.post(GENERATE, {"roles": [], "expires": 5, "data": {"tags": "a"}})
+
+    assert set(fields_of(answer)) == {"form.roles", "form.expires", "form.data.tags"}
+
+
+@pytest.mark.parametrize("value", ["upload.all", None, {}, 1, True, [None], [1], [["upload.all"]], [{}]])
+def test_a_field_of_the_wrong_json_type_is_refused(root, value):
+    answer = root.post(GENERATE, {"roles": value})
+
+    assert set(fields_of(answer)) == {"form.roles"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("description", ["a"]),
+        ("description", {"a": 1}),
+        ("description", 5),
+        ("filename", None),
+        ("filename", ["a"]),
+        ("filename", 5),
+        ("password", 5),
+        ("password", ["a"]),
+        ("strategy", 5),
+        ("strategy", ["a"]),
+        ("id", 5),
+        ("maxBackupsCount", [1]),
+        ("maxBackupsCount", {}),
+        ("maxOneVersionSize", [1]),
+        ("maxCollectionSize", {"a": [None]}),
+    ],
+)
+def test_a_field_of_a_collection_of_the_wrong_json_type_is_refused(root, field, value):
+    answer = root.create(**{field: value})
+
+    assert (answer.status_int, set(fields_of(answer))) == (400, {f"form.{field}"})
+
+
+@pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"5", b"true", b"[{}]"])
+def test_a_body_that_is_no_object_is_refused(root, body):
+    answer = root.call("POST", GENERATE, body=body)
+
+    assert fields_of(answer) == {"form": ["The body has to be a JSON object"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"roles=a",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b"\xff\xfe",
+        '{"a": "ü"}'.encode("latin-1"),
+        '{"a": 1}'.encode("utf-16"),
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"\0",
+        b'{"roles": ["upload.all"]} x',
+        b"1" * 10_000,
+        b'{"a": "' + b"x" * 2_000_000 + b'"}',
+    ],
+    ids=range(13),
+)
+def test_a_body_that_is_no_json_in_utf8_is_refused(root, body):
+    answer = root.call("POST", GENERATE, body=body)
+
+    assert (answer.status_int, answer.json["error_code"], answer.json["exit_code"]) == (400, 400, 400)
+
+
+def test_an_empty_body_is_an_empty_object(root):
+    answer = root.call("POST", GENERATE)
+
+    assert fields_of(answer) == {"form.roles": ["Field required"]}
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"roles": ["\\ud800"]}', b'{"\\ud800": 1}', b'{"roles": ["upload.all"], "expires": "\\ud800"}']
+)
+def test_half_a_character_is_refused(root, body):
+    answer = root.call("POST", GENERATE, body=body)
+
+    assert answer.status_int == 400
+
+
+@pytest.mark.parametrize(
+    "content_type", ["", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"]
+)
+def test_json_is_read_whatever_the_content_type_says(root, content_type):
+    answer = root.post(GENERATE, {"roles": ["upload.all"]}, headers={"Content-Type": content_type})
+
+    assert answer.status_int == 202
+
+
+@pytest.mark.parametrize("value", ["true", "1", "yes", "on", "TRUE", "Yes", "oN"])
+def test_these_are_true(root, services, value):
+    stored = root.upload(public=value).json["filename"]
+
+    assert services.files.find(stored).public is True
+
+
+@pytest.mark.parametrize("value", ["false", "0", "no", "off", "", "FALSE", "No", "oFf"])
+def test_these_are_false(root, services, value):
+    stored = root.upload(public=value).json["filename"]
+
+    assert services.files.find(stored).public is False
+
+
+@pytest.mark.parametrize("value", ["2", "maybe", "y", "t", "null", " true", "-1", "truee"])
+def test_anything_else_is_no_boolean(root, value):
+    answer = root.upload(public=value)
+
+    assert (answer.json["status"], set(fields_of(answer))) == ("Validation error", {"form.public"})
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", COLLECTIONS), ("PUT", COLLECTIONS)])
+def test_simulate_is_a_boolean(root, method, path):
+    answer = root.call(method, path, {"simulate": "perhaps"}, json={"filename": "a"})
+
+    assert set(fields_of(answer)) == {"form.simulate"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/nowhere", "/repository", "/repository/nothing/here/at/all", "/%2e%2e/etc/passwd", "//"]
+)
+def test_an_unknown_path_answers_json(root, path):
+    answer = root.call("PATCH", path)
+
+    assert (answer.content_type, answer.json["http_code"]) == ("application/json", answer.status_int)
+
+
+def test_a_path_that_is_not_utf8_answers_json(stranger):
+    answer = stranger.get("/repository/file/%ff")
+
+    assert (answer.status_int, answer.json["error_code"]) == (400, 400)
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        (COLLECTIONS, {"POST", "PUT"}),
+        ("/auth/token/generate", {"POST"}),
+        ("/repository/file/a", {"DELETE", "GET", "HEAD", "POST"}),
+    ],
+)
+def test_a_wrong_method_names_the_right_ones(root, path, allowed):
+    answer = root.call("PATCH", path)
+
+    assert (answer.status_int, answer.json["error_code"]) == (405, 405)
+    assert allowed <= set(answer.headers["Allow"].split(", "))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 10_000, "..", "a\nb", "\N{SNOWMAN}"])
+def test_a_file_of_a_strange_name_is_not_found(stranger, name):
+    answer = stranger.download(name)
+
+    assert (answer.status_int, answer.json["exit_code"]) == (404, 404)
+
+
+def test_the_right_is_checked_before_the_body(holder):
+    answer = holder(Role.UPLOAD_ALL).call("POST", GENERATE, body=b"{")
+
+    assert answer.status_int == 403
+
+
+def test_content_is_never_encoded(stranger, uploader):
+    name = uploader.upload(b"a" * 10_000).json["filename"]
+    answer = stranger.download(name, headers={"Accept-Encoding": "gzip, br"})
+
+    assert ("Content-Encoding" not in answer.headers, len(answer.body)) == (True, 10_000)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"If-Modified-Since": "garbage"},
+        {"If-Modified-Since": "Mon, 99 Foo 0000 99:99:99 GMT"},
+        {"If-Modified-Since": "Thu, 01 Jan 99999 00:00:00 GMT"},
+        {"If-Unmodified-Since": "0"},
+        {"If-None-Match": '"'},
+        {"If-None-Match": "\xff,,,"},
+        {"If-Range": "nonsense"},
+        {"Range": "bytes=" + "0-0," * 5000},
+        {"Range": "bytes=\xff-"},
+        {"Accept": "%%%"},
+        {"Cookie": "\xff=\xff; ;;"},
+        {"Content-Type": "multipart/form-data"},
+        {"User-Agent": "\xff" * 1000},
+    ],
+    ids=str,
+)
+def test_strange_headers_break_no_download(stranger, uploader, headers):
+    name = uploader.upload().json["filename"]
+    answer = stranger.download(name, headers=headers)
+
+    assert answer.status_int in {200, 206, 304, 412}

@@ -1,0 +1,79 @@
+"""What operators find in the log: who was refused what, and what went."""
+
+import logging
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.client import Client
+
+
+@pytest.fixture
+def said(caplog):
+    """Return what was logged since the last time."""
+    caplog.set_level(logging.INFO)
+
+    def said():
+        text = caplog.text
+        caplog.clear()
+        return text
+
+    return said
+
+
+def test_a_role_that_is_missing_is_logged(uploader, services, said):
+    uploader.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
+
+    fingerprint = services.tokens.fingerprint(uploader.token)
+    assert f"refused: list_files from 192.0.2.7, token {fingerprint}: No access: the token lacks the role" in said()
+
+
+def test_a_request_without_a_token_is_logged(stranger, said):
+    stranger.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
+
+    assert "refused: list_files from 192.0.2.7, token none" in said()
+
+
+def test_a_wrong_password_is_logged_without_it(uploader, stranger, said):
+    name = uploader.upload(password="right-5ecre7").json["filename"]
+    stranger.download(name, {"password": "wrong-5ecre7"})
+
+    text = said()
+    assert "refused: download_file from " in text
+    assert "5ecre7" not in text
+
+
+def test_what_is_no_token_is_logged_without_it(app, said):
+    Client(app, "no-token-at-all").get("/repository")
+
+    text = said()
+    assert "token that is no UUIDv4" in text
+    assert "no-token-at-all" not in text
+
+
+def test_a_deleted_file_is_logged(holder, uploader, services, said):
+    name = uploader.upload().json["filename"]
+    caller = holder(Role.DELETE_ALL_FILES)
+    caller.delete(f"/repository/file/{name}")
+
+    assert f"deleted by token {services.tokens.fingerprint(caller.token)}" in said()
+
+
+def test_versions_that_come_and_go_are_logged(root, make_collection, services, said):
+    collection = make_collection(maxBackupsCount=1)
+    root.push(collection, b"one")
+    root.push(collection, b"two")
+    root.delete(f"/repository/collection/{collection}/backup/v2")
+    root.delete(f"/repository/collection/{collection}")
+
+    who, text = services.tokens.fingerprint(root.token), said()
+    assert f"collection {collection}: version 1 was removed for version 2" in text
+    assert f"collection {collection}: version v2 deleted by token {who}" in text
+    assert f"collection {collection}: deleted by token {who}" in text
+
+
+def test_what_is_only_simulated_is_not_logged(root, make_collection, said):
+    collection = make_collection()
+    root.delete(f"/repository/collection/{collection}", {"simulate": "true"})
+
+    assert "deleted" not in said()

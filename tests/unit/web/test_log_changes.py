@@ -1,0 +1,176 @@
+"""The log says who changed what, from which address; see also `test_log.py`."""
+
+import hashlib
+import logging
+import re
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.wire import Client as LiveClient
+
+SHA256 = hashlib.sha256(b"hello").hexdigest()
+HERE = {"REMOTE_ADDR": "192.0.2.7"}
+COLLECTION = "/repository/collection"
+
+
+@pytest.fixture
+def said(caplog):
+    """Return what was logged by the services since the last time, without what the database says."""
+    caplog.set_level(logging.INFO, "frepo_core")
+
+    def said():
+        lines = [record.getMessage() for record in caplog.records if record.name.startswith("frepo_core")]
+        caplog.clear()
+        return "\n".join(lines)
+
+    return said
+
+
+@pytest.fixture
+def who(root, services):
+    """How the log names the administrator."""
+    return f"token {services.tokens.fingerprint(root.token)} from 192.0.2.7"
+
+
+@pytest.fixture
+def act(root, said):
+    """Do something as the administrator, from an address; return what was logged of it."""
+
+    def act(method, path, query=(), **more):
+        said()
+        answer = root.call(method, path, query, environ=HERE, **more)
+        assert answer.status_int < 300, answer
+        return said()
+
+    return act
+
+
+def test_an_uploaded_file_is_logged(act, who):
+    said = act("POST", "/repository/file/upload", {"fileName": "a.txt"}, body=b"hello")
+
+    assert re.search(
+        rf"^file \d+: added by {who}: name '\w+a.txt', size 5, sha256 '{SHA256}', type 'text/plain'$", said
+    )
+
+
+def test_content_that_was_there_is_logged(act, who, root):
+    root.upload()
+
+    assert f"uploaded again by {who}: name '" in act("POST", "/repository/file/b.txt", body=b"hello")
+
+
+def test_what_an_upload_overwrites_is_logged_before_and_after(act, who, root):
+    root.upload(tags="old", password="first-5ecre7")
+    query = {"fileOverwrite": "true", "tags": "new", "public": "true", "password": "other-5ecre7"}
+
+    said = act("POST", "/repository/file/a.txt", query, body=b"hello")
+
+    assert f"overwritten by {who}: tags ['old'] -> ['new'], public False -> True, password set" in said
+
+
+def test_a_deleted_file_is_logged(act, who, root):
+    name = root.upload().json["filename"]
+
+    assert f"deleted by {who}: name '{name}', size 5" in act("DELETE", f"/repository/file/{name}")
+
+
+def test_a_new_collection_is_logged(act, who):
+    said = act("POST", COLLECTION, json={"filename": "a.sql", "description": "two\nlines", "maxBackupsCount": 3})
+
+    assert f"created by {who}: filename 'a.sql', description 'two\\nlines', strategy 'delete_oldest" in said
+    assert "maxBackupsCount 3," in said
+
+
+def test_an_edit_is_logged_before_and_after(act, who, collection):
+    form = {"collection": collection, "maxBackupsCount": 7, "minRetention": "2d", "password": "new-5ecre7"}
+
+    said = act("PUT", COLLECTION, json=form)
+
+    changed = "maxBackupsCount 0 -> 7, minRetention '0:00:00' -> '2 days, 0:00:00', password set"
+    assert said == f"collection {collection}: edited by {who}: {changed}"
+
+
+def test_an_edit_of_a_password_alone_is_logged(act, who, make_collection):
+    collection = make_collection(password="old-5ecre7")
+
+    said = act("PUT", COLLECTION, json={"collection": collection, "password": ""})
+
+    assert said == f"collection {collection}: edited by {who}: password removed"
+
+
+def test_a_deleted_collection_is_logged(act, who, collection):
+    said = act("DELETE", f"{COLLECTION}/{collection}")
+
+    assert f"collection {collection}: deleted by {who}: filename 'dump.sql.gz'" in said
+
+
+def test_versions_are_logged_with_their_content(act, who, make_collection):
+    path = f"{COLLECTION}/{(collection := make_collection(maxBackupsCount=1))}/backup"
+
+    added, again, deleted = (
+        act("POST", path, body=b"hello"),
+        act("POST", path, body=b"x"),
+        act("DELETE", f"{path}/v2"),
+    )
+
+    assert f"collection {collection}: version 1 added by {who}: name '" in added
+    assert f"size 5, sha256 '{SHA256}'" in added
+    assert f"collection {collection}: version 1 was removed for version 2" in again
+    assert f"collection {collection}: version v2 deleted by {who}: name '" in deleted
+
+
+def test_what_lets_a_token_in_is_logged_once(act, who, holder, services, collection):
+    token = holder(Role.UPLOAD_ALL).token
+    shown, path = services.tokens.fingerprint(token), f"{COLLECTION}/{collection}/token"
+
+    allowed, again = act("POST", path, json={"token": token}), act("POST", path, json={"token": token})
+    removed, gone = act("DELETE", f"{path}/{token}"), act("DELETE", f"{path}/{token}")
+
+    assert f"collection {collection}: token {shown} was allowed by {who}" == allowed
+    assert f"collection {collection}: token {shown} was taken off its list by {who}" == removed
+    assert ("", "") == (again, gone)
+
+
+def test_a_new_token_is_logged_with_what_it_may_do(act, who):
+    data = {"tags": ["a"], "maxAllowedFileSize": 9, "allowedUserAgents": ["word-5ecre7"]}
+
+    said = act("POST", "/auth/token/generate", json={"roles": ["upload.all"], "data": data, "expires": "2035-01-02"})
+
+    assert re.match(rf"token [0-9a-f]{{12}} was made by {who}: roles \['upload.all'\], expires '2035-01-02 ", said)
+    assert "tags ['a'], types [], maxAllowedFileSize 9, addresses [], number of User-Agents 1" in said
+
+
+def test_tokens_that_end_are_logged(act, who, make_token, services):
+    revoked, expired = make_token(Role.UPLOAD_ALL), make_token(Role.UPLOAD_ALL, expires="2001-01-01")
+    shown = [services.tokens.fingerprint(token) for token in (revoked, expired)]
+
+    assert f"token {shown[0]} was revoked by {who}" == act("DELETE", f"/auth/token/{revoked}")
+    assert f"token {shown[1]} was removed by {who}: it expired at 2001" in act("GET", "/jobs/token/expired/clear")
+
+
+def test_a_token_that_is_used_up_is_logged(holder, services, said):
+    caller = holder(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
+    shown = services.tokens.fingerprint(caller.token)
+    caller.upload()
+
+    assert f"token {shown} was used up by its upload" in said()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_what_is_only_simulated_is_not_logged(root, collection, said, method):
+    path = f"{COLLECTION}/{collection}" if method == "DELETE" else COLLECTION
+    form = {"filename": "b.sql"} | ({"collection": collection} if method == "PUT" else {})
+    said()
+
+    root.call(method, path, {"simulate": "true"}, json=None if method == "DELETE" else form)
+
+    assert said() == ""
+
+
+def test_a_real_service_logs_the_fingerprint_that_the_api_shows(service):
+    client = LiveClient(service)
+    shown = client.request("GET", f"/auth/token/{service.admin}").json["fingerprint"]
+    client.upload(b"hello")
+
+    assert f"added by token {shown} from 127.0.0.1: name '" in service.log.read_text()

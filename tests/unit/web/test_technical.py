@@ -1,0 +1,230 @@
+"""Contract 5: greeting, version, health, and read-only mode."""
+
+import json
+import socket
+from dataclasses import replace
+from importlib.metadata import version
+
+import pytest
+from sqlalchemy import event, update
+from webtest import TestApp
+
+from frepo_core.db.models import Blob
+from frepo_core.web import make_app
+from support.client import COLLECTIONS, Client, with_settings
+
+CODE = "let-me-see"
+HEALTHY = {
+    "status": {"storage": True, "database": True},
+    "messages": {"database": [], "storage": []},
+    "global_status": True,
+    "ident": ["global_status=True", "storage=True", "database=True"],
+}
+
+
+def test_the_root_greets_everyone(stranger):
+    answer = stranger.get("/")
+
+    assert answer.status_int == 200
+
+
+def test_the_version_is_a_json_text(holder):
+    answer = holder().get("/version")
+
+    assert json.loads(answer.body) == version("frepo-core")
+
+
+def test_the_version_is_told_to_tokens_only(stranger):
+    answer = stranger.get("/version")
+
+    assert answer.status_int == 403
+
+
+@with_settings(health_check__code=CODE)
+def test_a_healthy_service_says_so(stranger):
+    answer = stranger.get("/health", {"code": CODE})
+
+    assert (answer.status_int, answer.json) == (200, HEALTHY)
+
+
+@with_settings(health_check__code=CODE)
+@pytest.mark.parametrize("code", ["", "wrong", CODE.upper(), CODE + " ", "\N{SNOWMAN}"])
+def test_health_wants_its_code(stranger, code):
+    answer = stranger.get("/health", {"code": code})
+
+    assert (answer.status_int, answer.json["error_code"]) == (403, 403)
+
+
+@with_settings(health_check__code=CODE)
+def test_health_without_any_code_is_refused(stranger):
+    answer = stranger.get("/health")
+
+    assert answer.status_int == 403
+
+
+@pytest.mark.parametrize("code", ["", "None", "x"])
+def test_without_a_code_that_is_set_health_is_closed(stranger, code):
+    answer = stranger.get("/health", {"code": code})
+
+    assert answer.status_int == 403
+
+
+def test_an_administrator_needs_the_code_too(root):
+    answer = root.get("/health")
+
+    assert answer.status_int == 403
+
+
+@pytest.fixture
+def unmount(tmp_path):
+    """Take the storage's root away, as when its disk is no longer mounted."""
+    (tmp_path / "storage").mkdir()
+    return lambda: (tmp_path / "storage").rename(tmp_path / "unmounted")
+
+
+@with_settings(health_check__code=CODE, fs__local__lazy_root="false")
+def test_a_broken_storage_is_told(unmount, stranger):
+    unmount()
+    answer = stranger.get("/health", {"code": CODE})
+
+    assert (answer.status_int, answer.json["status"]) == (503, {"storage": False, "database": True})
+    assert (answer.json["global_status"], len(answer.json["messages"]["storage"])) == (False, 1)
+    assert answer.json["ident"] == ["global_status=False", "storage=False", "database=True"]
+
+
+@with_settings(health_check__code=CODE)
+def test_a_broken_database_is_told(stranger, break_database):
+    break_database()
+    answer = stranger.get("/health", {"code": CODE})
+
+    assert (answer.status_int, answer.json["status"]) == (503, {"storage": True, "database": False})
+    assert len(answer.json["messages"]["database"]) == 1
+
+
+@pytest.fixture
+def break_database(services, tmp_path):
+    """Leave the service with a database that cannot be opened: a folder, or a port where nobody listens."""
+    engine = services.database.engine
+
+    def elsewhere(dialect, record, arguments, parameters):
+        parameters |= {"host": "127.0.0.1", "port": closed_port()}
+        parameters.pop("unix_socket", None)
+
+    def do():
+        engine.dispose()
+        if engine.dialect.name == "sqlite":
+            (tmp_path / "frepo.db").unlink()
+            (tmp_path / "frepo.db").mkdir()
+        else:
+            event.listen(engine, "do_connect", elsewhere)
+
+    yield do
+    if event.contains(engine, "do_connect", elsewhere):
+        event.remove(engine, "do_connect", elsewhere)
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def test_a_database_that_is_away_is_a_503(uploader, break_database):
+    break_database()
+    answer = uploader.upload()
+
+    assert (answer.status_int, answer.json["http_code"]) == (503, 503)
+    assert "Retry-After" in answer.headers
+
+
+def test_the_greeting_needs_no_database(stranger, break_database):
+    break_database()
+    answer = stranger.get("/")
+
+    assert answer.status_int == 200
+
+
+@with_settings(fs__local__lazy_root="false")
+def test_a_storage_that_is_away_is_a_503(unmount, uploader):
+    unmount()
+    answer = uploader.upload()
+
+    assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)
+    assert "Retry-After" in answer.headers
+
+
+def test_a_download_from_a_storage_that_is_no_longer_installed_is_a_503(uploader, services, caplog):
+    name = uploader.upload().json["filename"]
+    with services.database.engine.begin() as connection:
+        connection.execute(update(Blob).values(storage="barrel"))
+    answer = uploader.download(name)
+
+    assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)
+    assert "'barrel', which holds some of the blobs" in caplog.text
+
+
+@with_settings(fs__local__lazy_root="false")
+def test_a_download_from_a_storage_that_is_away_is_a_503(unmount, uploader):
+    name = uploader.upload().json["filename"]
+    unmount()
+    answer = uploader.download(name)
+
+    assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)
+
+
+@with_settings(fs__local__lazy_root="false")
+def test_what_a_storage_says_of_itself_is_for_the_log(unmount, uploader, tmp_path, caplog):
+    name = uploader.upload().json["filename"]
+    unmount()
+    answers = [uploader.upload(b"other").text, uploader.download(name).text]
+
+    assert [False, False] == [str(tmp_path) in answer for answer in answers]
+    assert str(tmp_path) in caplog.text
+
+
+WRITES = [
+    ("POST", "/repository/file/upload"),
+    ("POST", "/repository/file/a.txt"),
+    ("DELETE", "/repository/file/a.txt"),
+    ("POST", "/auth/token/generate"),
+    ("DELETE", "/auth/token/x"),
+    ("GET", "/jobs/token/expired/clear"),
+    ("POST", COLLECTIONS),
+    ("PUT", COLLECTIONS),
+]
+WRITES_IN_A_COLLECTION = [
+    ("DELETE", ""),
+    ("POST", "/token"),
+    ("DELETE", "/token/x"),
+    ("POST", "/backup"),
+    ("POST", "/version"),
+    ("DELETE", "/backup/v1"),
+]
+
+
+@with_settings(read_only="true")
+@pytest.mark.parametrize(("method", "path"), WRITES, ids=" ".join)
+def test_every_write_is_refused_in_read_only_mode(root, method, path):
+    answer = root.call(method, path)
+
+    assert (answer.status_int, answer.json["error_code"], answer.json["http_code"]) == (503, 5000001, 503)
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES_IN_A_COLLECTION, ids=" ".join)
+def test_every_write_in_a_collection_is_refused_in_read_only_mode(read_only, collection, method, path):
+    answer = read_only.call(method, f"{COLLECTIONS}/{collection}{path}")
+
+    assert (answer.status_int, answer.json["error_code"]) == (503, 5000001)
+
+
+@pytest.mark.parametrize("path", ["", "/backup"])
+def test_reading_goes_on_in_read_only_mode(read_only, collection, path):
+    answer = read_only.get(f"{COLLECTIONS}/{collection}{path}")
+
+    assert answer.status_int == 200
+
+
+@pytest.fixture
+def read_only(collection, root, services):
+    """The administrator of the same service after it was started again in read-only mode."""
+    settings = services.settings.model_copy(update={"read_only": True})
+    return Client(TestApp(make_app(replace(services, settings=settings))), root.token)

@@ -1,0 +1,122 @@
+"""Contract 4.3: listing versions and fetching one."""
+
+import pytest
+
+from support.answers import NOBODY
+from support.client import COLLECTIONS, follow
+
+NOT_FOUND = {"status": "Object not found", "error_code": 404, "http_code": 404, "exit_code": 404, "url": None}
+
+
+def test_an_empty_list_is_an_object(root, collection):
+    answer = root.get(f"{COLLECTIONS}/{collection}/backup")
+
+    assert (answer.status_int, answer.body) == (
+        200,
+        b'{"status":"OK","error_code":null,"exit_code":200,"versions":{}}',
+    )
+
+
+def test_versions_are_listed_ascending_by_number(root, three):
+    answer = root.get(three)
+
+    assert list(answer.json["versions"]) == ["1", "2", "3"]
+
+
+def test_a_list_of_many_is_in_order_of_numbers(root, collection):
+    for number in range(11):
+        root.push(collection, b"%d" % number)
+
+    assert list(root.versions(collection)) == [str(number) for number in range(1, 12)]
+
+
+def test_a_listed_version_is_the_one_that_was_added(root, collection):
+    added = root.push(collection).json["version"]
+
+    assert root.versions(collection)["1"]["details"] == added
+
+
+def test_version_is_another_word_for_backup(root, three):
+    answer = root.get(three.replace("/backup", "/version"))
+
+    assert set(answer.json["versions"]) == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize(
+    ("word", "content"),
+    [
+        ("latest", b"three"),
+        ("recent", b"three"),
+        ("first", b"one"),
+        ("v1", b"one"),
+        ("v2", b"two"),
+        ("V3", b"three"),
+    ],
+)
+def test_a_version_is_fetched_by_these_words(lister, stranger, three, word, content):
+    answer = lister.get(f"{three}/{word}")
+
+    assert answer.status_int == 302
+    assert follow(stranger, answer.headers["Location"]).body == content
+
+
+def test_a_version_is_fetched_by_its_id(root, stranger, three, collection):
+    version_id = root.versions(collection)["2"]["details"]["id"]
+    answer = root.get(f"{three}/{version_id}")
+
+    assert follow(stranger, answer.headers["Location"]).body == b"two"
+
+
+def test_first_is_the_first_that_is_left(root, stranger, three):
+    root.delete(f"{three}/v1")
+    answer = root.get(f"{three}/first")
+
+    assert follow(stranger, answer.headers["Location"]).body == b"two"
+
+
+@pytest.mark.parametrize(
+    "word", ["v4", "v0", "v01", "0", "2", "last", "LATEST", "v", "v-1", "v99999999999999999999", NOBODY]
+)
+@pytest.mark.parametrize("query", [{}, {"redirect": "false"}])
+def test_an_unknown_version_is_not_found(root, three, word, query):
+    answer = root.get(f"{three}/{word}", query)
+
+    assert (answer.status_int, answer.json) == (404, NOT_FOUND)
+
+
+@pytest.mark.parametrize("word", ["latest", "first", "recent"])
+def test_an_empty_collection_has_no_version_of_any_name(root, collection, word):
+    answer = root.get(f"{COLLECTIONS}/{collection}/backup/{word}")
+
+    assert answer.json == NOT_FOUND
+
+
+def test_a_version_of_another_collection_is_not_found(root, three, collection, make_collection):
+    version_id = root.versions(collection)["1"]["details"]["id"]
+    answer = root.get(f"{COLLECTIONS}/{make_collection()}/backup/{version_id}")
+
+    assert answer.status_int == 404
+
+
+@pytest.mark.parametrize("redirect", ["false", "0", "no"])
+def test_without_a_redirect_the_link_is_told(root, stranger, three, redirect):
+    answer = root.get(f"{three}/v2", {"redirect": redirect})
+    url = answer.json["url"]
+
+    assert (answer.status_int, answer.json) == (
+        200,
+        {"status": "OK", "error_code": 200, "exit_code": 200, "url": url},
+    )
+    assert follow(stranger, url).body == b"two"
+
+
+def test_an_odd_redirect_is_refused(root, three):
+    answer = root.get(f"{three}/v2", {"redirect": "maybe"})
+
+    assert set(answer.json["fields"]) == {"form.redirect"}
+
+
+def test_a_redirect_is_not_kept_by_caches(root, three):
+    answer = root.get(f"{three}/v2")
+
+    assert answer.headers["Cache-Control"] == "private, no-store"
