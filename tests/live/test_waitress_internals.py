@@ -6,13 +6,13 @@ import inspect
 import pkgutil
 import re
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 
 import frepo_server
+from support.paths import ROOT
 
-README = Path(__file__).parents[2] / "frepo_server/README.md"
+README = ROOT / "frepo_server/README.md"
 ROWS = re.findall(r"^\| `(waitress[\w.]+)` \|([^|]*)\|([^|]*)\|$", README.read_text(), re.MULTILINE)
 METHODS = [(owner, name) for owner, methods, _ in ROWS for name in re.findall(r"`(\w+)`", methods)]
 ATTRIBUTES = [(owner, name) for owner, _, attributes in ROWS for name in re.findall(r"`(\w+)`", attributes)]

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from support.paths import ROOT
+
 PROGRAMS = Path(__file__).parent / "clients"
-TOOLS = Path(__file__).parents[2] / ".venv-clients"
+TOOLS = ROOT / ".venv-clients"
 TSC = TOOLS / "typescript/node_modules/typescript/bin/tsc"
 COMPILER_OPTIONS = {
     "target": "es2022",

@@ -1,7 +1,6 @@
 import hashlib
 import hmac
 import re
-from pathlib import Path
 
 import pytest
 from webtest import TestApp
@@ -12,6 +11,7 @@ from frepo_core.services.access.protected_urls import ProtectedUrls
 from frepo_core.services.container import assemble
 from frepo_core.settings import load_settings
 from frepo_core.web import make_app
+from support.paths import ROOT
 
 TEMPLATE = "$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX"
 LATER = 4_102_444_800  # in the year 2100
@@ -201,7 +201,7 @@ def test_a_set_up_that_used_the_applications_secret_is_told_what_to_do(start_ser
 
 def examples():
     """Return the settings, and the program that makes a path, of each example in the documentation."""
-    text = (Path(__file__).parents[2] / "docs/settings.md").read_text().partition("\n## Anti-hotlink\n")[2]
+    text = (ROOT / "docs/settings.md").read_text().partition("\n## Anti-hotlink\n")[2]
     blocks = re.findall(r"```(\w*)\n(.*?)```", text.partition("\n## ")[0], re.DOTALL)
     settings = [block for kind, block in blocks if not kind]
     return list(zip(settings, [block for kind, block in blocks if kind == "python"], strict=True))

@@ -119,7 +119,7 @@ def test_a_signature_that_is_made_with_the_secret_opens(stranger, ini, url):
     assert answer.status_int == 200
 
 
-@pytest.mark.parametrize("expires", [OVER, int(time.time()) + MONTH])
+@pytest.mark.parametrize("expires", [OVER, int(time.time()) + MONTH], ids=["over", "too-long"])
 def test_a_signature_that_is_over_or_lasts_too_long_opens_nothing(stranger, ini, url, expires):
     name = stored_name(url)
     signature = sign_link(ini["app.secret"], name, expires, unlocked=True)
