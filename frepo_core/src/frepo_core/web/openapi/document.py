@@ -54,7 +54,7 @@ def build_document(endpoints: Iterable[Endpoint], server: str) -> dict[str, Any]
             "title": "frepo",
             "version": version("frepo-core"),
             "summary": "Stores files and keeps versioned backups, controlled by access tokens alone.",
-            "description": files("frepo_core.web").joinpath("guide.md").read_text(encoding="utf-8"),
+            "description": files(__package__).joinpath("guide.md").read_text(encoding="utf-8"),
         },
         "servers": [{"url": server}],
         "tags": [{"name": name, "description": text} for name, text in TAGS.items() if name in used],

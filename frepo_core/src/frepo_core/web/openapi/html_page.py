@@ -10,7 +10,7 @@ from typing import Any
 
 def render_page(document: dict[str, Any]) -> str:
     """Return the page."""
-    template = files("frepo_core.web").joinpath("docs.html").read_text(encoding="utf-8")
+    template = files(__package__).joinpath("docs.html").read_text(encoding="utf-8")
     groups: dict[str, list[str]] = {tag["name"]: [] for tag in document["tags"]}
     contents: dict[str, list[str]] = {name: [] for name in groups}
     for path, operations in document["paths"].items():

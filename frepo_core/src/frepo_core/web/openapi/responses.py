@@ -63,7 +63,7 @@ HEADERS: Mapping[int, dict[str, Any]] = {
         "Content-Range": _header("Which bytes of how many, where it is one range", "^bytes [0-9]+-[0-9]+/[0-9]+$")
         | {"required": False},
     },
-    302: {"Location": _header("The link"), "Cache-Control": _header("SignedLinks are not for keeping")},
+    302: {"Location": _header("The link"), "Cache-Control": _header("A signed link must not be stored")},
     304: VALIDATORS,
 }
 ERROR_HEADERS: Mapping[int, dict[str, Any]] = {

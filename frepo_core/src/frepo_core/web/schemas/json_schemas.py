@@ -118,7 +118,7 @@ _SUM = f"[+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?( [+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?)
 EXPIRES: dict[str, Any] = {
     "description": "Nothing, auto or automatic: the service's default. never. A moment in UTC: YYYY-MM-DD, "
     "YYYY-MM-DD HH:MM:SS (the 29th of February, too). tomorrow, today, midnight, now. "
-    "Checksums such as +30 minutes, 1 day 2 hours.",
+    "Sums such as +30 minutes, 1 day 2 hours.",
     "type": ["string", "null"],
     "pattern": f"^({_WORDS}|[1-9][0-9]{{3}}-{_DAYS}|{_SUM})?$",
     "examples": ["+30 days", "never"],

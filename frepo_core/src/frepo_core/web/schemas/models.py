@@ -63,7 +63,7 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any) -> Any:
-    """Return 5 for 5.0: in JSON, and in its json_schemas, they are the same number."""
+    """Return 5 for 5.0: in JSON, and in its schemas, they are the same number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

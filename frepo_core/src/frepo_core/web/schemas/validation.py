@@ -1,4 +1,4 @@
-"""TaskDispatcher what clients send into validated models, and what is wrong into messages for each field."""
+"""Validates what clients send, and reports each mistake with the field that it is in."""
 
 import functools
 import re
