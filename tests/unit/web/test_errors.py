@@ -47,6 +47,15 @@ def test_every_wrong_field_is_named_at_once(root):
     assert set(fields_of(answer)) == {"form.roles", "form.expires", "form.data.tags"}
 
 
+def test_what_the_service_checks_of_a_token_is_named_at_once(root):
+    answer = root.post(GENERATE, {"roles": ["upload.all"], "expires": "next year", "id": "x"})
+
+    assert fields_of(answer) == {
+        "expires": ["invalid_date_format_and_not_an_expression"],
+        "id": ["id_expects_to_be_uuidv4_format"],
+    }
+
+
 @pytest.mark.parametrize("value", ["upload.all", None, {}, 1, True, [None], [1], [["upload.all"]], [{}]])
 def test_a_field_of_the_wrong_json_type_is_refused(root, value):
     answer = root.post(GENERATE, {"roles": value})

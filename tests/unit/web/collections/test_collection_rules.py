@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from support.answers import COUNT, ONE, SMALL, TOTAL
-from support.client import refusal, with_settings
+from support.client import COLLECTIONS, refusal, with_settings
 
 STRATEGIES = "unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new"
 
@@ -21,6 +21,21 @@ def test_an_unknown_strategy_is_answered_with_the_known_ones(root, strategy):
     answer = root.create(strategy=strategy)
 
     assert refusal(answer) == (400, "Form validation error", 400, {"strategy": STRATEGIES})
+
+
+@pytest.mark.parametrize("call", ["create", "edit"])
+def test_every_wrong_field_is_named_at_once(root, collection, call):
+    wrong = {COUNT: -1, ONE: "5 parsecs", TOTAL: True, "strategy": "nothing", "filename": "a/b"}
+    answer = root.create(**wrong) if call == "create" else root.put(COLLECTIONS, {"collection": collection, **wrong})
+
+    errors = {
+        COUNT: "number_cannot_be_negative_value",
+        ONE: "cannot_parse_disk_space_check_format",
+        TOTAL: "cannot_parse_disk_space_check_format",
+        "strategy": STRATEGIES,
+        "filename": "File name is not valid, please normalize it",
+    }
+    assert refusal(answer) == (400, "Form validation error", 400, errors)
 
 
 @pytest.mark.parametrize("strategy", ["delete_oldest_when_adding_new", "alert_when_backup_limit_reached"])
@@ -80,6 +95,8 @@ CEILINGS = with_settings(backup__max_versions="5")
     ("form", "code", "field", "text", "context"),
     [
         ({COUNT: 6}, 4000, COUNT, "max_backups_count_too_many", {"max": 5}),
+        ({COUNT: 6, ONE: "5MB", TOTAL: "1MB"}, 4000, COUNT, "max_backups_count_too_many", {"max": 5}),
+        ({COUNT: 6, ONE: "5MB", TOTAL: "25MB"}, 4000, COUNT, "max_backups_count_too_many", {"max": 5}),
         ({ONE: 4_000_000_001}, 4002, ONE, "max_one_version_size_too_big", {"max": "4.00GB"}),
         ({TOTAL: "16GB"}, 4001, TOTAL, "max_collection_size_too_big", {"max": "15.00GB"}),
         ({TOTAL: "1GB"}, 4003, TOTAL, "max_collection_size_is_lower_than_single_element_size", None),

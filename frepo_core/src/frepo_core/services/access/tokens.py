@@ -94,13 +94,17 @@ class Tokens:
     def generate(self, new: NewToken, *, by: Identity | None = None) -> IssuedToken:
         """Make a token; None makes it for the console. Raises `FieldsError` for an id that is taken or is none, and for an odd expiry."""
         now = utc_now()
+        problems: dict[str, list[str]] = {}
+        expires_at = None
         try:
             expires_at = parse_expiry(new.expires, now=now, default=self._lifetime)
         except ValueError as error:
-            raise FieldsError({"expires": [str(error)]}) from None
+            problems["expires"] = [str(error)]
         token_id = parse_uuid4(new.id.lower()) if new.id is not None else new_uuid4()
         if token_id is None:
-            raise FieldsError({"id": ["id_expects_to_be_uuidv4_format"]})
+            problems["id"] = ["id_expects_to_be_uuidv4_format"]
+        if token_id is None or problems:
+            raise FieldsError(problems)
         key = token_key(self._phrase, token_id)
         row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
         log.info("token %s was made by %s: %s", row.fingerprint, actor(by), describe(token_values(row)))

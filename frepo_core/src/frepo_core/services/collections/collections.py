@@ -57,6 +57,12 @@ class Collections:
             total=settings.backup_collection_max_size,
         )
 
+    def strategy_problem(self, name: str) -> str | None:
+        """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
+        if name in self._plugins.strategies:
+            return None
+        return "unknown_strategy_allowed___" + "___or__".join(sorted(self._plugins.strategies))
+
     def get(self, collection_id: str) -> CollectionRecord:
         """Return a collection. Raises `FieldsError` where it does not exist."""
         with self._database.reading() as session:
@@ -204,9 +210,8 @@ class Collections:
         return count
 
     def _check_strategy(self, name: str | None) -> None:
-        if name is not None and name not in self._plugins.strategies:
-            known = "___or__".join(sorted(self._plugins.strategies))
-            raise FieldsError({"form.strategy": [f"unknown_strategy_allowed___{known}"]}, "Form validation error")
+        if name is not None and (problem := self.strategy_problem(name)):
+            raise FieldsError({"form.strategy": [problem]}, "Form validation error")
 
     def _limits(self, asked: Mapping[str, int], others: Limits) -> Limits:
         return Limits(

@@ -1,14 +1,16 @@
 """Types and shapes of the wire that several endpoints share."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
+from frepo_core.services.container import Services
 
 from . import json_schemas
 from .validation import RULE_BROKEN
@@ -121,6 +123,21 @@ def _count(value: Any) -> Any:
     return value
 
 
+def _duration(value: Any) -> Any:
+    try:
+        return parse_duration(value)
+    except (ValueError, TypeError, AttributeError):
+        raise broken("expected_length_of_time_such_as_7d") from None
+
+
+def _strategy(value: Any, info: ValidationInfo[Services]) -> Any:
+    if not isinstance(value, str):
+        raise broken("expected_string_type")
+    if problem := info.context.collections.strategy_problem(value):
+        raise broken(problem)
+    return value
+
+
 Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema(json_schemas.FLAG, mode="validation")]
 FileName = Annotated[str, BeforeValidator(_file_name), WithJsonSchema(json_schemas.FILE_NAME, mode="validation")]
 Tag = Annotated[str, BeforeValidator(_tag), WithJsonSchema(json_schemas.TAG, mode="validation")]
@@ -129,6 +146,8 @@ Count = Annotated[int, BeforeValidator(_count), WithJsonSchema(json_schemas.COUN
 Percent = Annotated[
     int, BeforeValidator(_count), Field(le=100), WithJsonSchema(json_schemas.PERCENT, mode="validation")
 ]
+Duration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema(json_schemas.DURATION)]
+Strategy = Annotated[str, BeforeValidator(_strategy), Field(examples=["delete_oldest_when_adding_new"])]
 PageNumber = Annotated[int, BeforeValidator(_page)]
 Password = Annotated[str, Field(max_length=250)]
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 
 from frepo_core.errors import FieldsError
+from frepo_core.services.container import Services
 
 from ..content.json_body import JSON_BYTES, parse_json
 from ..routing.request import FrepoRequest
@@ -56,16 +57,18 @@ def parse_body(model: type[Model], request: FrepoRequest) -> Model:
     data = parse_json(request.body_file.read(JSON_BYTES + 1))
     if not isinstance(data, dict):
         raise FieldsError({"form": ["The body has to be a JSON object"]})
-    return validate(model, data)
+    return validate(model, data, context=request.services)
 
 
-def validate(model: type[Model], data: dict[str, Any]) -> Model:
+def validate(model: type[Model], data: dict[str, Any], *, context: Services | None = None) -> Model:
     """Validate data. Raises `FieldsError`; a model's `RULES_TITLE` tells broken rules from other mistakes.
+
+    Validators find the `context` in their `ValidationInfo`.
 
     What no rule refused holds no U+0000 either: PostgreSQL refuses to keep it.
     """
     try:
-        valid = model.model_validate(data)
+        valid = model.model_validate(data, context=context)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         fields: dict[str, list[str]] = {}

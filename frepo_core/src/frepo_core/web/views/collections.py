@@ -1,12 +1,11 @@
 """The endpoints of collections."""
 
-from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from frepo_core.domain.backup_guards import GuardAction
-from frepo_core.domain.durations import format_duration, parse_duration
+from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.services.collections.collections import CollectionChange
 from frepo_core.services.records import CollectionRecord
@@ -14,20 +13,19 @@ from frepo_core.services.records import CollectionRecord
 from ..routing.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
-from ..schemas.models import Count, FileName, Form, Password, Percent, Reply, Simulate, Size, WireDate, broken
-
-
-def _text(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise broken("expected_string_type")
-    return value
-
-
-def _length(value: Any) -> Any:
-    try:
-        return parse_duration(value)
-    except (ValueError, TypeError, AttributeError):
-        raise broken("expected_length_of_time_such_as_7d") from None
+from ..schemas.models import (
+    Count,
+    Duration,
+    FileName,
+    Form,
+    Password,
+    Percent,
+    Reply,
+    Simulate,
+    Size,
+    Strategy,
+    WireDate,
+)
 
 
 class CollectionForm(Form):
@@ -38,10 +36,10 @@ class CollectionForm(Form):
     maxBackupsCount: Count | None = None
     maxOneVersionSize: Size | None = None
     maxCollectionSize: Size | None = None
-    strategy: Annotated[str, BeforeValidator(_text), Field(examples=["delete_oldest_when_adding_new"])] | None = None
+    strategy: Strategy | None = None
     description: str | None = Field(None, max_length=1024)
     password: Password | None = None
-    minRetention: Annotated[timedelta, BeforeValidator(_length), WithJsonSchema(json_schemas.DURATION)] | None = None
+    minRetention: Duration | None = None
     minVersionSize: Size | None = None
     maxShrinkPercent: Percent | None = None
     onSuspicious: GuardAction | None = None
