@@ -107,7 +107,8 @@ def make_environment(folder: Path, wheels: Path, *packages: str) -> Environment:
     environment = Environment(folder=folder, wheels=wheels)
     if not FROM_INDEX:
         _link_dependencies(environment)
-    environment.install(*packages)
+    if packages:
+        environment.install(*packages)
     return environment
 
 

@@ -1,0 +1,121 @@
+"""Every command of docs/tutorial.md runs, and prints what the page shows."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+from support.debian import Machine, copy_clone
+from support.environments import build_wheels
+from support.paths import ROOT
+from support.servers import nginx, postgresql
+from support.servers.children import free_port
+from support.terminal import Terminal, blocks
+
+PAGE = (ROOT / "docs/tutorial.md").read_text()
+LOCAL_PARTS = ["Start the service", "Back up a database each night", "Write a plug-in"]
+START_SECONDS = 60
+
+pytestmark = pytest.mark.skipif(not shutil.which("sqlite3"), reason="sqlite3 is not installed: make services")
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    return build_wheels(tmp_path_factory.mktemp("tutorial-wheels"))
+
+
+class FirstTerminal:
+    """The terminal in which the service runs; a second `make serve` follows a stop."""
+
+    def __init__(self, clone, environment, url):
+        self.clone, self.environment, self.url = clone, environment, url
+        self.process = None
+
+    def run(self, code):
+        self.close()
+        with (self.clone / "output").open("ab") as output:
+            command = ["bash", "-ec", code]
+            self.process = subprocess.Popen(
+                command, cwd=self.clone, env=self.environment, stdout=output, stderr=output, process_group=0
+            )
+        assert answers(self.url), (self.clone / "output").read_text()
+
+    def close(self):
+        if self.process:
+            os.killpg(self.process.pid, signal.SIGTERM)  # SIGINT is ignored if pytest runs in the background
+            self.process.wait(20)
+
+
+def answers(url):
+    """Wait until somebody answers under the URL."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return True
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
+@pytest.fixture(scope="module")
+def walkthrough(tmp_path_factory, wheels):
+    """Run one part after the other, in one clone: each needs what the one before has made."""
+    clone = tmp_path_factory.mktemp("tutorial") / "clone"
+    environment = copy_clone(clone, wheels).variables
+    address = f"127.0.0.1:{free_port()}"
+    first = FirstTerminal(clone, environment | {"HTTP_LISTEN": address}, f"http://{address}/")
+    second = Terminal(clone, environment)
+    finished = []
+
+    def walk(title):
+        for part in LOCAL_PARTS[len(finished) : LOCAL_PARTS.index(title) + 1]:
+            finished.append(part)
+            run_part(part, {"": second, "first terminal": first}, lambda code: code.replace("127.0.0.1:6543", address))
+
+    yield walk
+    second.close()
+    first.close()
+
+
+def run_part(title, terminals, adapt):
+    """Run the commands of a part; fail if a shown line is not printed."""
+    steps = blocks(PAGE, title)
+    assert steps, f"docs/tutorial.md has no commands under {title!r}"
+    for step in steps:
+        printed = terminals[step.place].run(adapt(step.code)) or ""
+        assert [] == [line for line in step.printed if line not in printed], f"{step.code}\nprinted:\n{printed}"
+
+
+@pytest.mark.parametrize("title", LOCAL_PARTS)
+def test_each_local_part_runs(walkthrough, title):
+    walkthrough(title)
+
+
+@pytest.mark.skipif(bool(postgresql.MISSING or nginx.MISSING), reason="PostgreSQL or nginx is not installed")
+def test_the_production_part_runs(tmp_path, wheels):
+    with postgresql.postgresql() as url:
+        machine = Machine(tmp_path / "machine", wheels, url)
+        terminal = Terminal(machine.clone, machine.variables)
+        try:
+            run_part("Set up production", {"": terminal}, machine.adapt)
+        finally:
+            terminal.close()
+            machine.stop()
+
+
+def test_no_part_is_left_out():
+    titles = [line.removeprefix("## ") for line in PAGE.splitlines() if line.startswith("## ")]
+
+    assert [*LOCAL_PARTS, "Set up production"] == titles
+
+
+def test_the_plug_in_has_ten_lines():
+    [step] = [step for step in blocks(PAGE, "Write a plug-in") if "frepo_keep_first.py <<" in step.code]
+    code = step.code.partition("<<'EOF'\n")[2].partition("\nEOF")[0]
+
+    assert 10 == len([line for line in code.splitlines() if line])

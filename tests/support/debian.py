@@ -1,0 +1,134 @@
+"""A folder that stands in for a Debian machine, so that the commands of an installation run in it."""
+
+import os
+import re
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from support.environments import LEFT_BEHIND, Environment, make_environment
+from support.paths import ROOT
+from support.servers.children import free_port
+from support.servers.nginx import AROUND
+
+FOLDERS = ("etc/systemd/system", "etc/nginx/conf.d", "usr/local/bin", "opt", "var/lib/frepo", "bin", "pids")
+
+# What these programs do needs root or changes the machine. `systemctl` starts what the installed unit says.
+STAND_INS = {
+    "apt-get": "#!/bin/sh\nexit 0\n",
+    "useradd": "#!/bin/sh\nexit 0\n",
+    "setpriv": '#!/bin/sh\nshift 3\nexec "$@"\n',
+    "su": '#!/bin/sh\nexec sh -c "$3"\n',
+    "nginx": '#!/bin/sh\nexec {nginx} -p {root}/nginx -c {root}/nginx/nginx.conf -e {root}/nginx/error.log "$@"\n',
+    "systemctl": """#!/bin/sh
+set -eu
+unit={root}/etc/systemd/system/frepo@.service
+value() {{ sed -n "s/^$1=//p" "$unit" | sed "s/%i/$port/"; }}
+case "$1" in
+    daemon-reload) ;;
+    reload) nginx & echo $! > {root}/pids/nginx ;;
+    enable)
+        shift 2
+        for name in "$@"; do
+            port=${{name#frepo@}}
+            (
+                set -a; . "$(value EnvironmentFile)"; set +a
+                cd "$(value WorkingDirectory)"
+                exec env "$(value Environment)" $(value ExecStart)
+            ) > {root}/service-$port.log 2>&1 &
+            echo $! > {root}/pids/$port
+        done ;;
+    *) echo "unknown: $*" >&2; exit 1 ;;
+esac
+""",
+}
+
+
+class Machine:
+    """A clone of the project below `folder`, whose files name paths and ports of this machine.
+
+    The programs of STAND_INS are replaced. Everything else is real: pip, PostgreSQL, frepo's processes, nginx.
+    """
+
+    def __init__(self, folder: Path, wheels: Path, database_url: str) -> None:
+        self.folder = folder
+        self.clone = folder / "clone"
+        self._url = make_url(database_url)
+        ports = {name: str(free_port()) for name in ("6543", "6544", "80")}
+        self._changes = [
+            (r"/opt/frepo|/etc/(?!nginx/mime)|/var/lib/frepo|/usr/local/bin/", lambda found: f"{folder}{found[0]}"),
+            (r"6543|6544", lambda found: ports[found[0]]),
+            (r"listen 80;", f"listen 127.0.0.1:{ports['80']};"),
+            (r"127\.0\.0\.1:80\b", f"127.0.0.1:{ports['80']}"),
+            (r"@127\.0\.0\.1/", f"@127.0.0.1:{self._url.port}/"),
+            # pip finds wheels of the same names, which takes seconds less than to build each of them.
+            (r"\./(frepo_\w+)", lambda found: found[1].replace("_", "-")),
+            (r"(?m)^(.*pip install .*) \.$", r"\1 frepo"),
+        ]
+        for name in FOLDERS:
+            (folder / name).mkdir(parents=True)
+        self._copy_clone()
+        self._write_stand_ins()
+        self.environment = self._make_environment(wheels)
+
+    def adapt(self, text: str) -> str:
+        """Replace the paths and ports of a page by those of this machine."""
+        for pattern, value in self._changes:
+            text = re.sub(pattern, value, text)
+        return text
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of a shell of the administrator, who may also administer the database."""
+        url = self._url
+        access = {"PGHOST": url.host, "PGPORT": str(url.port), "PGUSER": url.username, "PGPASSWORD": url.password}
+        path = os.pathsep.join([str(self.folder / "bin"), str(self.folder / "usr/local/bin")])
+        own = self.environment.variables
+        return (
+            own | {name: value or "" for name, value in access.items()} | {"PATH": f"{path}{os.pathsep}{own['PATH']}"}
+        )
+
+    def stop(self) -> None:
+        """End the processes that `systemctl` started, by their ids."""
+        for path in (self.folder / "pids").iterdir():
+            os.kill(int(path.read_text()), signal.SIGTERM)
+
+    def _copy_clone(self) -> None:
+        shutil.copytree(ROOT, self.clone, ignore=LEFT_BEHIND)
+        for path in [self.clone / "production.ini", *(self.clone / "deploy").iterdir()]:
+            path.write_text(self.adapt(path.read_text()))
+
+    def _write_stand_ins(self) -> None:
+        (self.folder / "nginx").mkdir()
+        around = AROUND.format(folder=self.folder / "nginx", user="user root;" if os.geteuid() == 0 else "")
+        around = around.replace(f"{self.folder}/nginx/frepo.conf", f"{self.folder}/etc/nginx/conf.d/*.conf")
+        (self.folder / "nginx/nginx.conf").write_text(around)
+        for name, text in STAND_INS.items():
+            path = self.folder / "bin" / name
+            path.write_text(text.format(root=self.folder, nginx=shutil.which("nginx")) if "{root}" in text else text)
+            path.chmod(0o755)
+
+    def _make_environment(self, wheels: Path) -> Environment:
+        environment = make_environment(self.folder / "opt/frepo", wheels)
+        write_pip(environment)
+        return environment
+
+
+def write_pip(environment: Environment) -> None:
+    """Give the environment a command `pip`; its module is linked like the dependencies."""
+    pip = environment.bin / "pip"
+    pip.write_text(f"#!{environment.bin}/python\nimport sys\nfrom pip import main\nsys.exit(main())\n")
+    pip.chmod(0o755)
+
+
+def copy_clone(folder: Path, wheels: Path) -> Environment:
+    """Copy the project, with an environment in .venv that `make` takes for its own."""
+    shutil.copytree(ROOT, folder, ignore=LEFT_BEHIND)
+    environment = make_environment(folder / ".venv", wheels, "frepo")
+    write_pip(environment)
+    (folder / ".venv/installed").touch()
+    assert sys.prefix not in str(environment.folder)
+    return environment

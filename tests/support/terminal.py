@@ -1,0 +1,70 @@
+"""A shell that keeps its variables from one block of a documentation page to the next."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+# A comment before a block says where it runs; a `text` block after it shows some of what it prints.
+BLOCK = re.compile(r"^(?:<!-- ([^\n]+) -->\n)?```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+END = "end-of-block"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Commands of a page, where they run, and lines that they print."""
+
+    code: str
+    place: str
+    printed: tuple[str, ...]
+
+
+def blocks(page: str, title: str) -> list[Block]:
+    """Return the commands of the section with this title, in their order."""
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    found: list[Block] = []
+    end = 0
+    for match in BLOCK.finditer(section):
+        place, language, code = match[1] or "", match[2], match[3]
+        if language == "sh":
+            found.append(Block(code=code, place=place, printed=()))
+        elif not section[end : match.start()].strip():
+            shown = tuple(code.splitlines())
+            found[-1] = Block(code=found[-1].code, place=found[-1].place, printed=shown)
+        end = match.end()
+    return found
+
+
+class Terminal:
+    """One bash in a folder; each block must succeed."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self._bash = subprocess.Popen(
+            ["bash", "-euo", "pipefail"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, code: str) -> str:
+        """Run the commands; return what they print. Raises AssertionError if one of them fails."""
+        assert self._bash.stdin is not None and self._bash.stdout is not None
+        # The group reads no input of its own, else a program in it would read the next block.
+        self._bash.stdin.write(f"{{\n{code}\n}} < /dev/null\necho; echo {END}\n")
+        self._bash.stdin.flush()
+        lines: list[str] = []
+        for line in self._bash.stdout:
+            if line.strip() == END:
+                return "".join(lines)
+            lines.append(line)
+        raise AssertionError(f"{code}\nprinted:\n{''.join(lines)}")
+
+    def close(self) -> None:
+        """End the shell."""
+        assert self._bash.stdin is not None and self._bash.stdout is not None
+        self._bash.stdin.close()
+        self._bash.stdout.close()
+        self._bash.wait(20)
