@@ -12,7 +12,7 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.idempotency import Repeat, Repeated
+from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.testing import Fail, Stall
 from reliability.conftest import BIG
 from support.reliability.invariants import assert_unchanged, digest_of
@@ -82,17 +82,17 @@ def repeat_version(world, k):
     """With a key: whoever sends it again gets the answer that was committed, or makes the version."""
     collection, content = world.collection(1), b"repeated %d" % k
     world.push(collection, b"old %d" % k)
-    repeat = Repeat(
+    idempotency = IdempotentUpload(
         key=f"key {k}",
         scopes=[collection],
-        write_down=lambda added: {"number": added.version.number, "file": added.version.file.id},
+        serialize=lambda added: {"number": added.version.number, "file": added.version.file.id},
         file_id=lambda answer: answer["file"],
     )
 
     def push():
         facts, incoming = world.services.collections.get(collection), Incoming(stream=BytesIO(content))
-        added = world.services.add_version.add(facts, incoming, by=world.admin, repeat=repeat)
-        number = added.answer["number"] if isinstance(added, Repeated) else added.version.number
+        added = world.services.add_version.add(facts, incoming, by=world.admin, idempotency=idempotency)
+        number = added.answer["number"] if isinstance(added, RecordedAnswer) else added.version.number
         assert 2 == number
         if (collection, number) not in world.ledger.versions:
             world.ledger.acknowledge(collection, number, content)

@@ -21,7 +21,7 @@ from frepo_core.plugins import (
 )
 
 from .connection import CHUNK, Connection
-from .errors import reply_code, says_absent, translated
+from .errors import is_not_found, reply_code, translated
 from .listing import Entry, parse_entries
 from .login import make_login
 from .pool import Pool
@@ -50,13 +50,13 @@ class FtpStorage(StorageBackend):
         """Send the blob to a temporary name beside its place, compare the size, rename it."""
         target = self._locate(key)
         partial = posixpath.join(posixpath.dirname(target), partial_name())
-        doing = f"storing {key!r}"
+        action = f"storing {key!r}"
         with self._pool.lease() as connection, self._tidied(partial):
-            with translated(doing):
+            with translated(action):
                 data = self._begin_store(connection, partial)
-            send(connection, data, content, size, doing)
-            with translated(doing):
-                self._settle(connection, partial, target, size)
+            send(connection, data, content, size, action)
+            with translated(action):
+                self._finish_store(connection, partial, target, size)
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Ask for the size, then read from `start` on; the reader holds a connection until it is through."""
@@ -140,7 +140,7 @@ class FtpStorage(StorageBackend):
             connection.make_folder(path[:end], self._settings.directory_permissions)
         return connection.begin("STOR", path)
 
-    def _settle(self, connection: Connection, partial: str, target: str, size: int) -> None:
+    def _finish_store(self, connection: Connection, partial: str, target: str, size: int) -> None:
         arrived = connection.size(partial)
         if arrived != size:
             raise StorageUnavailable(f"The FTP server has {arrived} of {size} bytes")
@@ -163,7 +163,7 @@ class FtpStorage(StorageBackend):
                 with self._pool.lease() as connection:
                     listing = connection.listing(f"{self._base}/{folder}")
             except ftplib.error_perm as error:
-                if says_absent(error):  # nothing was stored yet, or it was removed meanwhile
+                if is_not_found(error):  # nothing was stored yet, or it was removed meanwhile
                     return
                 raise
             yield from parse_entries(listing)

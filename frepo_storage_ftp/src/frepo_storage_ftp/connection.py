@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from socket import IPPROTO_TCP, TCP_NODELAY, socket
 
-from .errors import DRIVER_ERRORS, UNKNOWN_COMMAND, reply_code, says_absent
+from .errors import DRIVER_ERRORS, UNKNOWN_COMMAND, is_not_found, reply_code
 from .listing import Entry, parse_entry, parse_time
-from .login import wire
+from .login import encode
 
 CHUNK = 1 << 18
 SHORT_WAIT = 5.0  # seconds for the answers without which we go on just as well
@@ -27,7 +27,7 @@ class Connection:
         """Ask the server whether it still listens: it may have said 421 or gone away meanwhile."""
         if time.monotonic() - self._born > LONGEST_LIFE:
             return False
-        with contextlib.suppress(*DRIVER_ERRORS), self._patience():
+        with contextlib.suppress(*DRIVER_ERRORS), self._short_timeout():
             self._ftp.voidcmd("NOOP")
             return True
         return False
@@ -39,7 +39,7 @@ class Connection:
 
     def begin(self, command: str, path: str, start: int = 0) -> socket:
         """Start a transfer (RETR, STOR, MLSD), from the byte `start` on (REST); return its data connection."""
-        data = self._ftp.transfercmd(f"{command} {wire(path)}", start or None)
+        data = self._ftp.transfercmd(f"{command} {encode(path)}", start or None)
         data.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # the last bytes need not wait for an acknowledgement
         return data
 
@@ -51,24 +51,24 @@ class Connection:
                     data.unwrap()
         self._ftp.voidresp()
 
-    def abandon(self, data: socket) -> bool:
+    def abort(self, data: socket) -> bool:
         """Break a transfer off. Tell whether the connection can be used again.
 
         Servers send one, two or three replies to that (RFC 959 wants two), so the reply to a NOOP
         marks where they end.
         """
         data.close()
-        with contextlib.suppress(*DRIVER_ERRORS), self._patience():
+        with contextlib.suppress(*DRIVER_ERRORS), self._short_timeout():
             self._ftp.putcmd("ABOR")
             self._ftp.getmultiline()
             self._ftp.putcmd("NOOP")
             return any(self._ftp.getmultiline().startswith("200") for _ in range(3))
         return False
 
-    def complaint(self) -> Exception | None:
+    def pending_error(self) -> Exception | None:
         """Return the error that the server says of a transfer that broke, if it says one soon."""
         try:
-            with self._patience():
+            with self._short_timeout():
                 self._ftp.voidresp()
         except ftplib.Error as error:
             return error
@@ -88,7 +88,7 @@ class Connection:
     def entry(self, path: str) -> Entry:
         """Return size and time of a file, by MLST or else by SIZE and MDTM, which refuse what is no file."""
         try:
-            lines = self._ftp.sendcmd(f"MLST {wire(path)}").split("\n")
+            lines = self._ftp.sendcmd(f"MLST {encode(path)}").split("\n")
         except ftplib.error_perm as error:
             if reply_code(error) not in UNKNOWN_COMMAND:
                 raise
@@ -97,32 +97,32 @@ class Connection:
             if entry and entry.kind == "file" and entry.size is not None and entry.modified is not None:
                 return entry
         size = self.size(path)
-        modified = parse_time(self._ftp.sendcmd(f"MDTM {wire(path)}")[4:])
+        modified = parse_time(self._ftp.sendcmd(f"MDTM {encode(path)}")[4:])
         return Entry(name=path, kind="file", size=size, modified=modified)
 
     def size(self, path: str) -> int:
         """Return a file's size in bytes."""
-        size = self._ftp.size(wire(path))
+        size = self._ftp.size(encode(path))
         if size is None:
             raise ftplib.error_reply(f"no size of {path}")
         return size
 
     def rename(self, path: str, target: str) -> None:
         """Give a file its other name."""
-        self._ftp.rename(wire(path), wire(target))
+        self._ftp.rename(encode(path), encode(target))
 
     def delete(self, path: str) -> None:
         """Delete a file; an absent one is fine."""
         try:
-            self._ftp.delete(wire(path))
+            self._ftp.delete(encode(path))
         except ftplib.error_perm as error:
-            if not says_absent(error) or self._has(path):
+            if not is_not_found(error) or self._has(path):
                 raise
 
     def make_folder(self, path: str, mode: int | None) -> None:
         """Make one folder. Where it cannot be made, it is there mostly; if not, the next command complains."""
         try:
-            self._ftp.mkd(wire(path))
+            self._ftp.mkd(encode(path))
         except ftplib.error_perm:
             return
         self.set_mode(path, mode)
@@ -130,7 +130,7 @@ class Connection:
     def set_mode(self, path: str, mode: int | None) -> None:
         """Set permissions (`SITE CHMOD`); None leaves them."""
         if mode is not None:
-            self._ftp.voidcmd(f"SITE CHMOD {mode:03o} {wire(path)}")
+            self._ftp.voidcmd(f"SITE CHMOD {mode:03o} {encode(path)}")
 
     def _has(self, path: str) -> bool:
         with contextlib.suppress(ftplib.error_perm):
@@ -139,7 +139,7 @@ class Connection:
         return False
 
     @contextlib.contextmanager
-    def _patience(self) -> Iterator[None]:
+    def _short_timeout(self) -> Iterator[None]:
         """Wait for replies no longer than `SHORT_WAIT`."""
         sock = self._ftp.sock
         if sock is None:

@@ -8,7 +8,7 @@ from frepo_core.plugins import BlobNotFound, StorageFull, StorageUnavailable
 
 # ssl.SSLError is an OSError; ValueError comes where a reply cannot be read.
 DRIVER_ERRORS = (ftplib.Error, OSError, EOFError, ValueError)
-NO_ROOM = {452, 552}  # RFC 959, 4.2.2: insufficient storage space; exceeded storage allocation
+DISK_FULL = {452, 552}  # RFC 959, 4.2.2: insufficient storage space; exceeded storage allocation
 UNKNOWN_COMMAND = {500, 501, 502, 504}
 REFUSED_WORDS = ("denied", "permission", "permitted")
 
@@ -19,7 +19,7 @@ def reply_code(error: BaseException) -> int:
     return int(digits) if isinstance(error, ftplib.Error) and digits.isdecimal() else 0
 
 
-def says_absent(error: BaseException) -> bool:
+def is_not_found(error: BaseException) -> bool:
     """Tell whether the reply means that there is no such file or folder.
 
     RFC 959 gives 550 to a missing file and to a forbidden one alike; only the text may tell them apart.
@@ -30,7 +30,7 @@ def says_absent(error: BaseException) -> bool:
 
 
 @contextmanager
-def translated(doing: str, *, absent: str | None = None) -> Iterator[None]:
+def translated(action: str, *, absent: str | None = None) -> Iterator[None]:
     """Raise `StorageFull` or `StorageUnavailable` for what the driver raises; the driver's is the cause.
 
     With `absent`, the key of a blob, the reply that there is no such file becomes `BlobNotFound`.
@@ -38,9 +38,9 @@ def translated(doing: str, *, absent: str | None = None) -> Iterator[None]:
     try:
         yield
     except DRIVER_ERRORS as error:
-        if absent is not None and says_absent(error):
+        if absent is not None and is_not_found(error):
             raise BlobNotFound(f"No blob {absent!r} on the FTP server") from error
-        if reply_code(error) in NO_ROOM:
+        if reply_code(error) in DISK_FULL:
             raise StorageFull("The FTP server has no room left") from error
         reason = str(error) or "it closed the connection"
-        raise StorageUnavailable(f"The FTP server failed at {doing}: {reason}") from error
+        raise StorageUnavailable(f"The FTP server failed at {action}: {reason}") from error

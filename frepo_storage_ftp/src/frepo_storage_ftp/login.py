@@ -13,7 +13,7 @@ from .settings import FtpSettings
 log = logging.getLogger(__name__)
 
 
-class ResumingTLS(ftplib.FTP_TLS):
+class SessionReusingTLS(ftplib.FTP_TLS):
     """FTP over TLS that resumes the control channel's session on the data channel.
 
     Strict servers demand it, as it proves that both channels are of one client; ftplib starts a new session.
@@ -35,10 +35,10 @@ def make_login(settings: FtpSettings) -> Callable[[], ftplib.FTP]:
     if not settings.ssl:
         return lambda: _log_in(ftplib.FTP(encoding="latin-1"), settings)
     context = _make_context(settings)
-    return lambda: _log_in(ResumingTLS(context=context, encoding="latin-1"), settings)
+    return lambda: _log_in(SessionReusingTLS(context=context, encoding="latin-1"), settings)
 
 
-def wire(text: str) -> str:
+def encode(text: str) -> str:
     """Write a text so that ftplib, set to Latin-1, sends it as UTF-8 (RFC 2640).
 
     Latin-1 reads any reply, whatever charset the server speaks; strict UTF-8 would choke on some.
@@ -70,7 +70,7 @@ def _log_in(ftp: ftplib.FTP, settings: FtpSettings) -> ftplib.FTP:
         ftp.connect(settings.host, settings.port, timeout=settings.timeout)
         if isinstance(ftp, ftplib.FTP_TLS):
             ftp.auth()
-        ftp.login(wire(settings.username), wire(settings.password.get_secret_value()))
+        ftp.login(encode(settings.username), encode(settings.password.get_secret_value()))
         if isinstance(ftp, ftplib.FTP_TLS):
             ftp.prot_p()
         ftp.voidcmd("TYPE I")

@@ -52,14 +52,14 @@ class BlobReader(io.RawIOBase):
 
     def _ended_early(self) -> StorageUnavailable:
         error = StorageUnavailable(f"The FTP server ended a blob {self._left} bytes early")
-        error.__cause__ = self._connection.complaint() or EOFError("the data connection ended")
+        error.__cause__ = self._connection.pending_error() or EOFError("the data connection ended")
         return error
 
     def _end(self) -> None:
         if not self._is_open:
             return
         self._is_open = False
-        if self._is_sent_in_full() or self._connection.abandon(self._data):
+        if self._is_sent_in_full() or self._connection.abort(self._data):
             self._pool.give_back(self._connection)
         else:
             self._connection.close()

@@ -9,19 +9,19 @@ from .connection import CHUNK, Connection
 from .errors import translated
 
 
-def send(connection: Connection, data: socket, content: BinaryIO, size: int, doing: str) -> None:
+def send(connection: Connection, data: socket, content: BinaryIO, size: int, action: str) -> None:
     """Send `size` bytes and wait for the server's word that it has them.
 
     What `content` raises passes as it is; then, and when its bytes are more or fewer, the transfer is broken off.
     """
     try:
         for chunk in exactly(content, size, CHUNK):
-            with translated(doing):
+            with translated(action):
                 _send_chunk(connection, data, chunk)
     except BaseException:
-        connection.abandon(data)
+        connection.abort(data)
         raise
-    with translated(doing):
+    with translated(action):
         connection.finish(data)
 
 
@@ -31,7 +31,7 @@ def _send_chunk(connection: Connection, data: socket, chunk: bytes) -> None:
         data.sendall(chunk)
     except OSError as error:
         data.close()
-        complaint = connection.complaint()
-        if complaint is None:
+        refusal = connection.pending_error()
+        if refusal is None:
             raise
-        raise complaint from error
+        raise refusal from error

@@ -16,7 +16,7 @@ from .content import download, expect_end, read_part
 from .errors import code_of, translated
 from .multipart import MultipartUpload
 from .settings import S3Settings
-from .undo import delete_quietly, undoing
+from .undo import delete_quietly, undo_on_unknown_outcome
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class S3Storage(StorageBackend):
         data = bytearray(size)
         read_part(content, data)
         expect_end(content)
-        with undoing(self._client, self._bucket, name):
+        with undo_on_unknown_outcome(self._client, self._bucket, name):
             self._client.put_object(Bucket=self._bucket, Key=name, Body=data)
 
     def _check_size(self, key: str, size: int) -> None:

@@ -33,7 +33,7 @@ def code_of(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def was_never_sent(error: StorageError) -> bool:
+def is_connect_error(error: StorageError) -> bool:
     """Tell whether the request did not reach the store, so that it cannot have had an effect."""
     return isinstance(error.__cause__, EndpointConnectionError | ConnectTimeoutError)
 

@@ -13,7 +13,7 @@ from frepo_core.plugins import StorageError, is_blob_key
 
 from .content import expect_end, read_part
 from .errors import translated
-from .undo import undoing
+from .undo import undo_on_unknown_outcome
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class MultipartUpload:
         with self._begun(name) as target:
             parts = self._send(target, content, size)
             expect_end(content)
-            with undoing(self._client, self._bucket, name):
+            with undo_on_unknown_outcome(self._client, self._bucket, name):
                 self._client.complete_multipart_upload(**target, MultipartUpload={"Parts": parts})
 
     def abort_begun_before(self, prefix: str, before: datetime) -> int:

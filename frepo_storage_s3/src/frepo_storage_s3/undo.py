@@ -7,13 +7,13 @@ from typing import Any
 
 from frepo_core.plugins import StorageError
 
-from .errors import translated, was_never_sent
+from .errors import is_connect_error, translated
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def undoing(client: Any, bucket: str, name: str) -> Iterator[None]:
+def undo_on_unknown_outcome(client: Any, bucket: str, name: str) -> Iterator[None]:
     """Guard the request that makes an object appear: when its answer gets lost, delete what it may have stored.
 
     A key is written once and is nobody else's, so the deletion cannot hurt.
@@ -22,7 +22,7 @@ def undoing(client: Any, bucket: str, name: str) -> Iterator[None]:
         with translated(name):
             yield
     except StorageError as error:
-        if not was_never_sent(error):
+        if not is_connect_error(error):
             delete_quietly(client, bucket, name)
         raise
 

@@ -73,7 +73,7 @@ def _fault(order: dict[str, Any]) -> Fault:
 def app(global_config: dict[str, Any], **settings: str) -> Any:
     """Build the application, with faults around its storage (`paste.app_factory`)."""
     made: Any = main(global_config, **settings)
-    storages = made.registry.services.storages
+    storages = made.registry.services.backends
     storages._built[storages.current] = OrderedFaults(storages.get(storages.current))
     return made
 

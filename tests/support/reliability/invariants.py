@@ -78,7 +78,7 @@ def snapshot(services: Services) -> dict[str, Any]:
     """Everything there is: all rows of all tables, and all keys."""
     with services.database.reading() as session:
         rows = {table.name: sorted(map(repr, session.execute(select(table)))) for table in Base.metadata.sorted_tables}
-    backend = services.storages.get(services.storages.current)
+    backend = services.backends.get(services.backends.current)
     return rows | {"keys": sorted(stat.key for stat in backend.list())}
 
 
@@ -138,7 +138,7 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
     good = set()
     for blob in blobs:
         try:
-            with services.storages.get(blob.storage).open(blob.key) as content:
+            with services.backends.get(blob.storage).open(blob.key) as content:
                 found = digest_of(content.read())
         except BlobNotFound:
             found = "nothing"
@@ -148,7 +148,7 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
             assert blob.digest in rotten, f"I2: the row {blob.id} has no bytes of its own: {found}"
     if swept:
         assert {blob.id for blob in blobs} == used, "I2: rows that nobody uses outlived the sweep"
-    backend = services.storages.get(services.storages.current)
+    backend = services.backends.get(services.backends.current)
     oldest, known = utc_now() - grace, {blob.key for blob in blobs}
     orphans = [stat.key for stat in backend.list() if stat.key not in known and (swept or stat.modified < oldest)]
     assert not orphans, f"I2: bytes without a row: {orphans}"
@@ -203,7 +203,7 @@ def _check_leftovers(services: Services) -> None:
     """I7: look for whatever is temporary, in the temporary folder and beside the blobs."""
     roots: list[Path] = [services.settings.temp_directory] if services.settings.temp_directory else []
     found = [path for root in roots for path in root.rglob("*") if path.is_file()]
-    directory = getattr(getattr(services.storages.get("local"), "_settings", None), "directory", None)
+    directory = getattr(getattr(services.backends.get("local"), "_settings", None), "directory", None)
     found += [path for path in Path(directory).rglob(".*") if path.is_file()] if directory else []
     assert not found, f"I7: temporary files outlived restart and sweep: {[os.fspath(path) for path in found]}"
 

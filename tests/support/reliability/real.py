@@ -70,9 +70,9 @@ def assert_holds_after_sweep(service, ledger: Ledger) -> None:
     """Sweep a stopped service without grace; then everything holds."""
     with inside(service) as services:
         _check(services, service, ledger, swept=False)
-        storage = services.storages.current
+        storage = services.backends.current
         options = {"storage": storage, "grace": timedelta(0), "most": EVERYTHING}
-        sweep(services.database, services.storages, services.blobs, **options)
+        sweep(services.database, services.backends, services.blobs, **options)
         _check(services, service, ledger, swept=True)
 
 

@@ -77,7 +77,7 @@ class World:
 
     @property
     def backend(self) -> StorageBackend:
-        return self.services.storages.get(self.services.storages.current)
+        return self.services.backends.get(self.services.backends.current)
 
     def wrap(self, *faults: Fault) -> FaultyStorage:
         """Put faults around the backend, in place of those that are there."""
@@ -90,21 +90,21 @@ class World:
         self.wrap()
 
     def replace(self, backend: StorageBackend) -> None:
-        self.services.storages._built[self.services.storages.current] = backend
+        self.services.backends._built[self.services.backends.current] = backend
 
     def sweep(self, grace: timedelta = timedelta(0)) -> SweepReport:
         services = self.services
         return sweep(
             services.database,
-            services.storages,
+            services.backends,
             services.blobs,
-            storage=services.storages.current,
+            storage=services.backends.current,
             grace=grace,
             most=EVERYTHING,
         )
 
     def verify(self) -> VerifyReport:
-        return verify(self.services.database, self.services.storages)
+        return verify(self.services.database, self.services.backends)
 
     def snapshot(self) -> dict[str, Any]:
         return snapshot(self.services)

@@ -121,7 +121,7 @@ def note_tokens(tokens: Any, secrets: int) -> None:
 
 def note_passwords(passwords: Any, secrets: int) -> None:
     """Note each password that has no mark."""
-    hash_, fits = passwords.hash, passwords.fits
+    hash_, matches = passwords.hash, passwords.matches
 
     def note_unmarked(password: str) -> None:
         if password and MARK not in password.casefold():
@@ -133,9 +133,9 @@ def note_passwords(passwords: Any, secrets: int) -> None:
 
     def noting_fits(self: Any, password: str, stored: str | None) -> Any:
         note_unmarked(password)
-        return fits(self, password, stored)
+        return matches(self, password, stored)
 
-    passwords.hash, passwords.fits = noting_hash, noting_fits
+    passwords.hash, passwords.matches = noting_hash, noting_fits
 
 
 class AfterImport(importlib.abc.MetaPathFinder):

@@ -82,7 +82,7 @@ class Troubles:
         """Sweep while the services run."""
         # The lock of an SQLite may be held; the next one will do.
         with inside(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
-            sweep(services.database, services.storages, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
+            sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 
     def stay_half_open(self) -> None:
         """Send parts of requests, and say nothing more."""

@@ -82,7 +82,7 @@ def test_a_password_comes_from_the_option_or_stdin(console, option, stdin):
     create(console, "-f", "a", "-p", option, stdin=stdin)
 
     [(stored,)] = console.rows("SELECT password_hash FROM collection")
-    assert Passwords().fits("a-password-5ecre7", stored)
+    assert Passwords().matches("a-password-5ecre7", stored)
 
 
 def test_an_id_that_is_taken_is_an_error(console):

@@ -27,7 +27,7 @@ def damaged(services, make_token):
     """Store 2,000 bytes, and damage them; return their key."""
     by = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
     file = services.files.add(NewFile(name="a.bin"), Incoming(stream=BytesIO(bytes(2000))), by=by).file
-    services.storages.get("local").path(file.blob.key).write_bytes(bytes(1000))
+    services.backends.get("local").path(file.blob.key).write_bytes(bytes(1000))
     return file.blob.key
 
 

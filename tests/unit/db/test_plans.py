@@ -27,8 +27,8 @@ def ini(ini):
 @pytest.fixture
 def crowded(services, monkeypatch):
     """A service with 20,000 of everything, for which 4,000 rows more than a page are few in proportion."""
-    monkeypatch.setattr("frepo_core.services.files.file_query.AHEAD", 100)
-    monkeypatch.setattr("frepo_core.services.files.listing.AHEAD", 100)
+    monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 100)
+    monkeypatch.setattr("frepo_core.services.files.listing.COUNT_AHEAD", 100)
     engine = services.database.engine
     crowd.fill_files(engine, COUNT)
     crowd.fill_tokens(engine, COUNT)
@@ -109,7 +109,7 @@ def works_of(services, viewer, admin, collection):
     yield "versions", partial(services.versions.list, "another")
     for name in ("latest", "first", "v7"):
         yield f"version {name}", partial(services.versions.find, collection, name)
-    yield "whether a token is listed", partial(services.collections.lists, collection, viewer)
+    yield "whether a token is listed", partial(services.collections.is_token_allowed, collection, viewer)
     yield "health", partial(services.health.report, "a code")
     yield "expired tokens", services.tokens.clear_expired
 

@@ -68,7 +68,7 @@ def asked(engine):
 
 
 def value(database, number=1):
-    return database.look(ONE, id=number)[0].value
+    return database.fetch_rows(ONE, id=number)[0].value
 
 
 def test_a_question_is_asked_once(database, asked):

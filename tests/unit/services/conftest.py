@@ -26,7 +26,7 @@ from frepo_core.testing.faulty import Fault
 
 @pytest.fixture
 def storages(services: Services) -> Backends:
-    return services.downloads._storages
+    return services.downloads._backends
 
 
 @pytest.fixture

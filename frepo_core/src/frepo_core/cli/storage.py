@@ -66,7 +66,7 @@ class Verify(StorageCommand):
         with ProgressBar("verify") as progress:
             report = verify(
                 services.database,
-                services.storages,
+                services.backends,
                 percent=arguments.percent,
                 older_than=older_than,
                 progress=progress,
@@ -100,9 +100,9 @@ class Sweep(StorageCommand):
         with ProgressBar("sweep") as progress:
             report = sweep(
                 services.database,
-                services.storages,
+                services.backends,
                 services.blobs,
-                storage=arguments.storage or services.storages.current,
+                storage=arguments.storage or services.backends.current,
                 grace=grace,
                 dry_run=arguments.dry_run,
                 most=arguments.yes_delete,
@@ -140,9 +140,9 @@ class Migrate(StorageCommand):
         if arguments.source == arguments.target:
             raise FieldsError({"to": ["another storage than --from"]})
         services = self.services()
-        services.storages.check_name(arguments.source)
-        services.storages.check_name(arguments.target)
-        migrator = Migrator(services.database, services.storages, source=arguments.source, target=arguments.target)
+        services.backends.check_name(arguments.source)
+        services.backends.check_name(arguments.target)
+        migrator = Migrator(services.database, services.backends, source=arguments.source, target=arguments.target)
         with ProgressBar("migrate") as progress:
             report = migrator.run(purge=arguments.purge, progress=progress)
         rows = {
@@ -173,9 +173,9 @@ class RebuildIndex(StorageCommand):
                 {"dry-run": ["is required: keys carry digests, but no names and no collections, to rebuild from"]}
             )
         services = self.services()
-        storage = arguments.storage or services.storages.current
-        services.storages.check_name(storage)
-        backend = services.storages.get(storage)
+        storage = arguments.storage or services.backends.current
+        services.backends.check_name(storage)
+        backend = services.backends.get(storage)
         with ProgressBar("rebuild-index") as progress:
             report = read_index(services.database, backend, storage=storage, progress=progress)
         rows = {

@@ -78,7 +78,7 @@ def make_engine(text: str, driver: str = "") -> Engine:
             f"'frepo-core[{'postgresql' if 'postgresql' in url.drivername else 'mysql'}]'"
         ) from error
     if engine.dialect.name == "sqlite":
-        _smooth_sqlite(engine)
+        _configure_sqlite(engine)
     _end_transactions(engine)
     return engine
 
@@ -104,7 +104,7 @@ def _prepare(connection: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _smooth_sqlite(engine: Engine) -> None:
+def _configure_sqlite(engine: Engine) -> None:
     """Let SQLite keep foreign keys, write ahead, survive a power cut, and lock at once instead of half-way."""
 
     @event.listens_for(engine, "connect")

@@ -24,7 +24,7 @@ from .sqlite.row_cache import RowCache
 Result = TypeVar("Result")
 
 ATTEMPTS = 10
-SILENT = "The database does not answer, try again later"
+NO_ANSWER = "The database does not answer, try again later"
 RESERVE_ATTEMPTS = 3
 CHECKPOINT_SECONDS = 1
 _READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
@@ -40,14 +40,14 @@ class Database:
         """Take the engine, and the size in bytes of the space that is kept for deletions (SQLite only)."""
         self.engine = engine
         self._reserve = Reserve.of(engine, reserve) if reserve else None
-        self._looking = engine.execution_options(sqlite_begin="")
+        self._autocommit_engine = engine.execution_options(sqlite_begin="")
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
         zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
         # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._writers = threading.Lock() if is_sqlite else None
-        self._remembered = RowCache(engine) if is_sqlite else None
+        self._row_cache = RowCache(engine) if is_sqlite else None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -56,15 +56,15 @@ class Database:
             session.connection(execution_options={"sqlite_begin": "DEFERRED"})
             yield session
 
-    def look(self, query: Select[Any], **values: Any) -> Sequence[Row[Any]]:
+    def fetch_rows(self, query: Select[Any], **values: Any) -> Sequence[Row[Any]]:
         """Return the rows of one query over tables. Without a session that costs a third.
 
         `values` are for its `bindparam`s: a query that is made once, and not for each request, costs a third again.
         On SQLite one that was asked since the last commit is not asked again.
         """
-        if self._remembered is None:
-            return self._ask(query, values)
-        return self._remembered.find((query, *values.values()), lambda: self._ask(query, values))
+        if self._row_cache is None:
+            return self._query(query, values)
+        return self._row_cache.find((query, *values.values()), lambda: self._query(query, values))
 
     def refill_reserve(self) -> None:
         """Reserve the space for deletions again, where there is enough of it. Never raises."""
@@ -91,7 +91,7 @@ class Database:
 
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
         patience = time.monotonic() + BUSY_SECONDS
-        with self._turn(), _translated():
+        with self._writer_lock(), _translated():
             manager = self._transactions
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 if tried:
@@ -122,25 +122,25 @@ class Database:
 
     def _checkpoint(self) -> None:
         """Empty SQLite's write-ahead log, which this write made larger, so that the reserve gets its space back."""
-        with contextlib.suppress(OperationalError), self._looking.connect() as connection:
+        with contextlib.suppress(OperationalError), self._autocommit_engine.connect() as connection:
             connection.exec_driver_sql(f"PRAGMA busy_timeout={CHECKPOINT_SECONDS * 1000}")
             try:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
-    def _ask(self, query: Select[Any], values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with _translated(), self._looking.connect() as connection:
+    def _query(self, query: Select[Any], values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with _translated(), self._autocommit_engine.connect() as connection:
             return connection.execute(query, values).all()
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _writer_lock(self) -> Iterator[None]:
         """Be the one writer of this process, where the database takes one at a time."""
         if self._writers is None:
             yield
             return
         if not self._writers.acquire(timeout=BUSY_SECONDS):
-            raise DatabaseUnavailableError(SILENT)
+            raise DatabaseUnavailableError(NO_ANSWER)
         try:
             yield
         finally:
@@ -184,12 +184,12 @@ def _translated() -> Iterator[None]:
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
         if lacks_space(error):
             raise StorageFull("The database has no room left") from error
-        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else SILENT) from error
+        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else NO_ANSWER) from error
     except DBAPIError as error:
         if _is_read_only(error):
             raise DatabaseUnavailableError(_READ_ONLY) from error
         if error.connection_invalidated:
-            raise DatabaseUnavailableError(SILENT) from error
+            raise DatabaseUnavailableError(NO_ANSWER) from error
         raise
 
 

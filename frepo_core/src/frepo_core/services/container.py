@@ -35,7 +35,7 @@ class Services:
     settings: Settings
     plugins: PluginRegistry
     database: Database
-    storages: Backends
+    backends: Backends
     blobs: Blobs
     ingest: Ingest
     links: SignedLinks
@@ -44,7 +44,7 @@ class Services:
     downloads: Downloads
     listing: Listing
     protected_urls: ProtectedUrls
-    fetching: Fetcher
+    fetcher: Fetcher
     collections: Collections
     versions: Versions
     add_version: AddVersion
@@ -66,26 +66,26 @@ def assemble(
     plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
     engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
     database = Database(engine, settings.database_reserve)
-    storages = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
+    backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     ingest, passwords, links = Ingest(settings.temp_directory), Passwords(settings), SignedLinks(settings)
-    blobs = Blobs(database, storages)
+    blobs = Blobs(database, backends)
     files = Files(database, ingest, blobs, passwords)
     return Services(
         settings=settings,
         plugins=plugins,
         database=database,
-        storages=storages,
+        backends=backends,
         blobs=blobs,
         ingest=ingest,
         links=links,
         tokens=Tokens(database, settings),
         files=files,
-        downloads=Downloads(database, settings, files, storages, passwords, links, Aliases(settings.ids_mapping_file)),
+        downloads=Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file)),
         listing=Listing(database, passwords),
         protected_urls=ProtectedUrls(settings),
-        fetching=Fetcher(settings),
+        fetcher=Fetcher(settings),
         collections=Collections(database, settings, plugins, passwords),
         versions=Versions(database, blobs, passwords),
         add_version=AddVersion(database, settings, plugins, ingest, blobs),
-        health=Health(database, storages, settings),
+        health=Health(database, backends, settings),
     )

@@ -33,19 +33,19 @@ class HealthReport:
 class Health:
     """The use case of monitoring."""
 
-    def __init__(self, database: Database, storages: Backends, settings: Settings) -> None:
+    def __init__(self, database: Database, backends: Backends, settings: Settings) -> None:
         self._database = database
-        self._storages = storages
+        self._backends = backends
         self._code = settings.health_check_code.get_secret_value()
 
     def report(self, code: str) -> HealthReport:
         """Look at both. Raises `AccessDeniedError` for a wrong code, and always where none is set."""
         if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
             raise AccessDeniedError("No access: the health check needs its code")
-        database = self._look(self._database.check)
-        storage = self._look(self._storages.get(self._storages.current).check)
+        database = self._run(self._database.check)
+        storage = self._run(self._backends.get(self._backends.current).check)
         if not database:
-            storage += self._look(self._check_blobs)
+            storage += self._run(self._check_blobs)
         return HealthReport(database=database, storage=storage)
 
     def _check_blobs(self) -> None:
@@ -54,7 +54,7 @@ class Health:
         if damaged:
             raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify tells which")
 
-    def _look(self, check: Callable[[], None]) -> tuple[str, ...]:
+    def _run(self, check: Callable[[], None]) -> tuple[str, ...]:
         try:
             check()
         except FrepoError as error:

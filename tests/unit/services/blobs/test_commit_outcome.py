@@ -106,7 +106,7 @@ services.files.add(NewFile(name="old.txt"), Incoming(stream=io.BytesIO(b"old")),
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-storages = services.downloads._storages
+storages = services.downloads._backends
 backend = storages.get(storages.current)
 if where == "store":
     backend.stat = die

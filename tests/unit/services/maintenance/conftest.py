@@ -29,7 +29,7 @@ def add(services, by):
 
 @pytest.fixture
 def backend(services):
-    return services.storages.get("local")
+    return services.backends.get("local")
 
 
 @pytest.fixture
@@ -62,5 +62,5 @@ def spoil(services, backend):
             return Fail("open", after=0, error=lambda: OSError(EIO, "bad")).wrap(content) if key in spoiled else content
 
     spoiled = []
-    services.storages._built["local"] = BadSector(backend)
+    services.backends._built["local"] = BadSector(backend)
     return lambda file: spoiled.append(file.blob.key)

@@ -13,7 +13,7 @@ from frepo_core.testing import Fail, FaultyStorage, Truncate
 
 @pytest.fixture
 def migrator(services, memory):
-    return lambda: Migrator(services.database, services.storages, source="local", target="memory")
+    return lambda: Migrator(services.database, services.backends, source="local", target="memory")
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator,
     migrator().run()
     for stat in memory.list():
         memory.store(stat.key, BytesIO(b"two"), 3)
-    verify(services.database, services.storages)
+    verify(services.database, services.backends)
 
     report = migrator().run(purge=True)
 
@@ -86,7 +86,7 @@ def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator,
 def test_a_copy_that_is_sound_is_served_whatever_was_found_of_its_source(services, migrator, add, path_of):
     file = add(b"one")
     path_of(file).write_bytes(b"two")
-    verify(services.database, services.storages)
+    verify(services.database, services.backends)
     path_of(file).write_bytes(b"one")  # restored from the backup
 
     migrator().run()
@@ -117,8 +117,8 @@ def test_a_blob_that_cannot_be_read_stays_and_the_others_move(migrator, add, key
 
 def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):
     file = add(b"some content")
-    services.storages.get("memory")
-    services.storages._built["memory"] = FaultyStorage(memory, Truncate("store", nth=1, after=4))
+    services.backends.get("memory")
+    services.backends._built["memory"] = FaultyStorage(memory, Truncate("store", nth=1, after=4))
 
     report = migrator().run()
 
@@ -130,12 +130,12 @@ def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):
 def test_a_stopped_move_goes_on_where_it_was(services, migrator, memory, add):
     for text in (b"one", b"two", b"three"):
         add(text)
-    services.storages.get("memory")
-    services.storages._built["memory"] = FaultyStorage(memory, Fail("store", nth=2))
+    services.backends.get("memory")
+    services.backends._built["memory"] = FaultyStorage(memory, Fail("store", nth=2))
     with pytest.raises(StorageUnavailable):
         migrator().run()
 
-    services.storages._built["memory"] = memory
+    services.backends._built["memory"] = memory
     report = migrator().run()
 
     assert 2 == report.moved
@@ -164,8 +164,8 @@ def test_a_blob_that_is_deleted_while_it_is_copied_is_no_failure(services, migra
         services.files.delete(file.stored_name, "", by=by)
         return StorageUnavailable("The content ended early")
 
-    services.storages.get("memory")
-    services.storages._built["memory"] = FaultyStorage(memory, Fail("store", error=delete))
+    services.backends.get("memory")
+    services.backends._built["memory"] = FaultyStorage(memory, Fail("store", error=delete))
 
     report = migrator().run()
 

@@ -21,7 +21,7 @@ OLD, YOUNG = fresh_key("ab" * 32), fresh_key("cd" * 32)
 def clean(services):
     def clean(grace=timedelta(hours=48), most=100, **options):
         options |= {"storage": "local", "grace": grace, "most": most}
-        return sweep(services.database, services.storages, services.blobs, **options)
+        return sweep(services.database, services.backends, services.blobs, **options)
 
     return clean
 
@@ -107,7 +107,7 @@ def test_a_row_that_nothing_uses_goes_with_its_bytes(clean, services, add, keys)
 
 def test_what_a_migration_left_in_its_source_stays_for_its_purge(services, clean, memory, add, keys):
     add(b"content")
-    migrator = Migrator(services.database, services.storages, source="local", target="memory")
+    migrator = Migrator(services.database, services.backends, source="local", target="memory")
     migrator.run()
 
     report = clean(grace=timedelta())
@@ -123,7 +123,7 @@ def test_a_copy_that_a_migration_did_not_finish_goes(services, memory, add):
     memory.store(fresh_key(file.blob.digest), BytesIO(b"content"), 7)
 
     options = {"storage": "memory", "grace": timedelta(), "most": 1}
-    report = sweep(services.database, services.storages, services.blobs, **options)
+    report = sweep(services.database, services.backends, services.blobs, **options)
 
     assert (1, []) == (report.orphans, list(memory.list()))
 

@@ -13,7 +13,7 @@ from frepo_core.testing import Fail, FaultyStorage
 
 @pytest.fixture
 def check(services):
-    return lambda **options: verify(services.database, services.storages, **options)
+    return lambda **options: verify(services.database, services.backends, **options)
 
 
 def test_sound_blobs_are_counted_and_not_reported(check, add):
@@ -190,7 +190,7 @@ def test_a_blob_that_is_deleted_meanwhile_is_no_damage(services, check, add, by,
 def test_a_blob_that_is_moved_meanwhile_is_no_damage(services, check, add, memory, first):
     add(b"one")
     add(b"two")
-    migrator = Migrator(services.database, services.storages, source="local", target="memory")
+    migrator = Migrator(services.database, services.backends, source="local", target="memory")
 
     report = check(progress=first(lambda: migrator.run(purge=True)))
 
@@ -244,7 +244,7 @@ def test_damage_is_logged_also_where_the_storage_goes_away_before_the_report(
     file = add(b"one")
     add(b"two")
     path_of(file).write_bytes(b"two")
-    services.storages._built["local"] = FaultyStorage(backend, Fail("open", nth=2), Fail("stat"))
+    services.backends._built["local"] = FaultyStorage(backend, Fail("open", nth=2), Fail("stat"))
 
     with pytest.raises(StorageUnavailable):
         check()

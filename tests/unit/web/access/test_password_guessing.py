@@ -196,7 +196,7 @@ def test_passwords_of_earlier_versions_still_open(services):
     old = hasher.hash(RIGHT)
 
     assert (True, False) == tuple(
-        services.versions._passwords.fits(password, old) for password in (RIGHT, "wrong-5ecre7")
+        services.versions._passwords.matches(password, old) for password in (RIGHT, "wrong-5ecre7")
     )
 
 

@@ -18,9 +18,9 @@ def test_no_more_are_fetched_at_once_than_is_set(add, services, remote, caplog):
     server = remote({"/slow": endless(reply("200 OK"), b"x", pause=0.1)})
     slow = f"{server.origin}/slow"
 
-    with services.fetching.open(slow, by=SOMEBODY):
+    with services.fetcher.open(slow, by=SOMEBODY):
         add(f"{server.origin}/x")
-        with services.fetching.open(slow, by=SOMEBODY):
+        with services.fetcher.open(slow, by=SOMEBODY):
             refusal = add(f"{server.origin}/y", status=503)
     add(f"{server.origin}/z", status=202)  # the content of the first
 

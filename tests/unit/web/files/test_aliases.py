@@ -89,7 +89,7 @@ def test_numbers_are_names_like_others(mapping):
 
 
 def test_the_file_is_not_looked_at_for_each_download(mapping):
-    aliases = Aliases(mapping, look_seconds=3600)
+    aliases = Aliases(mapping, check_seconds=3600)
     aliases.resolve("nice")
 
     mapping.write_text("nice: one\n")
@@ -110,7 +110,7 @@ def test_a_changed_file_is_noticed_within_a_second(mapping):
 
 def test_a_changed_file_is_read_again(mapping):
     mapping.write_text("nice: one\n")
-    aliases = Aliases(mapping, look_seconds=0)
+    aliases = Aliases(mapping, check_seconds=0)
 
     mapping.write_text("nice: other\n")
 
@@ -118,7 +118,7 @@ def test_a_changed_file_is_read_again(mapping):
 
 
 def test_a_file_that_comes_and_goes_is_noticed(mapping):
-    aliases = Aliases(mapping, look_seconds=0)
+    aliases = Aliases(mapping, check_seconds=0)
 
     mapping.write_text("nice: one\n")
     came = aliases.resolve("nice")
@@ -129,7 +129,7 @@ def test_a_file_that_comes_and_goes_is_noticed(mapping):
 
 def test_a_file_that_was_replaced_is_noticed_whatever_its_times(mapping, tmp_path):
     mapping.write_text("nice: one\n")
-    aliases, times = Aliases(mapping, look_seconds=0), mapping.stat()
+    aliases, times = Aliases(mapping, check_seconds=0), mapping.stat()
     other = tmp_path / "other"
     other.write_text("nice: two\n")
     os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -170,7 +170,7 @@ def test_a_broken_file_keeps_the_service_from_starting_and_its_line_is_named(map
 def test_a_file_that_breaks_later_keeps_the_old_map_and_its_line_is_logged_once(mapping, caplog, case):
     good, text, line = BROKEN[case]
     write(mapping, good)
-    aliases = Aliases(mapping, look_seconds=0)
+    aliases = Aliases(mapping, check_seconds=0)
 
     write(mapping, text)
     with caplog.at_level(logging.ERROR):
@@ -182,7 +182,7 @@ def test_a_file_that_breaks_later_keeps_the_old_map_and_its_line_is_logged_once(
 
 def test_a_file_that_was_mended_is_read(mapping):
     write(mapping, "a: b\n")
-    aliases = Aliases(mapping, look_seconds=0)
+    aliases = Aliases(mapping, check_seconds=0)
     write(mapping, "a: [\n")
     aliases.resolve("a")
 

@@ -109,7 +109,7 @@ def test_bytes_that_are_known_to_be_damaged_are_not_sent(read, services, strange
     [name] = read(SMALL)
     [path] = (path for path in (tmp_path / "storage").rglob("*") if path.is_file())
     path.write_bytes(b"LLAMS")
-    verify(services.database, services.storages)
+    verify(services.database, services.backends)
     path.write_bytes(SMALL)
 
     assert stranger.download(name).status_int == 500

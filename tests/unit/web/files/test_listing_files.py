@@ -171,7 +171,7 @@ def test_pages_are_cut_and_counted(app, admin, upload, query, found, pagination)
 
 @pytest.mark.parametrize(("page", "last"), [(1, 2), (2, 3), (3, 3)])
 def test_pages_are_counted_some_way_ahead_only(app, admin, upload, monkeypatch, page, last):
-    monkeypatch.setattr("frepo_core.services.files.file_query.AHEAD", 2)
+    monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 2)
     for name in "abcde":
         upload(name)
 

@@ -59,7 +59,7 @@ def check_is_current(engine: Engine) -> None:
     """Raise `ConfigurationError` where the schema is not the one that this version of frepo works with."""
     with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
         current = _current(connection)
-    head = newest()
+    head = head_revision()
     if current != head:
         raise ConfigurationError(
             f"The database schema is at {current or 'nothing'}, this version of frepo needs {head}: "
@@ -67,7 +67,7 @@ def check_is_current(engine: Engine) -> None:
         )
 
 
-def newest() -> str:
+def head_revision() -> str:
     """Return the newest revision: they are numbered, each file begins with its number, and there are no branches."""
     names = [entry.name for entry in (resources.files(__name__) / "versions").iterdir()]
     return max(name[:4] for name in names if name[:4].isdigit())
@@ -75,7 +75,7 @@ def newest() -> str:
 
 def _is_behind(engine: Engine) -> bool:
     with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
-        return _current(connection) != newest()
+        return _current(connection) != head_revision()
 
 
 def _migrate(connection: Connection, before: str | None, *, resumes: bool) -> None:

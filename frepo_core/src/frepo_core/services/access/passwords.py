@@ -56,7 +56,7 @@ class Passwords:
         values = "$".join(map(_encode, (self._salt, nonce, mark)))
         return f"$argon2id$v=19$m={memory},t={passes},p={lanes}${values}"
 
-    def fits(self, password: str, stored: str | None) -> bool:
+    def matches(self, password: str, stored: str | None) -> bool:
         """Tell whether the password opens what is stored; nothing stored opens for everyone."""
         if not stored:
             return True
@@ -69,20 +69,20 @@ class Passwords:
             return hmac.compare_digest(derived, _decode(match[5]))
         return hmac.compare_digest(hmac.digest(derived, _decode(match[5]), "sha256"), _decode(match[6]))
 
-    def opens(self, password: str, stored: str | None, *, client: str) -> bool:
-        """Do what `fits` does, and count failures. Raises `TooManyAttemptsError` for a client with too many of them.
+    def check(self, password: str, stored: str | None, *, client: str) -> bool:
+        """Do what `matches` does, and count failures. Raises `TooManyAttemptsError` for a client with too many of them.
 
         `client` is an address. Versions of a collection have its stored hash, so they are counted together.
         """
         if not stored or not password:
             return not stored
         self.attempts.check(stored, client)
-        if self.fits(password, stored):
+        if self.matches(password, stored):
             return True
         self.attempts.add_failure(stored, client, password)
         return False
 
-    def is_cheap(self, stored: str) -> bool:
+    def shares_salt(self, stored: str) -> bool:
         """Tell whether a password that was tried on another file can be tried on this one without another hash."""
         match = _STORED.fullmatch(stored)
         return match is not None and _decode(match[4]) == self._salt

@@ -86,7 +86,7 @@ class Tokens:
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
-        if reason := _why_not(identity, address, user_agent):
+        if reason := _refusal_reason(identity, address, user_agent):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
         return identity
@@ -161,11 +161,11 @@ class Tokens:
         key = self.key(token_id)
         if key is None:
             return None
-        rows = self._database.look(_BY_KEY, key=key)
+        rows = self._database.fetch_rows(_BY_KEY, key=key)
         return identity_of(rows[0], address) if rows else None
 
 
-def use_up(session: Session, identity: Identity) -> None:
+def consume_token(session: Session, identity: Identity) -> None:
     """End a token that is good for one upload, in the upload's own transaction: of two at once, one wins."""
     if Role.UPLOAD_ONCE not in identity.roles:
         return
@@ -176,8 +176,8 @@ def use_up(session: Session, identity: Identity) -> None:
     session.flush()
 
 
-def log_used_up(identity: Identity) -> None:
-    """Note in the log, after the commit, that `use_up` ended the token."""
+def log_consumed_token(identity: Identity) -> None:
+    """Note in the log, after the commit, that `consume_token` ended the token."""
     if Role.UPLOAD_ONCE in identity.roles:
         log.info("token %s was used up by its upload", identity.fingerprint)
 
@@ -208,7 +208,7 @@ def _insert(session: Session, row: Token) -> Token:
     return row
 
 
-def _why_not(identity: Identity, address: str, user_agent: str) -> str | None:
+def _refusal_reason(identity: Identity, address: str, user_agent: str) -> str | None:
     if identity.expires_at and identity.expires_at <= utc_now():
         return "it has expired"
     if not is_allowed(address, identity.ip_addresses):

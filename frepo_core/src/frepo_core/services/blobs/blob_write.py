@@ -42,61 +42,61 @@ class BlobWrite:
     Where the outcome of the commit is unknown the key stays: an orphan at worst, never a row without bytes.
     """
 
-    def __init__(self, content: Content, database: Database, storages: Backends) -> None:
+    def __init__(self, content: Content, database: Database, backends: Backends) -> None:
         self._content = content
         self._start = content.stream.tell()
         self._database = database
-        self._storages = storages
+        self._backends = backends
         self._key: str | None = None
-        self._distrusted: str | None = None
+        self._bad_key: str | None = None
         self._stored_at = utc_now()
-        self._is_lost = False
-        self._uses_own_key = False
+        self._must_store_again = False
+        self._row_uses_key = False
         self._replaced: tuple[str, str] | None = None
         self.watch = CommitWatch()
 
-    def settle(self) -> None:
+    def ensure_stored(self) -> None:
         """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
-        if self._is_lost and self._key:
-            self._delete(self._storages.current, self._key)
+        if self._must_store_again and self._key:
+            self._delete(self._backends.current, self._key)
             self._key = None
-        rows = self._database.look(_PLACE, digest=self._content.digest)
+        rows = self._database.fetch_rows(_PLACE, digest=self._content.digest)
         found = rows[0] if rows else None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return
-        self._distrusted = found.key if found else None
+        self._bad_key = found.key if found else None
         if self._key is None:
             self._store()
 
-    def attach(self, session: Session) -> Blob:
+    def upsert_row(self, session: Session) -> Blob:
         """Return the content's blob row, made, adopted or healed; raises `BlobVanishedError`."""
-        self._uses_own_key, self._replaced = False, None
+        self._row_uses_key, self._replaced = False, None
         row = session.scalar(_LOCKED, {"digest": self._content.digest})
         if row is None:
             return self._insert(session)
-        if self._key and (row.damaged_at or row.key == self._distrusted):
+        if self._key and (row.damaged_at or row.key == self._bad_key):
             self._replaced = (row.storage, row.key)
-            row.storage, row.key = self._storages.current, self._key
+            row.storage, row.key = self._backends.current, self._key
             row.damaged_at = row.verified_at = None
-            self._uses_own_key = True
+            self._row_uses_key = True
         row.checksum = self._content.checksum
         return row
 
-    def confirm(self) -> None:
+    def check_not_swept(self) -> None:
         """Check at the end of the write transaction that its wait did not cost the stored bytes.
 
         While the transaction waits, the bytes have no row: a sweep with a short grace period takes them for an orphan.
-        Raises `BlobVanishedError` where they are gone, or so old that a sweep may be about to delete them; `settle`
+        Raises `BlobVanishedError` where they are gone, or so old that a sweep may be about to delete them; `ensure_stored`
         stores them again then.
         """
-        if not self._uses_own_key or self._key is None:
+        if not self._row_uses_key or self._key is None:
             return
         waited = abs(utc_now() - self._stored_at)  # by the clock that sweeps look at, which may be set back
         if waited < SHORT_WAIT:
             return
-        if waited > LONGEST_WAIT or not self._is_sound(self._storages.current, self._key):
+        if waited > LONGEST_WAIT or not self._is_sound(self._backends.current, self._key):
             log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
-            self._is_lost = True
+            self._must_store_again = True
             raise BlobVanishedError
 
     def __enter__(self) -> Self:
@@ -109,13 +109,13 @@ class BlobWrite:
         """Delete the own key where no row uses it, or the bad bytes that it replaced."""
         if self.watch.outcome_is_unknown:
             log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
-        elif self.watch.committed and self._uses_own_key:
+        elif self.watch.committed and self._row_uses_key:
             if self._replaced:
                 hit("replaced")
                 log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
                 self._delete(*self._replaced)
         elif self._key:
-            self._delete(self._storages.current, self._key)
+            self._delete(self._backends.current, self._key)
 
     def _insert(self, session: Session) -> Blob:
         if self._key is None:
@@ -125,20 +125,20 @@ class BlobWrite:
             checksum=self._content.checksum,
             size=self._content.size,
             mime=self._content.mime,
-            storage=self._storages.current,
+            storage=self._backends.current,
             key=self._key,
             created_at=utc_now(),
         )
         session.add(row)
         session.flush()
-        self._uses_own_key = True
+        self._row_uses_key = True
         return row
 
     def _store(self) -> None:
         """Store under a fresh key, and look at the backend's own account of it: a lie is no success."""
         self._key = fresh_key(self._content.digest)
         self._content.stream.seek(self._start)
-        backend = self._storages.get(self._storages.current)
+        backend = self._backends.get(self._backends.current)
         hit("store")
         backend.store(self._key, self._content.stream, self._content.size)
         hit("stored")
@@ -146,9 +146,9 @@ class BlobWrite:
         hit("measured")
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
-        if self._storages.reads_back:
+        if self._backends.reads_back:
             self._read_back(backend, self._key)
-        self._stored_at, self._is_lost = utc_now(), False
+        self._stored_at, self._must_store_again = utc_now(), False
 
     def _read_back(self, backend: StorageBackend, key: str) -> None:
         sha256 = hashlib.sha256()
@@ -161,13 +161,13 @@ class BlobWrite:
     def _is_sound(self, storage: str, key: str) -> bool:
         """Tell whether the bytes seem whole; adopting a blob whose bytes are gone would lose this upload, too."""
         try:
-            return self._storages.get(storage).stat(key).size == self._content.size
+            return self._backends.get(storage).stat(key).size == self._content.size
         except BlobNotFound:
             return False
 
     def _delete(self, storage: str, key: str) -> None:
         """Delete what is not needed. Never raises: the upload has ended by now, well or with an error of its own."""
         try:
-            self._storages.get(storage).delete(key)
+            self._backends.get(storage).delete(key)
         except Exception:
             log.exception("the blob %s was not deleted, storage:sweep will", key)

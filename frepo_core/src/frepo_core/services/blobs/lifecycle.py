@@ -20,36 +20,36 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-SETTLE_ATTEMPTS = 5
+STORE_ATTEMPTS = 5
 
 
 class Blobs:
     """The only writer of blobs. No transaction is open while bytes move."""
 
-    def __init__(self, database: Database, storages: Backends) -> None:
+    def __init__(self, database: Database, backends: Backends) -> None:
         self._database = database
-        self._storages = storages
+        self._backends = backends
 
-    def write_with(self, content: Content, work: Callable[[Session, Blob], Result]) -> Result:
+    def store(self, content: Content, work: Callable[[Session, Blob], Result]) -> Result:
         """Store the content if nobody has, then run `work` with its blob's row in one transaction.
 
         Only the transaction is tried again after a conflict, and what `work` raises undoes the store. Where
         a blob that was to be adopted, or that waited for the transaction, is gone by then, its bytes are stored again.
         """
-        with BlobWrite(content, self._database, self._storages) as deposit:
+        with BlobWrite(content, self._database, self._backends) as blob_write:
 
             def write(session: Session) -> Result:
-                blob = deposit.attach(session)
+                blob = blob_write.upsert_row(session)
                 hit("attached")
                 result = work(session, blob)
                 hit("written")
-                deposit.confirm()
+                blob_write.check_not_swept()
                 return result
 
-            for _ in range(SETTLE_ATTEMPTS):
-                deposit.settle()
+            for _ in range(STORE_ATTEMPTS):
+                blob_write.ensure_stored()
                 try:
-                    result = self._database.write(write, watch=deposit.watch)
+                    result = self._database.write(write, watch=blob_write.watch)
                     hit("committed")
                     return result
                 except BlobVanishedError:
@@ -74,7 +74,7 @@ class Blobs:
         if found:
             hit("uncollected")
             storage, key = found
-            self._storages.get(storage).delete(key)
+            self._backends.get(storage).delete(key)
             hit("collected")
 
 

@@ -17,16 +17,16 @@ from frepo_core.errors import RuleError, TypeNotAllowedError, VersionConflictErr
 from frepo_core.plugins import IncomingVersion, PluginRegistry
 from frepo_core.settings import Settings
 
-from ..access.tokens import log_used_up, use_up
+from ..access.tokens import consume_token, log_consumed_token
 from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
 from ..content.ingest import Incoming, Ingest, Limit
-from ..files.files import add_row, token_limit
-from ..idempotency import Repeat, Repeated, find_answer, remember
+from ..files.files import insert_file, token_size_limit
+from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
-from .rotation import larger_than_all_may_be, larger_than_one_may_be, make_room, suspicion_of
-from .versions import lock, remove, with_files
+from .rotation import collection_too_large, find_violated_guard, make_room, version_too_large
+from .versions import delete_versions, lock_collection, select_with_files
 
 log = logging.getLogger(__name__)
 
@@ -39,14 +39,14 @@ class AddedVersion:
     collection: CollectionRecord
 
 
-AnyRepeat: TypeAlias = Repeat[AddedVersion]
+AnyRepeat: TypeAlias = IdempotentUpload[AddedVersion]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Written:
     added: AddedVersion
     evicted: Sequence[int]
-    perhaps_unused: Sequence[int]
+    released_blob_ids: Sequence[int]
 
 
 class AddVersion:
@@ -57,7 +57,7 @@ class AddVersion:
     ) -> None:
         self._database = database
         self._plugins = plugins
-        self._intake = ingest
+        self._ingest = ingest
         self._blobs = blobs
         self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
 
@@ -68,53 +68,53 @@ class AddVersion:
         *,
         by: Identity,
         after: int | None = None,
-        repeat: AnyRepeat | None = None,
+        idempotency: AnyRepeat | None = None,
         is_checked: bool = False,
-    ) -> AddedVersion | Repeated:
-        """Add a version. `after`: only if the last accepted one has this number; `repeat`: see `Repeat`.
+    ) -> AddedVersion | RecordedAnswer:
+        """Add a version. `after`: only if the last accepted one has this number; `idempotency`: see `IdempotentUpload`.
 
         `is_checked`: `check` was called for this upload before its content arrived.
         Raises `RuleError`, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`,
         and then nothing has changed.
         """
-        if repeat is None and not is_checked:
+        if idempotency is None and not is_checked:
             self.check(collection, incoming.declared_size or 0, after=after)
-        with self._intake.read(incoming, self.limits(collection, by=by)) as content:
+        with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
             if not fits_token(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
             with self._database.reading() as session:
-                if repeated := find_answer(session, repeat, content.digest, by):
-                    return repeated
+                if recorded := find_recorded_answer(session, idempotency, content.digest, by):
+                    return recorded
 
-            def work(session: Session, blob: Blob) -> _Written | Repeated:
-                row = lock(session, collection.id)
-                if repeated := find_answer(session, repeat, content.digest, by):
-                    return repeated
-                use_up(session, by)
+            def work(session: Session, blob: Blob) -> _Written | RecordedAnswer:
+                row = lock_collection(session, collection.id)
+                if recorded := find_recorded_answer(session, idempotency, content.digest, by):
+                    return recorded
+                consume_token(session, by)
                 written = self._write(session, row, blob, after)
-                remember(session, repeat, content.digest, by, written.added, written.added.version.file)
+                record_answer(session, idempotency, content.digest, by, written.added, written.added.version.file)
                 return written
 
-            written = self._blobs.write_with(content, work)
-        return written if isinstance(written, Repeated) else self._finish(collection, written, by)
+            written = self._blobs.store(content, work)
+        return written if isinstance(written, RecordedAnswer) else self._finish(collection, written, by)
 
     def _finish(self, collection: CollectionRecord, written: _Written, by: Identity) -> AddedVersion:
         """Collect the bytes of what went, and tell the log."""
-        self._blobs.collect(written.perhaps_unused)
+        self._blobs.collect(written.released_blob_ids)
         version = written.added.version
         what = describe(file_values(version.file))
         log.info("collection %s: version %s added by %s: %s", collection.id, version.number, actor(by), what)
         for old in written.evicted:
             log.info("collection %s: version %s was removed for version %s", collection.id, old, version.number)
-        log_used_up(by)
+        log_consumed_token(by)
         return written.added
 
     def limits(self, collection: CollectionRecord, *, by: Identity) -> tuple[Limit, ...]:
         """Return the limits for the bytes of one version: the token's and the collection's."""
         return (
-            token_limit(by),
-            Limit(size=collection.limits.one, refuse=larger_than_one_may_be),
-            Limit(size=collection.limits.total, refuse=larger_than_all_may_be),
+            token_size_limit(by),
+            Limit(size=collection.limits.one, refuse=version_too_large),
+            Limit(size=collection.limits.total, refuse=collection_too_large),
         )
 
     def check(self, collection: CollectionRecord, size: int, *, after: int | None) -> None:
@@ -125,7 +125,7 @@ class AddVersion:
         with self._database.reading() as session:
             _check_is_last(collection, after)
             incoming = IncomingVersion(size=size, created_at=utc_now())
-            make_room(session, self._plugins, collection, incoming, counts=False)
+            make_room(session, self._plugins, collection, incoming, is_final=False)
 
     def _write(self, session: Session, row: Collection, blob: Blob, after: int | None) -> _Written:
         now = utc_now()
@@ -133,20 +133,20 @@ class AddVersion:
         _check_is_last(facts, after)
         if self._refuses_duplicates and _has_content(session, row.id, blob):
             raise RuleError(4008, "file", "backup_version_uploaded_twice")
-        suspicion = suspicion_of(session, facts, blob.size)
+        suspicion = find_violated_guard(session, facts, blob.size)
         incoming = IncomingVersion(size=blob.size, created_at=now)
         evicted = make_room(session, self._plugins, facts, incoming, suspicion=suspicion)
         ids = [version.id for version in evicted]
-        gone = session.scalars(with_files().where(Version.collection_id == row.id, Version.id.in_(ids))).all()
+        gone = session.scalars(select_with_files().where(Version.collection_id == row.id, Version.id.in_(ids))).all()
         if len(gone) != len(evicted):
             raise RuntimeError(f"Of the versions to be removed, {len(evicted) - len(gone)} are not in the collection")
-        perhaps_unused = remove(session, row, gone)
+        released_blob_ids = delete_versions(session, row, gone)
         hit("evicted")
         row.last_number += 1
         row.versions_count += 1
         row.stored_size += blob.size
         name = version_name(row.filename, row.last_number)
-        file = add_row(session, blob, name=name, kind="version", public=False, password_hash=row.password_hash)
+        file = insert_file(session, blob, name=name, kind="version", public=False, password_hash=row.password_hash)
         version = Version(
             id=new_uuid4(),
             collection_id=row.id,
@@ -159,7 +159,7 @@ class AddVersion:
         session.flush()
         added = AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row))
         numbers = [version.number for version in evicted]
-        return _Written(added=added, evicted=numbers, perhaps_unused=perhaps_unused)
+        return _Written(added=added, evicted=numbers, released_blob_ids=released_blob_ids)
 
 
 def _check_is_last(collection: CollectionRecord, number: int | None) -> None:

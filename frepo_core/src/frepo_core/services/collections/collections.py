@@ -68,7 +68,7 @@ class Collections:
         with self._database.reading() as session:
             return CollectionRecord.of(_find(session, collection_id))
 
-    def lists(self, collection_id: str, identity: Identity) -> bool:
+    def is_token_allowed(self, collection_id: str, identity: Identity) -> bool:
         """Tell whether the collection lists the token."""
         with self._database.reading() as session:
             return session.get(CollectionToken, (collection_id.lower(), identity.token)) is not None
@@ -219,7 +219,7 @@ class Collections:
         )
 
 
-def gone() -> FieldsError:
+def collection_not_found() -> FieldsError:
     """Make the error for a collection that does not exist."""
     return FieldsError({"form.collection": ["collection_no_longer_exists"]})
 
@@ -228,7 +228,7 @@ def _find(session: Session, collection_id: str, *, lock: bool = False) -> Collec
     query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
-        raise gone()
+        raise collection_not_found()
     return row
 
 

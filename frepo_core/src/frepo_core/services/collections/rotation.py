@@ -13,7 +13,7 @@ from frepo_core.errors import RuleError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 from ..records import CollectionRecord
-from .strategy_answers import ask_strategy
+from .strategy_answers import call_strategy
 
 PAGE = 100
 
@@ -25,25 +25,25 @@ def make_room(
     incoming: IncomingVersion,
     *,
     suspicion: RuleError | None = None,
-    counts: bool = True,
+    is_final: bool = True,
 ) -> Sequence[VersionInfo]:
     """Return the versions that leave for the incoming one. Raises `RuleError` where it cannot come in.
 
     Raises `PluginError` where the strategy fails, or its answer breaks a limit. A guard holds whatever it answers.
-    `suspicion` is what `suspicion_of` said of the content: nothing is removed for a suspicious one.
-    `counts` is False where only a refusal matters, before the content is read.
+    `suspicion` is what `find_violated_guard` said of the content: nothing is removed for a suspicious one.
+    `is_final` is False where only a refusal matters, before the content is read.
     """
-    check_fits_at_all(collection, incoming.size)
+    check_size_limits(collection, incoming.size)
     state = CollectionState(
         max_versions=collection.limits.count,
         max_size=collection.limits.total,
         stored_size=collection.stored_size,
-        versions=PresentVersions(session, collection),
+        versions=LazyVersions(session, collection),
     )
     if suspicion and collection.guards.action == "refuse":
         raise suspicion
     try:
-        evicted = ask_strategy(plugins, collection.strategy, state, incoming, counts=counts)
+        evicted = call_strategy(plugins, collection.strategy, state, incoming, is_final=is_final)
     except CollectionFull:
         raise _full(collection) from None
     if evicted and suspicion:
@@ -53,7 +53,7 @@ def make_room(
     return evicted
 
 
-def suspicion_of(session: Session, collection: CollectionRecord, size: int) -> RuleError | None:
+def find_violated_guard(session: Session, collection: CollectionRecord, size: int) -> RuleError | None:
     """Return what speaks against a content of so many bytes, beside the newest version that nothing spoke against."""
     guards = collection.guards
     if not (guards.min_version_size or guards.max_shrink_percent):
@@ -63,20 +63,20 @@ def suspicion_of(session: Session, collection: CollectionRecord, size: int) -> R
     return guards.suspicion(size, session.scalar(sound.order_by(Version.number.desc()).limit(1)))
 
 
-def check_fits_at_all(collection: CollectionRecord, size: int) -> None:
+def check_size_limits(collection: CollectionRecord, size: int) -> None:
     """Raise `RuleError` for a version of so many bytes that could never be in the collection."""
     if collection.limits.one and size > collection.limits.one:
-        raise larger_than_one_may_be()
+        raise version_too_large()
     if collection.limits.total and size > collection.limits.total:
-        raise larger_than_all_may_be()
+        raise collection_too_large()
 
 
-def larger_than_one_may_be() -> RuleError:
+def version_too_large() -> RuleError:
     """Make the refusal of a version that is over the limit for one."""
     return RuleError(4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection")
 
 
-def larger_than_all_may_be() -> RuleError:
+def collection_too_large() -> RuleError:
     """Make the refusal of a version for which the collection's size leaves no room."""
     return RuleError(4007, "file", "new_version_makes_collection_too_big_on_disk")
 
@@ -84,10 +84,10 @@ def larger_than_all_may_be() -> RuleError:
 def _full(collection: CollectionRecord) -> RuleError:
     if collection.limits.count and collection.versions_count >= collection.limits.count:
         return RuleError(4000, COUNT, "max_backups_count_too_many", context={"max": collection.limits.count})
-    return larger_than_all_may_be()
+    return collection_too_large()
 
 
-class PresentVersions(Sequence[VersionInfo]):
+class LazyVersions(Sequence[VersionInfo]):
     """The versions of a collection, ascending, loaded a page at a time as far as somebody looks."""
 
     def __init__(self, session: Session, collection: CollectionRecord) -> None:

@@ -8,12 +8,12 @@ from frepo_core.errors import FrepoError, PluginError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 
-def ask_strategy(
-    plugins: PluginRegistry, name: str, state: CollectionState, incoming: IncomingVersion, *, counts: bool
+def call_strategy(
+    plugins: PluginRegistry, name: str, state: CollectionState, incoming: IncomingVersion, *, is_final: bool
 ) -> list[VersionInfo]:
     """Return the versions that the strategy evicts. Raises `CollectionFull`, or `PluginError` for a broken contract.
 
-    `counts`: the answer is followed. Otherwise `state` may be out of date, and an answer that does not fit it is empty.
+    `is_final`: the answer is followed. Otherwise `state` may be out of date, and an answer that does not fit it is empty.
     """
     strategy, origin = plugins.strategy(name), plugins.strategy_origin(name)
     try:
@@ -24,7 +24,7 @@ def ask_strategy(
     except Exception as error:
         raise PluginError(f"{origin} failed in make_room(): {type(error).__name__}: {error}") from error
     if problem := _problem(evicted, state, incoming):
-        if not counts:
+        if not is_final:
             return []
         raise PluginError(f"{origin} answered make_room() with {problem}")
     return evicted

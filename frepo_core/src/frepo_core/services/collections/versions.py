@@ -17,9 +17,9 @@ from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, Rul
 from ..access.passwords import Passwords
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
-from ..idempotency import forget
+from ..idempotency import delete_answers
 from ..records import CollectionRecord, VersionRecord
-from .collections import gone
+from .collections import collection_not_found
 
 log = logging.getLogger(__name__)
 
@@ -35,12 +35,14 @@ class Versions:
     def list(self, collection_id: str) -> list[VersionRecord]:
         """Return all versions, ascending."""
         with self._database.reading() as session:
-            rows = session.scalars(with_files().where(Version.collection_id == collection_id).order_by(Version.number))
+            rows = session.scalars(
+                select_with_files().where(Version.collection_id == collection_id).order_by(Version.number)
+            )
             return [VersionRecord.of(row) for row in rows]
 
     def find(self, collection_id: str, name: str) -> VersionRecord:
         """Return the version named `latest`, `recent`, `first`, `v<N>` or by its id. Raises `NotFoundError`."""
-        query = with_files().where(Version.collection_id == collection_id)
+        query = select_with_files().where(Version.collection_id == collection_id)
         number = parse_version_number(name)
         if name in {"latest", "recent"}:
             query = query.order_by(Version.number.desc()).limit(1)
@@ -56,11 +58,11 @@ class Versions:
                 raise NotFoundError("Object not found")
             return VersionRecord.of(row)
 
-    def opens(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
+    def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
         """Check the version's password. Return whether a link may stand for it; raises `AccessDeniedError`."""
         if by.holds(Role.VIEW_ANY_FILE):
             return True
-        if not self._passwords.opens(password, version.file.password_hash, client=address):
+        if not self._passwords.check(password, version.file.password_hash, client=address):
             raise AccessDeniedError("No access to read the file, maybe invalid password?")
         return version.file.password_hash is not None
 
@@ -69,42 +71,42 @@ class Versions:
         collection's, and for one that is younger than the minimal retention."""
 
         def work(session: Session) -> tuple[VersionRecord, list[int]]:
-            collection = lock(session, collection_id)
+            collection = lock_collection(session, collection_id)
             row = _find_for_deletion(session, collection_id, name)
             if CollectionRecord.of(collection).guards.protects(row.created_at, now=utc_now()):
                 raise retained()
             facts = VersionRecord.of(row)
             if simulate:
                 return facts, []
-            forget(session, row.file_id)
-            return facts, remove(session, collection, [row])
+            delete_answers(session, row.file_id)
+            return facts, delete_versions(session, collection, [row])
 
-        deleted, perhaps_unused = self._database.write(work, may_use_reserve=True)
-        self._blobs.collect(perhaps_unused)
+        deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(released_blob_ids)
         if not simulate:
             what = describe(file_values(deleted.file))
             log.info("collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, actor(by), what)
 
 
-def with_files() -> Select[Version]:
+def select_with_files() -> Select[Version]:
     """Select versions with their files and blobs."""
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
 
 
-def lock(session: Session, collection_id: str) -> Collection:
+def lock_collection(session: Session, collection_id: str) -> Collection:
     """Return the collection's row, locked until the end of the transaction. Raises `FieldsError`."""
     row = session.scalar(select(Collection).where(Collection.id == collection_id).with_for_update())
     if row is None:
-        raise gone()
+        raise collection_not_found()
     return row
 
 
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:
     number = parse_version_number(name)
     if number is not None:
-        query = with_files().where(Version.collection_id == collection_id, Version.number == number)
+        query = select_with_files().where(Version.collection_id == collection_id, Version.number == number)
     else:
-        query = with_files().where(Version.id == parse_uuid4(name.lower()))
+        query = select_with_files().where(Version.id == parse_uuid4(name.lower()))
     row: Version | None = session.scalar(query)
     if row is None:
         raise FieldsError({"form.version": ["version_no_longer_exists"]})
@@ -113,14 +115,14 @@ def _find_for_deletion(session: Session, collection_id: str, name: str) -> Versi
     return row
 
 
-def remove(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
+def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
     """Remove versions and their files' rows; return the blobs that are perhaps unused now."""
     file_ids = [row.file_id for row in rows]
-    perhaps_unused = [row.file.blob_id for row in rows]
+    released_blob_ids = [row.file.blob_id for row in rows]
     collection.versions_count -= len(rows)
     collection.stored_size -= sum(row.file.blob.size for row in rows)
     session.flush()
     if rows:
         session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
         session.execute(delete(File).where(File.id.in_(file_ids)))
-    return perhaps_unused
+    return released_blob_ids

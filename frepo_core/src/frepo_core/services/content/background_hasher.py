@@ -26,17 +26,17 @@ class BackgroundHasher:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def follow(self, written: int) -> None:
+    def advance(self, written: int) -> None:
         """Say how far the file is written; a turn begins when that is far enough."""
         with self._lock:
             self._written = written
             if self._turn is None and not self._stopped and written - self._taken >= BATCH:
-                self._turn = self._workers.submit(self._take_turn)
+                self._turn = self._workers.submit(self._hash_batch)
 
     def finish(self, written: int) -> None:
         """Take the rest, here."""
         self.stop()
-        self._take_until(written)
+        self._hash_until(written)
 
     def stop(self) -> None:
         """Let no further turn begin, and wait for the one that runs."""
@@ -46,15 +46,15 @@ class BackgroundHasher:
         if turn is not None and not turn.cancel():
             wait([turn])
 
-    def _take_turn(self) -> None:
+    def _hash_batch(self) -> None:
         """Take what is there, but not for long: the next turn queues behind those of other bodies."""
         end = min(self._written, self._taken + TURN)
-        self._take_until(end - end % BLOCK)
+        self._hash_until(end - end % BLOCK)
         with self._lock:
             more = not self._stopped and self._written - self._taken >= BATCH
-            self._turn = self._workers.submit(self._take_turn) if more else None
+            self._turn = self._workers.submit(self._hash_batch) if more else None
 
-    def _take_until(self, end: int) -> None:
+    def _hash_until(self, end: int) -> None:
         while self._taken < end and (block := os.pread(self._descriptor, min(BLOCK, end - self._taken), self._taken)):
             self._take(block)
             self._taken += len(block)

@@ -10,7 +10,7 @@ import pybase64
 
 from frepo_core.errors import FieldsError
 
-from .ingest import CHUNK, Incoming, Ingest, no_room_translated
+from .ingest import CHUNK, Incoming, Ingest, disk_full_translated
 
 _BLANKS = b" \t\r\n"
 _URL_HEAD = 1024
@@ -27,7 +27,7 @@ def decoded(incoming: Incoming, ingest: Ingest) -> Iterator[Incoming]:
         yield Incoming(stream=cast(BinaryIO, stream), sha256=incoming.sha256, md5=incoming.md5)
 
 
-class Base64Text:
+class Base64Decoder:
     """Base64 that comes in blocks, and the bytes that it stands for. Raises `binascii.Error` for what is none.
 
     What is decoded at once are whole groups of four letters, the last one excepted. Smaller blocks that larger ones
@@ -39,7 +39,7 @@ class Base64Text:
         self._has_begun = False
         self._is_padded = False
 
-    def open(self, data: bytes) -> Iterable[bytes]:
+    def feed(self, data: bytes) -> Iterable[bytes]:
         """Take the next block; give the bytes of the one before, as the last one is looked at as a whole."""
         if not self._has_begun:
             self._has_begun = True
@@ -51,7 +51,7 @@ class Base64Text:
         self._held = text[whole:] + data
         yield _decode_whole(text[:whole])
 
-    def end(self) -> Iterable[bytes]:
+    def finish(self) -> Iterable[bytes]:
         """Give the bytes of the last block."""
         yield _decode_whole(self._text())
 
@@ -65,13 +65,13 @@ class Base64Text:
 
 
 def _decode(stream: BinaryIO, ingest: Ingest, stack: contextlib.ExitStack) -> object:
-    spool, text = stack.enter_context(ingest.spool()), Base64Text()
+    spool, decoder = stack.enter_context(ingest.spool()), Base64Decoder()
     try:
-        with no_room_translated():
+        with disk_full_translated():
             while data := stream.read(CHUNK):
-                for piece in text.open(data):
+                for piece in decoder.feed(data):
                     spool.append(piece)
-            for piece in text.end():
+            for piece in decoder.finish():
                 spool.append(piece)
     except binascii.Error:
         raise FieldsError({"form.encoding": ["The content is not valid base64"]}) from None

@@ -45,6 +45,6 @@ class Comparison:
         """Take the next block."""
         self._sum.update(data)
 
-    def fits(self) -> bool:
+    def matches(self) -> bool:
         """Tell whether all that was taken is the content that was stored."""
         return self._sum.hexdigest() == self._expected

@@ -16,7 +16,7 @@ class ContentCache:
         self._contents: OrderedDict[str, bytes] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, digest: str) -> bytes | None:
+    def get(self, digest: str) -> bytes | None:
         """Return a content that is kept."""
         with self._lock:
             content = self._contents.get(digest)
@@ -24,7 +24,7 @@ class ContentCache:
                 self._contents.move_to_end(digest)
             return content
 
-    def keep(self, digest: str, content: bytes) -> None:
+    def add(self, digest: str, content: bytes) -> None:
         """Keep a content that has been checked, unless it is larger than 64 KiB."""
         with self._lock:
             if digest in self._contents or len(content) > LARGEST:

@@ -23,13 +23,13 @@ from frepo_core.errors import (
 
 from .checksums import Checksums
 from .mime_detection import HEAD_BYTES, detect_type
-from .spool import IN_MEMORY, NO_ROOM, Spool, plain_file
+from .spool import DISK_FULL_ERRORS, IN_MEMORY, Spool, plain_file
 
 CHUNK = 1 << 20
 
 
 @runtime_checkable
-class SelfHashing(Protocol):
+class HashedStream(Protocol):
     """A stream that hashed itself while it arrived, and so need not be read for that."""
 
     def sums(self) -> Checksums:
@@ -49,7 +49,7 @@ class Limit:
             raise self.refuse()
 
 
-def smallest(limits: Iterable[Limit]) -> int | None:
+def smallest_limit(limits: Iterable[Limit]) -> int | None:
     """Return the smallest of the limits, in bytes; None where there is none."""
     return min((limit.size for limit in limits if limit.size), default=None)
 
@@ -93,15 +93,15 @@ class Ingest:
         """Read it all. Raises the limit's error, `EmptyContentError`, `DigestMismatchError` or `StorageFull`."""
         if incoming.declared_size is not None:
             _check(limits, incoming.declared_size)
-        with no_room_translated(), contextlib.ExitStack() as stack:
+        with disk_full_translated(), contextlib.ExitStack() as stack:
             source, spool = incoming.stream, None
             if not _can_rewind(source):
                 spool = stack.enter_context(self.temporary_file())
             start = 0 if spool else source.tell()
-            if isinstance(source, SelfHashing) and start == 0 and not incoming.md5:
+            if isinstance(source, HashedStream) and start == 0 and not incoming.md5:
                 sums, size, head = _measure(source, incoming, limits)
             else:
-                sums, size, head = _pass_over(incoming, spool, limits)
+                sums, size, head = _read_and_hash(incoming, spool, limits)
             stream = spool or source
             stream.seek(start)
             yield Content(stream=stream, digest=sums.digest, checksum=sums.checksum, size=size, mime=detect_type(head))
@@ -127,20 +127,22 @@ def _make(folder: Path) -> None:
         raise ConfigurationError(f"temp_directory (TEMP_DIRECTORY) cannot be made: {error}") from error
 
 
-def _measure(source: SelfHashing, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
+def _measure(source: HashedStream, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
     """Return the sums, size and the first bytes of a stream that hashed itself."""
     size = incoming.stream.seek(0, io.SEEK_END)
     _check(limits, size)
     incoming.stream.seek(0)
     head = incoming.stream.read(HEAD_BYTES)
     if not size:
-        raise _nothing()
+        raise _empty_content()
     sums = source.sums()
     _compare(incoming, sums.digest, None)
     return sums, size, head
 
 
-def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
+def _read_and_hash(
+    incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]
+) -> tuple[Checksums, int, bytes]:
     """Read to the end; return the sums, size and the first bytes."""
     sums = Checksums()
     md5 = hashlib.md5(usedforsecurity=False) if incoming.md5 else None
@@ -158,12 +160,12 @@ def _pass_over(incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, 
     if incoming.declared_size is not None and size < incoming.declared_size:
         raise MalformedRequestError("The body ended early")
     if not size:
-        raise _nothing()
+        raise _empty_content()
     _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
     return sums, size, head
 
 
-def _nothing() -> EmptyContentError:
+def _empty_content() -> EmptyContentError:
     return EmptyContentError("The content is empty, there is nothing to store")
 
 
@@ -197,11 +199,11 @@ def _can_rewind(stream: BinaryIO) -> bool:
 
 
 @contextlib.contextmanager
-def no_room_translated() -> Iterator[None]:
+def disk_full_translated() -> Iterator[None]:
     """Raise `StorageFull` where the disk for temporary files has no room left."""
     try:
         yield
     except OSError as error:
-        if error.errno in NO_ROOM:
+        if error.errno in DISK_FULL_ERRORS:
             raise StorageFull("The disk for temporary files has no room left") from error
         raise

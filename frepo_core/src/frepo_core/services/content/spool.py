@@ -12,7 +12,7 @@ from .background_hasher import BackgroundHasher
 from .checksums import Checksums
 
 IN_MEMORY = 512 << 10
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SpoolFile(io.FileIO):
@@ -22,7 +22,7 @@ class SpoolFile(io.FileIO):
         descriptor = open_unnamed(directory)
         super().__init__(descriptor, "r+")
         self._sums = Checksums()
-        self._follower = BackgroundHasher(descriptor, workers, self._sums.update)
+        self._hasher = BackgroundHasher(descriptor, workers, self._sums.update)
         self.length = 0
 
     def append(self, data: bytes) -> None:
@@ -31,17 +31,17 @@ class SpoolFile(io.FileIO):
         while view:
             view = view[self.write(view) :]
         self.length += len(data)
-        self._follower.follow(self.length)
+        self._hasher.advance(self.length)
 
     def sums(self) -> Checksums:
         """Return the sums of everything; waits for what is not hashed yet."""
-        self._follower.finish(self.length)
+        self._hasher.finish(self.length)
         return self._sums
 
     def close(self) -> None:
         """Close the file, once nobody reads it any more: its number could be another file's by then."""
         if not self.closed:
-            self._follower.stop()
+            self._hasher.stop()
             super().close()
 
 

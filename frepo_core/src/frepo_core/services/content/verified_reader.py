@@ -30,7 +30,7 @@ class VerifiedContent:
         self._size += len(data)
         self._comparison.update(data)
         is_over = self._size >= self._blob.size or (not data and size != 0)
-        if is_over and (self._size != self._blob.size or not self._comparison.fits()):
+        if is_over and (self._size != self._blob.size or not self._comparison.matches()):
             raise wrong_bytes(self._blob)
         return data
 
@@ -77,7 +77,7 @@ class VerifiedFile:
             new = memoryview(piece)[self._compared - self._position :]
             self._comparison.update(new)
             self._compared += len(new)
-        if self._compared == self._blob.size and not self._comparison.fits():
+        if self._compared == self._blob.size and not self._comparison.matches():
             raise wrong_bytes(self._blob)
 
     def seekable(self) -> bool:
@@ -109,7 +109,7 @@ def check(data: bytes, blob: BlobRecord) -> None:
     """Raise `StorageUnavailable` where this is not a blob's content."""
     comparison = Comparison(blob)
     comparison.update(data)
-    if not comparison.fits():
+    if not comparison.matches():
         raise wrong_bytes(blob)
 
 

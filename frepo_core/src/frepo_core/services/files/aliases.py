@@ -13,21 +13,21 @@ log = logging.getLogger(__name__)
 
 Stamp = tuple[int, int, int]
 
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 
 
 class Aliases:
     """The map from alias to stored name, read again when its file changes; no file is no alias.
 
-    The file is looked at every `look_seconds`, and not for each download, which that would make a tenth slower.
+    The file is looked at every `check_seconds`, and not for each download, which that would make a tenth slower.
 
     A broken file at start is a `ConfigurationError`; later it is logged with its line, and the old map is kept.
     """
 
-    def __init__(self, path: Path, look_seconds: float = LOOK_SECONDS) -> None:
+    def __init__(self, path: Path, check_seconds: float = CHECK_SECONDS) -> None:
         self._path = path
-        self._look_seconds = look_seconds
-        self._next_look = 0.0
+        self._check_seconds = check_seconds
+        self._next_check = 0.0
         self._lock = threading.Lock()
         self._stamp = _stamp(path)
         self._map: Mapping[str, str] = _read(path) if self._stamp else {}
@@ -35,15 +35,15 @@ class Aliases:
     def resolve(self, name: str) -> str:
         """Return the stored name that the alias stands for; any other name comes back as it is."""
         now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + self._look_seconds
-            self._look()
+        if now >= self._next_check:
+            self._next_check = now + self._check_seconds
+            self._reload_if_changed()
         found = self._map.get(name)
         if found is None and not name.isascii():
             found = self._map.get(normalize("NFC", name))
         return name if found is None else found
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         with self._lock:
             stamp = _stamp(self._path)
             if stamp == self._stamp:

@@ -39,7 +39,7 @@ NO_ACCESS = "No access to read the file, maybe invalid password?"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Key:
+class DownloadCredentials:
     """What a client shows to read a file: a token, a password, the query of a signed link, and its address."""
 
     identity: Identity | None = None
@@ -57,31 +57,31 @@ class Downloads:
         database: Database,
         settings: Settings,
         files: Files,
-        storages: Backends,
+        backends: Backends,
         passwords: Passwords,
         links: SignedLinks,
         aliases: Aliases,
     ) -> None:
         self._database = database
         self._files = files
-        self._storages = storages
+        self._backends = backends
         self._passwords = passwords
         self._links = links
         self._aliases = aliases
         self._cache = ContentCache(settings.fs_cache_size)
-        self._wants_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
+        self._requires_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
-    def is_open(self, file: FileRecord) -> bool:
+    def is_unrestricted(self, file: FileRecord) -> bool:
         """Tell whether everybody may have a file, so that caches may keep it for others."""
-        return not (file.is_version or file.password_hash is not None or self._wants_token)
+        return not (file.is_version or file.password_hash is not None or self._requires_token)
 
-    def find(self, name: str, key: Key, *, checked: bool = False) -> FileRecord:
+    def find(self, name: str, credentials: DownloadCredentials, *, checked: bool = False) -> FileRecord:
         """Return the file, by its stored name or an alias, that the key opens.
 
         `checked`: the URL is a protected one, whose access token was good. Raises `NotFoundError`, `AccessDeniedError`,
         and `BytesMissingError` where the bytes are known to be damaged: those are never sent.
         """
-        file = self._find(name, key, checked=checked)
+        file = self._find(name, credentials, checked=checked)
         if file.blob.is_damaged:
             log.critical(
                 "the bytes of blob %s (%s, key %s) are damaged", file.blob.id, file.blob.storage, file.blob.key
@@ -89,25 +89,27 @@ class Downloads:
             raise BytesMissingError("The bytes of this file are damaged in the storage")
         return file
 
-    def _find(self, name: str, key: Key, *, checked: bool) -> FileRecord:
-        if self._wants_token and not (checked or key.identity or key.signature):
+    def _find(self, name: str, credentials: DownloadCredentials, *, checked: bool) -> FileRecord:
+        if self._requires_token and not (checked or credentials.identity or credentials.signature):
             raise AccessDeniedError("No access: a valid token is needed")
-        file = self._files.find_to_read(self._aliases.resolve(name))
-        if key.identity and key.identity.holds(Role.VIEW_ANY_FILE):
+        file = self._files.find_for_download(self._aliases.resolve(name))
+        if credentials.identity and credentials.identity.holds(Role.VIEW_ANY_FILE):
             return file
-        unlocked = self._is_signed(file, key, unlocked=True)
-        signed = unlocked or self._is_signed(file, key, unlocked=False)
-        if file.is_version and not (signed or self._may_list(file, key.identity)):
+        unlocked = self._is_signed(file, credentials, unlocked=True)
+        signed = unlocked or self._is_signed(file, credentials, unlocked=False)
+        if file.is_version and not (signed or self._may_list(file, credentials.identity)):
             raise AccessDeniedError(NO_ACCESS)
-        if self._wants_token and not (checked or key.identity or signed):
+        if self._requires_token and not (checked or credentials.identity or signed):
             raise AccessDeniedError(NO_ACCESS)
-        if not unlocked and not self._passwords.opens(key.password, file.password_hash, client=key.address):
+        if not unlocked and not self._passwords.check(
+            credentials.password, file.password_hash, client=credentials.address
+        ):
             raise AccessDeniedError(NO_ACCESS)
         return file
 
     def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
         """Return a few bytes of a blob; checked and kept, where they are all of it. Raises as `open` does."""
-        if (kept := self._cache.find(blob.digest)) is not None:
+        if (kept := self._cache.get(blob.digest)) is not None:
             return kept[start : start + length]
         is_whole = length == blob.size
 
@@ -120,10 +122,10 @@ class Downloads:
                 raise BlobNotFound(f"The blob {key!r} ends before its byte {start + length}")
             return data
 
-        data = self._located(blob, read)
+        data = self._with_location(blob, read)
         if is_whole:
             check(data, blob)
-            self._cache.keep(blob.digest, data)
+            self._cache.add(blob.digest, data)
         return data
 
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
@@ -132,7 +134,7 @@ class Downloads:
         Raises `BytesMissingError` where a record points at nothing, which is logged loudly, and `NotFoundError`
         where the record went meanwhile, too.
         """
-        content = self._located(blob, lambda backend, key: backend.open(key, start, length))
+        content = self._with_location(blob, lambda backend, key: backend.open(key, start, length))
         if (blob.size - start if length is None else length) > PIECE:
             content = cast(BinaryIO, ReadAhead(content))
         if start == 0 and length in {None, blob.size}:
@@ -156,7 +158,7 @@ class Downloads:
             file.seek(start)
             return file
 
-        file = self._located(blob, open_file)
+        file = self._with_location(blob, open_file)
         if file and start == 0 and length in {None, blob.size}:
             return cast(BinaryIO, VerifiedFile(file, blob))
         return file
@@ -173,19 +175,19 @@ class Downloads:
                 raise _wrong_size(blob, key)
             return None
 
-        return self._located(blob, path)
+        return self._with_location(blob, path)
 
     def url(self, blob: BlobRecord, *, filename: str, content_type: str) -> str | None:
         """Return a URL of the store itself, good for ten minutes, where the backend has such."""
-        backend = self._storages.get(blob.storage)
+        backend = self._backends.get(blob.storage)
         return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
 
-    def _located(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
+    def _with_location(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
         """Use a blob where it is; once more where it was moved or stored anew since its facts were read."""
         storage, key = blob.storage, blob.key
         while True:
             try:
-                return use(self._storages.get(storage), key)
+                return use(self._backends.get(storage), key)
             except BlobNotFound as error:
                 with self._database.reading() as session:
                     query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
@@ -197,9 +199,9 @@ class Downloads:
                     raise BytesMissingError("The bytes of this file are missing in the storage") from error
                 storage, key = row.storage, row.key
 
-    def _is_signed(self, file: FileRecord, key: Key, *, unlocked: bool) -> bool:
-        return bool(key.signature) and self._links.is_valid(
-            file.stored_name, key.expires, key.signature, unlocked=unlocked
+    def _is_signed(self, file: FileRecord, credentials: DownloadCredentials, *, unlocked: bool) -> bool:
+        return bool(credentials.signature) and self._links.is_valid(
+            file.stored_name, credentials.expires, credentials.signature, unlocked=unlocked
         )
 
     def _may_list(self, file: FileRecord, identity: Identity | None) -> bool:

@@ -12,7 +12,7 @@ from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.domain.naming import transliterate
 
 # Pages are counted so many rows ahead of the one that is asked for.
-AHEAD = 4_000
+COUNT_AHEAD = 4_000
 
 
 def contains(column: Any, text: str) -> ColumnElement[bool]:
@@ -73,7 +73,7 @@ class Files:
             # From the oldest: those that are older than the page come at once, where MariaDB passes over the newer ones
             # again to get to them. A tag, or a part of a name, may have none among a million old ones.
             older = [walk.order_by(None).order_by(walk.selected_columns.id) for walk in older]
-        return page, offset + len(page) + _count(session, _first(older, AHEAD))
+        return page, offset + len(page) + _count(session, _first(older, COUNT_AHEAD))
 
     @property
     def searches(self) -> bool:

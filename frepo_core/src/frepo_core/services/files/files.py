@@ -24,11 +24,11 @@ from frepo_core.errors import (
 )
 
 from ..access.passwords import Passwords
-from ..access.tokens import log_used_up, use_up
+from ..access.tokens import consume_token, log_consumed_token
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_edit, file_values
 from ..content.ingest import Content, Incoming, Ingest, Limit
-from ..idempotency import Repeat, Repeated, find_answer, forget, remember
+from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, FileRecord
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class AddedFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Known:
+class _ExistingFile:
     id: int
     password_hash: str | None = field(repr=False)
 
@@ -83,44 +83,44 @@ class Files:
 
     def __init__(self, database: Database, ingest: Ingest, blobs: Blobs, passwords: Passwords) -> None:
         self._database = database
-        self._intake = ingest
+        self._ingest = ingest
         self._blobs = blobs
         self._passwords = passwords
 
     def add(
-        self, new: NewFile, incoming: Incoming, *, by: Identity, repeat: Repeat[AddedFile] | None = None
-    ) -> AddedFile | Repeated:
+        self, new: NewFile, incoming: Incoming, *, by: Identity, idempotency: IdempotentUpload[AddedFile] | None = None
+    ) -> AddedFile | RecordedAnswer:
         """Store a file, or answer with the one that has the same content and that the uploader could open.
 
         Raises `AccessDeniedError` before the content is read, `TooBigError` while it is, `TypeNotAllowedError` after.
         """
         tags = self.check_rights(new, by=by)
-        with self._intake.read(incoming, self.limits(by=by)) as content:
+        with self._ingest.read(incoming, self.limits(by=by)) as content:
             if not may_upload(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
-            if repeat is not None:
+            if idempotency is not None:
                 with self._database.reading() as session:
-                    if repeated := find_answer(session, repeat, content.digest, by):
-                        return repeated
-            known = self._find_openable(content, new, by)
+                    if recorded := find_recorded_answer(session, idempotency, content.digest, by):
+                        return recorded
+            known = self._find_same_content(content, new, by)
             password_hash = self._passwords.hash(new.password)
 
-            def work(session: Session, blob: Blob) -> AddedFile | Repeated:
-                if repeated := find_answer(session, repeat, content.digest, by):
-                    return repeated
-                use_up(session, by)
+            def work(session: Session, blob: Blob) -> AddedFile | RecordedAnswer:
+                if recorded := find_recorded_answer(session, idempotency, content.digest, by):
+                    return recorded
+                consume_token(session, by)
                 added = _record(session, blob, new, tags, password_hash, known)
-                remember(session, repeat, content.digest, by, added, added.file)
+                record_answer(session, idempotency, content.digest, by, added, added.file)
                 return added
 
-            added = self._blobs.write_with(content, work)
+            added = self._blobs.store(content, work)
         if isinstance(added, AddedFile):
             _log(added, by)
         return added
 
     def limits(self, *, by: Identity) -> tuple[Limit, ...]:
         """Return the limits for the bytes of one file."""
-        return (token_limit(by),)
+        return (token_size_limit(by),)
 
     def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
         """Return the tags that the file gets; raises `AccessDeniedError` with the reason at its end."""
@@ -147,9 +147,9 @@ class Files:
                 raise NotFoundError("File not found in the storage")
             return FileRecord.of(row)
 
-    def find_to_read(self, name: str) -> FileRecord:
+    def find_for_download(self, name: str) -> FileRecord:
         """Return what `find` does, at half its cost: without the tags."""
-        rows = self._database.look(_BY_NAME, name=name) if "\0" not in name else ()
+        rows = self._database.fetch_rows(_BY_NAME, name=name) if "\0" not in name else ()
         if not rows:
             raise NotFoundError("File not found in the storage")
         return FileRecord.of_row(rows[0])
@@ -163,21 +163,21 @@ class Files:
         if file.is_version:
             raise FieldsError({"form.fileName": ["This file belongs to a version, delete the version instead"]})
         if not by.holds(Role.DELETE_ALL_FILES) and not (
-            file.password_hash and self._passwords.opens(password, file.password_hash, client=address)
+            file.password_hash and self._passwords.check(password, file.password_hash, client=address)
         ):
             raise AccessDeniedError("No access to delete the file, maybe invalid password?")
 
         def work(session: Session) -> None:
             row = session.scalar(select(File).where(File.id == file.id).with_for_update())
             if row is not None:
-                forget(session, row.id)
+                delete_answers(session, row.id)
                 session.delete(row)
 
         self._database.write(work, may_use_reserve=True)
         log.info("file %s: deleted by %s: %s", file.id, actor(by), describe(file_values(file)))
         self._blobs.collect([file.blob.id])
 
-    def _find_openable(self, content: Content, new: NewFile, by: Identity) -> _Known | None:
+    def _find_same_content(self, content: Content, new: NewFile, by: Identity) -> _ExistingFile | None:
         """Return id and password hash of a plain file of this content that the uploader could open, or is to overwrite.
 
         Of several that can be overwritten it is the one with the upload's name, else the oldest.
@@ -185,14 +185,14 @@ class Files:
         wrong ones by uploading gets a record of their own.
         """
         query = _TO_OVERWRITE if new.overwrite else _PROTECTED if new.password else _OPEN
-        for row in self._database.look(query, digest=content.digest, name=new.name):
+        for row in self._database.fetch_rows(query, digest=content.digest, name=new.name):
             if new.overwrite or self._has_password(new.password, row.password_hash, by):
-                return _Known(id=row.id, password_hash=row.password_hash)
+                return _ExistingFile(id=row.id, password_hash=row.password_hash)
         return None
 
     def _has_password(self, password: str, stored: str | None, by: Identity) -> bool:
         try:
-            return self._passwords.opens(password, stored, client=by.fingerprint)
+            return self._passwords.check(password, stored, client=by.fingerprint)
         except TooManyAttemptsError:
             return False
 
@@ -203,7 +203,7 @@ def _record(
     new: NewFile,
     tags: Sequence[str],
     password_hash: str | None,
-    known: _Known | None,
+    known: _ExistingFile | None,
 ) -> AddedFile:
     """Add a file's row, or take the known one, unless its password is another by now."""
     row = session.get(File, known.id, with_for_update=True) if known else None
@@ -214,7 +214,7 @@ def _record(
             row.public, row.password_hash, row.tags = new.public, password_hash, _tags(session, tags)
             session.flush()
         return AddedFile(file=FileRecord.of(row, blob), existed=True, before=before)
-    row = add_row(
+    row = insert_file(
         session,
         blob,
         name=new.name,
@@ -235,10 +235,10 @@ def _log(added: AddedFile, by: Identity) -> None:
         log.info("file %s: uploaded again by %s: %s", file.id, actor(by), what)
     else:
         log.info("file %s: added by %s: %s", file.id, actor(by), what)
-    log_used_up(by)
+    log_consumed_token(by)
 
 
-def token_limit(identity: Identity) -> Limit:
+def token_size_limit(identity: Identity) -> Limit:
     """Return the token's own limit for one file, in bytes."""
     return Limit(
         size=identity.max_file_size,
@@ -246,7 +246,7 @@ def token_limit(identity: Identity) -> Limit:
     )
 
 
-def add_row(
+def insert_file(
     session: Session,
     blob: Blob,
     *,

@@ -18,13 +18,13 @@ from frepo_core.domain.roles import Role
 
 from ..access.passwords import Passwords
 from ..records import WITH_BLOB, CollectionRecord, FileRecord
-from .file_query import AHEAD, Files, Protected, contains
+from .file_query import COUNT_AHEAD, Files, Protected, contains
 
 Row = TypeVar("Row")
 
 PASSWORD_CHECKS = 10
 # A search with a password looks at so many of the newest protected files that match.
-SEARCHED_PROTECTED = 1_000
+MAX_PROTECTED_CANDIDATES = 1_000
 # What wrong passwords in listings are counted for, in place of a file.
 LISTINGS = "listings"
 _FILE, _TAG = File.__table__, Tag.__table__
@@ -91,7 +91,7 @@ class Listing:
         """Return public plain files, for an administrator all plain ones, newest first; versions never."""
         public = (True, False) if Role.ADMINISTRATOR in by.roles else (True,)
         shares = None if by.holds(Role.VIEW_ALL_TAGS) else by.tags
-        opens = self._opener(search, by)
+        opens = self._password_checker(search, by)
         wanted = Files(
             public=public, shares=shares, text=normalize("NFC", search.text), tags=search.tags, mimes=search.mimes
         )
@@ -124,7 +124,7 @@ class Listing:
             query = query.where(_lists_one_of(search.tokens))
         with self._database.reading() as session:
             ids = query.with_only_columns(Collection.id).order_by(*NEWEST)
-            counted = ids.limit(_offset(search) + search.size + AHEAD)
+            counted = ids.limit(_offset(search) + search.size + COUNT_AHEAD)
             total = session.scalar(select(func.count()).select_from(counted.subquery())) or 0
             page = session.scalars(ids.limit(search.size).offset(_offset(search))).all()
             rows = session.scalars(select(Collection).where(Collection.id.in_(page)).order_by(*NEWEST)).all()
@@ -134,10 +134,10 @@ class Listing:
     def _opened(self, wanted: Files, opens: Callable[[FileRecord | Protected], bool]) -> list[int]:
         """Return the protected files that a search may find, as the caller's password opens them."""
         with self._database.reading() as session:
-            candidates = wanted.protected(session, SEARCHED_PROTECTED)
+            candidates = wanted.protected(session, MAX_PROTECTED_CANDIDATES)
         return [file.id for file in candidates if opens(file)]
 
-    def _opener(self, search: FileSearch, by: Identity) -> Callable[[FileRecord | Protected], bool]:
+    def _password_checker(self, search: FileSearch, by: Identity) -> Callable[[FileRecord | Protected], bool]:
         """Return what tells whether a file is open to the caller.
 
         A password costs one hash for all files. Those of before passwords shared a salt cost one each, so only the first
@@ -156,8 +156,8 @@ class Listing:
             if not search.password:
                 return False
             if stored not in known:
-                expensive += not self._passwords.is_cheap(stored)
-                known[stored] = expensive <= PASSWORD_CHECKS and self._passwords.fits(search.password, stored)
+                expensive += not self._passwords.shares_salt(stored)
+                known[stored] = expensive <= PASSWORD_CHECKS and self._passwords.matches(search.password, stored)
                 if not known[stored]:
                     self._passwords.attempts.add_failure(LISTINGS, search.address, search.password)
             return known[stored]

@@ -14,7 +14,7 @@ class UnreadableError(Exception):
     """The storage answers but does not give this blob's bytes, as of a disk with a bad sector."""
 
 
-def damage_of(
+def find_damage(
     backend: StorageBackend, key: str, *, digest: str, size: int, sums: Checksums | None = None
 ) -> str | None:
     """Return what is wrong with a blob, None for nothing; `sums`, new ones, take all that is read.

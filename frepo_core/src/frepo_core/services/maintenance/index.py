@@ -11,7 +11,7 @@ from frepo_core.domain.naming import digest_in_key
 from frepo_core.plugins import StorageBackend
 
 from .orphans import printable
-from .progress import Progress, batches, count_blobs, silent
+from .progress import Progress, batches, count_blobs, no_progress
 
 BATCH = 500
 
@@ -28,7 +28,7 @@ class IndexReport:
 
 
 def read_index(
-    database: Database, backend: StorageBackend, *, storage: str, progress: Progress = silent
+    database: Database, backend: StorageBackend, *, storage: str, progress: Progress = no_progress
 ) -> IndexReport:
     """Read every key; each carries its content's digest. Nothing is changed, and no content is read."""
     total = count_blobs(database, Blob.storage == storage)

@@ -16,8 +16,8 @@ from frepo_core.plugins import StorageBackend
 
 from ..blobs.backends import Backends
 from ..content.checksums import Checksums
-from .blob_check import UnreadableError, damage_of
-from .progress import Progress, count_blobs, silent
+from .blob_check import UnreadableError, find_damage
+from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +37,12 @@ class MigrationReport:
 class Migrator:
     """Moves every blob of one storage to another. May be stopped at any time, and run again."""
 
-    def __init__(self, database: Database, storages: Backends, *, source: str, target: str) -> None:
+    def __init__(self, database: Database, backends: Backends, *, source: str, target: str) -> None:
         self._database = database
         self._source_name, self._target_name = source, target
-        self._source, self._target = storages.get(source), storages.get(target)
+        self._source, self._target = backends.get(source), backends.get(target)
 
-    def run(self, *, purge: bool = False, progress: Progress = silent) -> MigrationReport:
+    def run(self, *, purge: bool = False, progress: Progress = no_progress) -> MigrationReport:
         """Move what is still in the source; with `purge` delete the source's bytes of all that was moved.
 
         A blob that is damaged or unreadable in the source stays there and is reported; the others go on.
@@ -64,25 +64,25 @@ class Migrator:
         """Copy one blob under a key of its own, read it back, point the row at it."""
         key = fresh_key(row.digest)
         watch = CommitWatch()
-        flipped = False
+        switched = False
         try:
             with self._source.open(row.key) as content:
                 self._target.store(key, content, row.size)
             sums = Checksums()
-            if problem := damage_of(self._target, key, digest=row.digest, size=row.size, sums=sums):
+            if problem := find_damage(self._target, key, digest=row.digest, size=row.size, sums=sums):
                 raise _DamagedError(problem)
-            flipped = self._database.write(lambda session: self._flip(session, row, key, sums), watch=watch)
+            switched = self._database.write(lambda session: self._switch_row(session, row, key, sums), watch=watch)
         except (StorageUnavailable, OSError):
             # The source may be damaged, and so end early or late, or not be readable; if not, a storage is away.
-            if problem := damage_of(self._source, row.key, digest=row.digest, size=row.size):
+            if problem := find_damage(self._source, row.key, digest=row.digest, size=row.size):
                 raise _DamagedError(problem) from None
             raise
         finally:
-            if not flipped and not watch.outcome_is_unknown:
+            if not switched and not watch.outcome_is_unknown:
                 _drop(self._target, key)
-        return flipped
+        return switched
 
-    def _flip(self, session: Session, seen: Blob, key: str, sums: Checksums) -> bool:
+    def _switch_row(self, session: Session, seen: Blob, key: str, sums: Checksums) -> bool:
         """Point the row at the copy, unless it was deleted or stored anew meanwhile."""
         row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
         if row is None or (row.storage, row.key) != (seen.storage, seen.key):

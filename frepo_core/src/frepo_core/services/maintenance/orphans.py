@@ -59,7 +59,7 @@ def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> 
     with database.reading() as session:
         known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
         moved = _moved_away(session, storage, [key for key in keys if key not in known])
-    return [stat for stat in stats if stat.key not in known and not _was_left_behind(stat, moved)]
+    return [stat for stat in stats if stat.key not in known and not _is_migrated_copy(stat, moved)]
 
 
 def printable(key: str) -> str:
@@ -73,7 +73,7 @@ def in_batches(stats: Sequence[BlobStat]) -> Iterator[list[BlobStat]]:
     return batches(stats, BATCH)
 
 
-def _was_left_behind(stat: BlobStat, moved: dict[str, datetime]) -> bool:
+def _is_migrated_copy(stat: BlobStat, moved: dict[str, datetime]) -> bool:
     made = moved.get(digest_in_key(stat.key) or "")
     return made is not None and stat.modified <= made + AROUND_ITS_ROW
 

@@ -19,7 +19,7 @@ class Progress(Protocol):
         """Say that `done` of `total` blobs were worked on, the last of `size` bytes; a total of 0 is not known."""
 
 
-def silent(*, done: int, total: int, size: int) -> None:
+def no_progress(*, done: int, total: int, size: int) -> None:
     """Tell nobody."""
 
 

@@ -14,9 +14,9 @@ from frepo_core.plugins import BlobStat, StorageBackend
 from ..blobs.backends import Backends
 from ..blobs.lifecycle import Blobs
 from .orphans import BATCH, in_batches, take_inventory, without_row
-from .progress import Progress, silent
+from .progress import Progress, no_progress
 
-# An upload waits for the database at most some minutes with its bytes stored and no row (see BlobWrite.confirm).
+# An upload waits for the database at most some minutes with its bytes stored and no row (see BlobWrite.check_not_swept).
 LEAST_GRACE = timedelta(hours=1)
 USUAL_PERCENT = 20
 
@@ -49,14 +49,14 @@ def check_grace(grace: timedelta) -> timedelta:
 
 def sweep(
     database: Database,
-    storages: Backends,
+    backends: Backends,
     blobs: Blobs,
     *,
     storage: str,
     grace: timedelta,
     dry_run: bool = False,
     most: int | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> SweepReport:
     """Sweep one storage. What is younger than the grace period may belong to an upload in progress, and stays.
 
@@ -64,7 +64,7 @@ def sweep(
     the database may be empty, or older than the storage.
     """
     before = utc_now() - grace
-    backend = storages.get(storage)
+    backend = backends.get(storage)
     unused = _unused_rows(database, storage, before)
     found = take_inventory(database, backend, storage=storage, before=before, progress=progress)
     orphans = found.orphans
@@ -120,12 +120,12 @@ def _missing(database: Database, backend: StorageBackend, storage: str) -> Itera
         if not rows:
             return
         for row in rows:
-            if _is_gone(backend, row.key) and _still_there(database, row.id, row.key):
+            if _is_missing(backend, row.key) and _row_still_exists(database, row.id, row.key):
                 yield row.key
         after = rows[-1].id
 
 
-def _is_gone(backend: StorageBackend, key: str) -> bool:
+def _is_missing(backend: StorageBackend, key: str) -> bool:
     try:
         backend.stat(key)
     except BlobNotFound:
@@ -133,7 +133,7 @@ def _is_gone(backend: StorageBackend, key: str) -> bool:
     return False
 
 
-def _still_there(database: Database, blob_id: int, key: str) -> bool:
+def _row_still_exists(database: Database, blob_id: int, key: str) -> bool:
     """Look again: a row that was deleted since it was read misses nothing."""
     with database.reading() as session:
         return session.scalar(select(Blob.id).where(Blob.id == blob_id, Blob.key == key)) is not None

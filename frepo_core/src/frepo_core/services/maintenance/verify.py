@@ -14,8 +14,8 @@ from frepo_core.db.models import Blob
 
 from ..blobs.backends import Backends
 from ..content.checksums import Checksums
-from .blob_check import UnreadableError, damage_of
-from .progress import Progress, count_blobs, silent
+from .blob_check import UnreadableError, find_damage
+from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)
 
@@ -43,11 +43,11 @@ class VerifyReport:
 
 def verify(
     database: Database,
-    storages: Backends,
+    backends: Backends,
     *,
     percent: float = 100,
     older_than: timedelta | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> VerifyReport:
     """Check blobs, those first that nobody read for longest; `older_than` leaves out what was checked since.
 
@@ -61,11 +61,11 @@ def verify(
     queue = _Queue(newest=_newest(database), cutoff=started - older_than if older_than is not None else started)
     total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
-    for row in _oldest_first(database, queue, total):
+    for row in _longest_unverified_first(database, queue, total):
         try:
             sums = Checksums()
-            problem = damage_of(storages.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
-            if not _note(database, row, problem, sums):
+            problem = find_damage(backends.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
+            if not _record_result(database, row, problem, sums):
                 continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
         except UnreadableError as error:
             problem = str(error)  # not noted: nobody knows what the bytes are, and the next run tries again
@@ -101,7 +101,7 @@ def _newest(database: Database) -> int:
         return session.scalar(select(func.max(Blob.id))) or 0
 
 
-def _oldest_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
+def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
     """Load a page at a time: each check moves its blob to the end of the queue, but for some that others changed."""
     seen: set[int] = set()
     stuck = 0
@@ -118,7 +118,7 @@ def _oldest_first(database: Database, queue: _Queue, total: int) -> Iterator[Blo
         yield from rows
 
 
-def _note(database: Database, row: Blob, problem: str | None, sums: Checksums) -> bool:
+def _record_result(database: Database, row: Blob, problem: str | None, sums: Checksums) -> bool:
     """Note the check, and the checksum of what is sound; False for what was moved, stored anew or deleted meanwhile."""
     now = utc_now()
     change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)

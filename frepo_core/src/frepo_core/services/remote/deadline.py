@@ -25,17 +25,17 @@ class Deadline:
         self._timer = threading.Timer(seconds, self._cut)
         self._timer.daemon = True
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Return the seconds that are left. Raises `RemoteFailedError` where there are none."""
         seconds = self._end - time.monotonic()
         if seconds <= 0 or self._over.is_set():
             raise RemoteFailedError(TOO_LONG)
         return seconds
 
-    def watch(self, made: socket.socket) -> None:
+    def add_connection(self, made: socket.socket) -> None:
         """Take a connection in; TLS takes the socket itself over, but its twin can still cut the connection."""
         with self._lock:
-            self.left()
+            self.remaining()
             self._made.append(made)
             self._twins.append(made.dup())
 

@@ -36,7 +36,7 @@ class Fetcher:
         self._tls: SSLContext | None = None
         self._room = threading.BoundedSemaphore(settings.add_by_url_at_once)
         for name in ("connection", "connectionpool", "poolmanager", "util.retry"):
-            logging.getLogger(f"urllib3.{name}").addFilter(_DISCRETION)
+            logging.getLogger(f"urllib3.{name}").addFilter(_URL_LOG_FILTER)
 
     @contextlib.contextmanager
     def open(self, url: str, *, by: Identity) -> Iterator["RemoteBody"]:
@@ -60,15 +60,15 @@ class Fetcher:
     @contextlib.contextmanager
     def _open(self, url: str) -> Iterator["RemoteBody"]:
         # With it comes urllib3, which no start has to wait for.
-        from .http_client import RemoteBody, check, follow, make_pool, make_tls, translated
+        from .http_client import RemoteBody, check_response, fetch, make_pool, make_tls, translated
 
         self._tls = self._tls or make_tls()
         with Deadline(self._seconds) as deadline, make_pool(self._timeout, self._allowed, deadline, self._tls) as pool:
-            with translated(deadline), _DISCRETION:
-                response = follow(pool, url)
+            with translated(deadline), _URL_LOG_FILTER:
+                response = fetch(pool, url)
             try:
-                deadline.left()  # headers that were cut look like others
-                check(response)
+                deadline.remaining()  # headers that were cut look like others
+                check_response(response)
                 yield RemoteBody(response, deadline)
             finally:
                 response.close()
@@ -83,7 +83,7 @@ def _host(url: str) -> str:
         return "an invalid URL"
 
 
-class _Discretion(logging.Filter, threading.local):
+class _UrlLogFilter(logging.Filter, threading.local):
     """Keeps what urllib3 says of a fetched URL out of the log: its query may hold somebody's token or password."""
 
     active = False
@@ -98,4 +98,4 @@ class _Discretion(logging.Filter, threading.local):
         self.active = False
 
 
-_DISCRETION = _Discretion()
+_URL_LOG_FILTER = _UrlLogFilter()

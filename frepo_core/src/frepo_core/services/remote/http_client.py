@@ -82,9 +82,9 @@ class RemoteBody:
         try:
             chunk = self._response.read1(size)
         except (HTTPError, OSError, ValueError) as error:
-            self._deadline.left()
+            self._deadline.remaining()
             raise RemoteFailedError(BROKEN) from error
-        self._deadline.left()  # a connection that was cut looks like one that has come to its end
+        self._deadline.remaining()  # a connection that was cut looks like one that has come to its end
         return chunk
 
 
@@ -129,15 +129,15 @@ def translated(deadline: Deadline) -> Iterator[None]:
             REFUSED, next(_REASONS[kind] for kind in _REASONS if isinstance(error, kind))
         ) from error
     except SSLError as error:  # no certificate that is trusted, unless the other side hung up
-        deadline.left()
+        deadline.remaining()
         is_cut = isinstance(error.args[0], ssl.SSLEOFError)
         raise (RemoteFailedError(BROKEN, CUT) if is_cut else RemoteRefusedError(REFUSED, BAD_CERTIFICATE)) from error
     except (HTTPError, OSError, ValueError) as error:
-        deadline.left()
+        deadline.remaining()
         raise RemoteFailedError(BROKEN, CUT) from error
 
 
-def follow(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
+def fetch(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
     """Return the first answer that is no redirect. Bodies of redirects are not read, they may be endless."""
     for _ in range(REDIRECTS + 1):
         if not url.lower().startswith(("http://", "https://")):
@@ -159,7 +159,7 @@ def follow(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
     raise RemoteFailedError("The URL redirects too often")
 
 
-def check(response: urllib3.BaseHTTPResponse) -> None:
+def check_response(response: urllib3.BaseHTTPResponse) -> None:
     """Raise unless the answer is a whole content, framed in a way that is understood."""
     if response.status >= 400:
         raise RemoteStatusError(f"The other server answered with status {response.status}")
@@ -208,9 +208,9 @@ def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Dead
 def _connect(made: socket.socket, address: Any, timeout: float, deadline: Deadline) -> socket.socket:
     with contextlib.ExitStack() as on_failure:
         on_failure.callback(made.close)
-        made.settimeout(min(timeout, deadline.left()))
+        made.settimeout(min(timeout, deadline.remaining()))
         made.connect(address)
         made.settimeout(timeout)
-        deadline.watch(made)
+        deadline.add_connection(made)
         on_failure.pop_all()
     return made

@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.plugins import Window
-from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, no_room_translated, smallest
+from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, disk_full_translated, smallest_limit
 from frepo_core.services.content.spool import IN_MEMORY
 
 from ..routing.request import FrepoRequest
@@ -59,7 +59,7 @@ def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: 
     for limit in limits:
         length = request.content_length or 0
         limit.check((length - WRAPPING) // 2 if is_wrapped else length)
-    size = smallest(limits)
+    size = smallest_limit(limits)
     return size if size is None or not is_wrapped else 2 * size + WRAPPING + 1
 
 
@@ -91,7 +91,7 @@ def _read_form(
     if form.length <= IN_MEMORY:
         return form, window
     spool = stack.enter_context(request.services.ingest.spool())
-    with no_room_translated():
+    with disk_full_translated():
         while data := window.read(CHUNK):
             spool.append(data)
     return form, cast(BinaryIO, spool.getfile())

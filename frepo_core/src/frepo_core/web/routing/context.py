@@ -28,4 +28,4 @@ def collection_context(request: FrepoRequest, collection_id: str) -> Context:
     """Return the context of a collection. Raises `FieldsError` where it does not exist."""
     sender = request.sender
     collection = request.services.collections.get(collection_id)
-    return Context(collection=collection, listed=request.services.collections.lists(collection.id, sender))
+    return Context(collection=collection, listed=request.services.collections.is_token_allowed(collection.id, sender))

@@ -10,7 +10,7 @@ from typing import Any
 
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
-from frepo_core.services.content.spool import NO_ROOM, Spool, plain_file
+from frepo_core.services.content.spool import DISK_FULL_ERRORS, Spool, plain_file
 
 DECISION = "frepo.decision"  # in WSGI's environment: the decision to make in place of calling the view
 
@@ -59,7 +59,7 @@ class ServerHooks:
     def body_lost(self, error: OSError) -> FrepoError:
         """Return what reading a body raises if the disk for temporary files did not take the body."""
         lost: FrepoError
-        if error.errno in NO_ROOM:
+        if error.errno in DISK_FULL_ERRORS:
             lost = StorageFull("The disk for temporary files has no room left")
         else:
             lost = StorageUnavailable(f"The disk for temporary files: {error.strerror}")

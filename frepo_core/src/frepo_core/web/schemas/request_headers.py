@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.errors import FieldsError
-from frepo_core.services.idempotency import Repeat, Repeated
+from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 
 from ..routing.endpoint import Answer
 from ..routing.request import FrepoRequest
@@ -22,19 +22,19 @@ IDEMPOTENCY_KEY, IF_MATCH = "Idempotency-Key", "If-Match"
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
-def repeat_of(
+def idempotency_of(
     request: FrepoRequest,
     scopes: Sequence[str],
-    write_down: Callable[[Added], Mapping[str, Any]],
+    serialize: Callable[[Added], Mapping[str, Any]],
     file_id: Callable[[Mapping[str, Any]], int],
-) -> Repeat[Added] | None:
-    """Return what the header Idempotency-Key asks for, None without it; see `Repeat`. Raises `FieldsError`."""
+) -> IdempotentUpload[Added] | None:
+    """Return what the header Idempotency-Key asks for, None without it; see `IdempotentUpload`. Raises `FieldsError`."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is None:
         return None
     if not _KEY.fullmatch(key):
         raise FieldsError({IDEMPOTENCY_KEY: ["1 to 255 visible ASCII characters without blanks are expected"]})
-    return Repeat(key=key, scopes=scopes, write_down=write_down, file_id=file_id)
+    return IdempotentUpload(key=key, scopes=scopes, serialize=serialize, file_id=file_id)
 
 
 class RepeatedReply(BaseModel):
@@ -43,7 +43,7 @@ class RepeatedReply(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-def repeated(earlier: Repeated) -> Answer:
+def recorded_reply(earlier: RecordedAnswer) -> Answer:
     """Answer what an upload with the same key was answered."""
     headers = {"Repr-Digest": repr_digest(earlier.digest)}
     return Answer(status=earlier.answer["http_code"], body=RepeatedReply(**earlier.answer), headers=headers)

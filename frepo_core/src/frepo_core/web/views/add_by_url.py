@@ -7,12 +7,12 @@ from pydantic import Field
 from frepo_core.domain.naming import name_from_url
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
-from frepo_core.services.idempotency import Repeat
+from frepo_core.services.idempotency import IdempotentUpload
 
 from ..routing.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas.models import FileName, Flag, Form, Password, Tag
-from ..schemas.request_headers import IDEMPOTENCY_KEY, repeat_of
+from ..schemas.request_headers import IDEMPOTENCY_KEY, idempotency_of
 from .uploads import SCOPES, SHA256_OR_NONE, UploadReply, answer, file_id_of, reply
 
 
@@ -45,13 +45,13 @@ def add_by_url(request: FrepoRequest) -> Answer:
         overwrite=form.fileOverwrite,
     )
     files = request.services.files
-    repeat: Repeat[AddedFile] | None = repeat_of(
+    idempotency: IdempotentUpload[AddedFile] | None = idempotency_of(
         request, SCOPES, lambda added: reply(request, added, new.name).model_dump(), file_id_of
     )
     files.check_rights(new, by=request.sender)
-    with request.services.fetching.open(form.fileUrl, by=request.sender) as body:
+    with request.services.fetcher.open(form.fileUrl, by=request.sender) as body:
         incoming = Incoming(stream=cast(BinaryIO, body), sha256=(form.sha256,) if form.sha256 else ())
-        added = files.add(new, incoming, by=request.sender, repeat=repeat)
+        added = files.add(new, incoming, by=request.sender, idempotency=idempotency)
     return answer(request, added, requested=new.name)
 
 

@@ -10,7 +10,7 @@ from pyramid.response import Response
 from frepo_core.domain.mime_types import shows_inline
 from frepo_core.domain.naming import ascii_name
 from frepo_core.domain.signatures import repr_digest
-from frepo_core.services.files.downloads import Key
+from frepo_core.services.files.downloads import DownloadCredentials
 from frepo_core.services.records import BlobRecord, FileRecord
 
 from ..content.content_response import ContentResponse
@@ -50,7 +50,7 @@ class DeletedReply(Reply):
 def download(request: FrepoRequest) -> Response:
     """Send a file, whole or in ranges."""
     query = request.query_as(DownloadQuery)
-    key = Key(
+    key = DownloadCredentials(
         identity=request.identity,
         address=request.client_address,
         password=query.password or request.password_in_header,
@@ -72,7 +72,7 @@ def send(request: FrepoRequest, file: FileRecord) -> Response:
         etag=file.blob.digest,
         modified=file.created_at,
         headers={
-            "Cache-Control": OPEN_CACHE if request.services.downloads.is_open(file) else CLOSED_CACHE,
+            "Cache-Control": OPEN_CACHE if request.services.downloads.is_unrestricted(file) else CLOSED_CACHE,
             "Content-Disposition": _disposition(disposition, file.requested_name),
             "Content-Security-Policy": "sandbox",
             "Repr-Digest": repr_digest(file.blob.digest),

@@ -3,7 +3,7 @@
 from pyramid.response import Response
 
 from frepo_core.services.access.protected_urls import ProtectedUrls
-from frepo_core.services.files.downloads import Key
+from frepo_core.services.files.downloads import DownloadCredentials
 
 from ..routing.endpoint import Endpoint
 from ..routing.request import FrepoRequest
@@ -18,7 +18,7 @@ def download(request: FrepoRequest) -> Response:
     services, path = request.services, request.matchdict
     services.protected_urls.check(path["accessToken"], path.get("expirationTime"), lambda name: _value(request, name))
     query = request.query_as(DownloadQuery)
-    key = Key(
+    key = DownloadCredentials(
         identity=request.identity,
         address=request.client_address,
         password=query.password or request.password_in_header,

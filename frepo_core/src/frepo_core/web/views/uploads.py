@@ -10,7 +10,7 @@ from frepo_core.errors import FieldsError
 from frepo_core.services.content.base64_decoder import decoded
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
-from frepo_core.services.idempotency import Repeat, Repeated
+from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 
 from ..content.multipart import is_multipart
 from ..content.request_body import Upload, check_content_headers, limit_body, read_upload
@@ -18,7 +18,7 @@ from ..routing.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import FileName, Flag, Password, Query, Reply, Tag
-from ..schemas.request_headers import IDEMPOTENCY_KEY, repeat_of, repeated
+from ..schemas.request_headers import IDEMPOTENCY_KEY, idempotency_of, recorded_reply
 from ..schemas.validation import gather, validate
 
 # What Idempotency-Keys of plain files are kept under.
@@ -71,7 +71,7 @@ def upload_named(request: FrepoRequest) -> Answer:
 def before_upload(request: FrepoRequest) -> int | None:
     """Decide about a file before its content arrives. What a form says beside its file is not known yet."""
     check_content_headers(request)
-    _repeat_of(request, "")
+    _idempotency_of(request, "")
     query = request.query_as(UploadQuery)
     if not is_multipart(request.headers.get("Content-Type", "")):
         query = _parameters(request, [], request.matchdict.get("name"))
@@ -92,8 +92,8 @@ def _new_file(query: UploadQuery) -> NewFile:
     )
 
 
-def _repeat_of(request: FrepoRequest, requested: str) -> Repeat[AddedFile] | None:
-    return repeat_of(request, SCOPES, lambda added: reply(request, added, requested).model_dump(), file_id_of)
+def _idempotency_of(request: FrepoRequest, requested: str) -> IdempotentUpload[AddedFile] | None:
+    return idempotency_of(request, SCOPES, lambda added: reply(request, added, requested).model_dump(), file_id_of)
 
 
 def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
@@ -106,20 +106,20 @@ def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
         md5=content.incoming.md5,
     )
     files = request.services.files
-    repeat = _repeat_of(request, new.name)
+    idempotency = _idempotency_of(request, new.name)
     if query.encoding == "base64":
         files.check_rights(new, by=request.sender)
         with decoded(incoming, request.services.ingest) as plain:
-            added = files.add(new, plain, by=request.sender, repeat=repeat)
+            added = files.add(new, plain, by=request.sender, idempotency=idempotency)
     else:
-        added = files.add(new, incoming, by=request.sender, repeat=repeat)
+        added = files.add(new, incoming, by=request.sender, idempotency=idempotency)
     return answer(request, added, requested=new.name)
 
 
-def answer(request: FrepoRequest, added: AddedFile | Repeated, requested: str) -> Answer:
+def answer(request: FrepoRequest, added: AddedFile | RecordedAnswer, requested: str) -> Answer:
     """Answer 200 for a new file, 202 for one whose content was known, and what was answered before to a repetition."""
-    if isinstance(added, Repeated):
-        return repeated(added)
+    if isinstance(added, RecordedAnswer):
+        return recorded_reply(added)
     body = reply(request, added, requested)
     return Answer(status=body.http_code, body=body, headers={"Repr-Digest": repr_digest(body.sha256)})
 

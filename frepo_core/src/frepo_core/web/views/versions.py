@@ -7,7 +7,7 @@ from pyramid.response import Response
 
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.services.collections.add_version import AddedVersion
-from frepo_core.services.idempotency import Repeat, Repeated
+from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.records import VersionRecord
 
 from ..content.multipart import is_multipart
@@ -16,7 +16,7 @@ from ..routing.endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import Flag, Password, Query, Reply, Simulate, WireDate
-from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, last_version_of, repeat_of, repeated
+from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of, recorded_reply
 from .collections import CollectionObject
 
 
@@ -105,36 +105,36 @@ class DeletedVersionReply(Reply):
 
 def add(request: FrepoRequest) -> Answer:
     """Add a version; the body is the content."""
-    after, repeat = last_version_of(request), _repeat_of(request)
+    after, idempotency = last_version_of(request), _idempotency_of(request)
     with read_upload(request) as content:
         added = request.services.add_version.add(
             request.collection,
             content.incoming,
             by=request.sender,
             after=after,
-            repeat=repeat,
+            idempotency=idempotency,
             is_checked=request.was_decided,
         )
-    if isinstance(added, Repeated):
-        return repeated(added)
+    if isinstance(added, RecordedAnswer):
+        return recorded_reply(added)
     return Answer(body=_reply(added), headers={"Repr-Digest": repr_digest(added.version.file.blob.digest)})
 
 
 def before_add(request: FrepoRequest) -> int | None:
     """Decide about a version before its content arrives."""
     check_content_headers(request)
-    after, repeat = last_version_of(request), _repeat_of(request)
-    if repeat is None:
+    after, idempotency = last_version_of(request), _idempotency_of(request)
+    if idempotency is None:
         is_form = is_multipart(request.headers.get("Content-Type", ""))
         size = 0 if is_form else request.content_length or 0
         request.services.add_version.check(request.collection, size, after=after)
     return limit_body(request, request.services.add_version.limits(request.collection, by=request.sender))
 
 
-def _repeat_of(request: FrepoRequest) -> Repeat[AddedVersion] | None:
+def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
     # With its time: a collection may be deleted, and its id chosen again. The first release candidate had the id alone.
     identifier = request.collection.id
-    return repeat_of(
+    return idempotency_of(
         request,
         (f"{identifier} {request.collection.created_at.isoformat()}", identifier),
         lambda added: _reply(added).model_dump(mode="json"),
@@ -166,7 +166,9 @@ def fetch(request: FrepoRequest) -> Answer | Response:
     query = request.query_as(FetchQuery)
     version = request.services.versions.find(request.collection.id, request.matchdict["version"])
     password = query.password or request.password_in_header
-    unlocked = request.services.versions.opens(version, password, by=request.sender, address=request.client_address)
+    unlocked = request.services.versions.check_password(
+        version, password, by=request.sender, address=request.client_address
+    )
     url = _link(request, version, unlocked=unlocked)
     if query.redirect:
         return _redirect(url)
