@@ -12,30 +12,38 @@ from pathlib import Path
 
 from support.servers.service import ROOT, START_SECONDS, Service
 
-PACKAGES = ("frepo_core", "frepo_storage_local", "frepo_strategies")
+PACKAGES = ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_strategies")
 INI = "development.ini"
-PROGRAM = """if True:
-    import sys
-    import frepo_core
-    app = frepo_core.main({}, **{"app.env": "dev", "database.auto_upgrade": "true", "fs.adapter": "local"})
-    frepo_core.serve(app, {}, listen=sys.argv[1], threads="4")"""
+SERVER = "import sys; from pyramid.scripts.pserve import main; sys.exit(main(sys.argv))"
 CONSOLE = "import sys; from frepo_core.cli.app import main; sys.exit(main())"
 
 
 def unpack(commit: str, folder: Path) -> bool:
     """Put the packages of a commit into a folder; return False if the commit is not there, as in a shallow clone."""
-    command = ["git", "-C", str(ROOT), "archive", commit, INI, *PACKAGES]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except FileNotFoundError:
+    present = _git("ls-tree", "--name-only", commit)
+    if present is None:
         return False
-    if done.returncode:
-        return False
-    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+    packages = [package for package in PACKAGES if package in present.decode().split()]
+    with tarfile.open(fileobj=BytesIO(_git("archive", commit, INI, *packages) or b"")) as archive:
         archive.extractall(folder, filter="data")
-    for package in PACKAGES:
+    for package in packages:
         _describe(folder / package)
     return True
+
+
+def commit_of(revision: str) -> str | None:
+    """Return the commit that brought a migration, or None if the history is not there."""
+    path = f"frepo_core/src/frepo_core/db/migrations/versions/{revision}_*.py"
+    found = _git("log", "--diff-filter=A", "--format=%H", "--", path)
+    return found.decode().strip() or None if found is not None else None
+
+
+def _git(*arguments: str) -> bytes | None:
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, check=False)
+    except FileNotFoundError:
+        return None
+    return None if done.returncode else done.stdout
 
 
 def _describe(package: Path) -> None:
@@ -68,7 +76,7 @@ class EarlierService(Service):
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            program = [sys.executable, "-c", PROGRAM, self.address]
+            program = [sys.executable, "-c", SERVER, str(self.ini), f"http_listen={self.address}"]
             self.process = subprocess.Popen(program, env=self.environment, stdout=log, stderr=log, cwd=self.folder)
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():

@@ -4,6 +4,7 @@ import os
 import signal
 
 from alembic import command
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, event
 
 from frepo_core.db import make_engine, migrations
@@ -31,3 +32,8 @@ def upgrade_to(engine: Engine, revision: str) -> None:
         config = migrations._config()
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
+
+
+def revisions() -> list[str]:
+    """Return all revisions of the schema, the first one first."""
+    return sorted(script.revision for script in ScriptDirectory.from_config(migrations._config()).walk_revisions())

@@ -2,38 +2,19 @@
 
 import contextlib
 import uuid
-from datetime import datetime
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import DateTime, MetaData, column, insert, inspect, make_url, select, table, text
-from sqlalchemy.orm import Session
+from sqlalchemy import insert, inspect, make_url, select, text
 
 from frepo_core import main
 from frepo_core.db import make_engine, migrations, name_index, utc_now
 from frepo_core.db.models import NAMES, Base, Token
 from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
-from frepo_core.services.files.file_query import Files
-
-NOW = datetime(2026, 1, 1)
-
-COLLECTION = {
-    "id": "a-collection",
-    "max_backups_count": 3,
-    "max_one_version_size": 0,
-    "max_collection_size": 0,
-    "strategy": "delete_oldest_when_adding_new",
-    "description": "",
-    "filename": "dump.sql",
-    "created_at": datetime(2026, 1, 2),  # as the column keeps it
-    "last_number": 0,
-    "versions_count": 0,
-    "stored_size": 0,
-}
+from support.reliability.upgrading import revisions, upgrade_to
 
 
 @pytest.fixture
@@ -105,37 +86,19 @@ def test_the_newest_revision_is_alembics_head():
     assert head() == migrations.head_revision()
 
 
-EARLIER = [
-    script.revision
-    for script in ScriptDirectory.from_config(migrations._config()).walk_revisions()
-    if script.revision != head()
-]
-
-
-@pytest.mark.parametrize("revision", EARLIER)
-def test_each_earlier_schema_is_upgraded_with_what_is_in_it(engine, revision):
-    with engine.connect() as connection:
-        config = migrations._config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-        collection = MetaData()
-        collection.reflect(connection, only=["collection"])
-        connection.execute(collection.tables["collection"].insert().values(COLLECTION))
-        connection.commit()
+@pytest.mark.parametrize("revision", [revision for revision in revisions() if revision != head()])
+def test_each_earlier_schema_is_upgraded(engine, revision):
+    upgrade_to(engine, revision)
 
     assert (revision, head()) == migrations.upgrade(engine)
     assert differences(engine) == []
-    with engine.connect() as connection:
-        assert ["a-collection"] == connection.scalars(select(Base.metadata.tables["collection"].c.id)).all()
 
 
 def test_fingerprints_that_tokens_share_are_lengthened(engine):
     keys = ["a" * 64, "b" * 64, "c" * 64, "d" * 64]
     alone = fingerprint(keys[3])
+    upgrade_to(engine, "0006")
     with engine.connect() as connection:
-        config = migrations._config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0006")
         for key, shown in zip(keys, ["shared", "shared", "shared", alone], strict=True):
             lists = {name: [] for name in ("roles", "tags", "mimes", "user_agents", "ip_addresses")}
             row = {"key": key, "fingerprint": shown, "max_file_size": 0, "created_at": utc_now(), **lists}
@@ -239,36 +202,3 @@ def test_a_schema_of_a_newer_frepo_is_a_message_not_a_bug(engine):
 
     with pytest.raises(ConfigurationError, match="9999.*newer"):
         migrations.upgrade(engine)
-
-
-def insert_into(name, row):
-    """Insert into a table as it was, which no model describes."""
-    columns = [column(key, DateTime() if isinstance(value, datetime) else None) for key, value in row.items()]
-    return insert(table(name, *columns)).values(row)
-
-
-def test_files_of_an_older_schema_are_found_by_name_and_type(engine, ini):
-    with engine.connect() as connection:
-        config = migrations._config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0002")
-        blob = {
-            "id": 1,
-            "digest": "d",
-            "size": 1,
-            "storage": "local",
-            "key": "k",
-            "mime": "text/csv",
-            "created_at": NOW,
-        }
-        connection.execute(insert_into("blob", blob))
-        file = {"id": 1, "stored_name": "0123456789year.csv", "requested_name": "year.csv", "blob_id": 1}
-        file |= {"public": True, "created_at": NOW, "kind": "plain"}
-        connection.execute(insert_into("file", file))
-        connection.commit()
-    migrations.upgrade(engine)
-
-    with Session(engine) as session:
-        found = Files(public=[True], text="YEAR", mimes=["text/csv"]).page(session, 0, 20)
-
-    assert ([1], 1) == found

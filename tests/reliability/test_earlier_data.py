@@ -1,0 +1,81 @@
+"""Data in a database of each earlier revision: it is upgraded, and the service works with it."""
+
+import shutil
+
+import pytest
+from sqlalchemy import func, insert, inspect, select, text
+from webtest import TestApp
+
+from frepo_core.db import make_engine, migrations
+from frepo_core.db.models import Base
+from frepo_core.domain.roles import Role
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.container import assemble
+from frepo_core.services.maintenance import verify
+from frepo_core.web import make_app
+from support.client import Client
+from support.reliability.stored_data import WRONG_BYTES, check, store
+from support.reliability.upgrading import revisions, upgrade_to
+
+PHRASE = "phrase-5ecre7"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory, open_services):
+    """A service on SQLite with data: its folder, its rows by table, the administrator's token and what is stored."""
+    folder = tmp_path_factory.mktemp("source")
+    services = open_services(folder, settings(folder))
+    admin = services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never")).id
+
+    def damage(digest):
+        (path,) = (folder / "storage").glob(f"*/{digest}-*")
+        path.write_bytes(WRONG_BYTES)
+        assert 1 == len(verify(services.database, services.storages).damaged)
+
+    stored = store(Client(TestApp(make_app(services)), admin), damage)
+    with services.database.reading() as session:
+        rows = {table: session.execute(select(table)).mappings().all() for table in Base.metadata.sorted_tables}
+    services.database.engine.dispose()
+    return folder, rows, admin, stored
+
+
+def settings(folder):
+    return {
+        "app.env": "test",
+        "app.secret": "app-5ecre7",
+        "enc.token_phrase": PHRASE,
+        "fs.adapter": "local",
+        "fs.local.directory": str(folder / "storage"),
+        "temp_directory": str(folder / "temporary"),
+        "ids_mapping.file": str(folder / "ids_mapping.yaml"),
+    }
+
+
+def fill(engine, rows):
+    """Insert the rows, as far as the schema of now has tables and columns for them."""
+    with engine.begin() as connection:
+        tables = set(inspect(connection).get_table_names())
+        for table, found in rows.items():
+            if table.name not in tables or not found:
+                continue
+            columns = {column["name"] for column in inspect(connection).get_columns(table.name)}
+            connection.execute(insert(table), [{k: row[k] for k in row if k in columns} for row in found])
+            if engine.dialect.name == "postgresql" and "id" in columns:
+                sequence = text("SELECT pg_get_serial_sequence(:name, 'id')")
+                if name := connection.scalar(sequence, {"name": table.name}):
+                    connection.execute(select(func.setval(name, connection.scalar(select(func.max(table.c.id))))))
+
+
+@pytest.mark.parametrize("revision", revisions())
+def test_a_service_works_with_the_data_of_each_revision(source, tmp_path, fresh_database_url, plugins, revision):
+    folder, rows, admin, stored = source
+    shutil.copytree(folder / "storage", tmp_path / "storage")
+    engine = make_engine(fresh_database_url)
+    upgrade_to(engine, revision)
+    fill(engine, rows)
+    services = assemble(settings(tmp_path) | {"database.url": fresh_database_url}, {}, plugins, engine)
+
+    migrations.make_ready(engine, upgrades=True)
+
+    check(Client(TestApp(make_app(services)), admin), stored, keeps_answers=revision > "0001")
+    engine.dispose()
