@@ -76,13 +76,13 @@ def test_a_kill_at_every_named_point_loses_nothing(killable):
             world = World(services, ledger)
             collection, other = world.collection(1), world.collection()
             world.push(collection, f"old {point}".encode())
-            if point == "replaced":
+            if point == "damaged_replaced":
                 world.push(other, content)
                 spoil(next(path for path in blob_files(killable) if digest_of(content) in path))
         restart(killable, **{ENVIRONMENT: point})
         status = caller.push_noted(collection, content)
         reached += [point] if status == 0 and killable.process.wait(10) == -signal.SIGKILL else []
-        if point == "replaced":
+        if point == "damaged_replaced":
             ledger.acknowledge(collection, 2, content)  # committed, though its answer was lost
         assert_holds_after_sweep(killable, ledger)
         with inside(killable) as services:

@@ -1,4 +1,4 @@
-"""The use cases, the only writers. No Pyramid, no request, no status codes.
+"""The use cases: all writes to the database and the storage happen here. No Pyramid, no request, no status codes.
 
-`assembly` builds them all. Nothing is imported here, so that who needs one use case waits for no other.
+`container` builds all services. This module imports nothing, so importing one use case stays cheap.
 """

@@ -1,6 +1,6 @@
-"""How the log describes what was made, and what an edit changed.
+"""Log texts for new objects and for the changes of an edit.
 
-Texts of clients are quoted, so that a line break in one cannot begin a line of its own. Passwords are never shown.
+Texts from clients are quoted, so that a line break in one cannot start a new log line. Passwords are never shown.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from .records import CollectionRecord, FileRecord
 
 
 def describe(values: Mapping[str, object]) -> str:
-    """Return `name value` for each."""
+    """Return `name value` pairs, separated by commas."""
     return ", ".join(f"{name} {value!r}" for name, value in values.items())
 
 
@@ -22,7 +22,7 @@ def collection_edit(before: CollectionRecord, after: CollectionRecord) -> str:
 
 
 def collection_values(facts: CollectionRecord) -> dict[str, object]:
-    """Return what can be edited of a collection, by the names of the API. Sizes are bytes."""
+    """Return the editable values of a collection under their names in the API. Sizes are in bytes."""
     return {
         "filename": facts.filename,
         "description": facts.description,
@@ -44,12 +44,12 @@ def file_edit(before: FileRecord, after: FileRecord) -> str:
 
 
 def file_values(facts: FileRecord) -> dict[str, object]:
-    """Return what tells a file and its content."""
+    """Return the values that identify a file and its content."""
     return {"name": facts.stored_name, "size": facts.blob.size, "sha256": facts.blob.digest, "type": facts.blob.mime}
 
 
 def token_values(row: Token) -> dict[str, object]:
-    """Return what a token may do. User-Agents are counted only: some are as good as a password."""
+    """Return what a token may do. User-Agents are only counted, as some serve as a kind of password."""
     return {
         "roles": row.roles,
         "expires": str(row.expires_at) if row.expires_at else "never",
@@ -64,7 +64,7 @@ def token_values(row: Token) -> dict[str, object]:
 def _edit(
     before: Mapping[str, object], after: Mapping[str, object], old_password: str | None, new_password: str | None
 ) -> str:
-    """Return `name old -> new` for each value that differs, and whether the password does."""
+    """Return `name old -> new` for each changed value, and whether the password was set or removed."""
     changed = [f"{name} {before[name]!r} -> {after[name]!r}" for name in before if before[name] != after[name]]
     if old_password != new_password:
         changed.append("password removed" if new_password is None else "password set")

@@ -1,4 +1,4 @@
-"""Builds all use cases over one database."""
+"""Builds all services over one database."""
 
 import os
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from .remote.fetcher import Fetcher
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """Everything that the web and the console call."""
+    """All services that the web API and the console application call."""
 
     settings: Settings
     plugins: PluginRegistry
@@ -57,10 +57,10 @@ def assemble(
     plugins: PluginRegistry | None = None,
     engine: Engine | None = None,
 ) -> Services:
-    """Build the services from the settings. Nothing is connected or migrated yet.
+    """Build the services from the settings, without connecting to the database or migrating it.
 
-    The plug-ins are those that are installed and the engine is that of the settings, unless they are handed over.
-    Raises `ConfigurationError` for whatever keeps the service from starting.
+    By default, the installed plug-ins are used, and an engine is made for `database.url`.
+    Raises `ConfigurationError` if the service cannot start with these settings.
     """
     settings = load_settings(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)

@@ -1,4 +1,4 @@
-"""Health: whether the database answers and the storage keeps what it is given."""
+"""The health check: does the database answer, does the storage return what it stored, are blobs damaged?"""
 
 import hmac
 import logging
@@ -19,19 +19,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class HealthReport:
-    """What was found; a message for each thing that does not work."""
+    """The problems that were found, as messages; both are empty if everything works."""
 
     database: tuple[str, ...]
     storage: tuple[str, ...]
 
     @property
     def is_healthy(self) -> bool:
-        """Tell whether everything works."""
+        """Return whether no problem was found."""
         return not self.database and not self.storage
 
 
 class Health:
-    """The use case of monitoring."""
+    """Checks the database and the storage for monitoring."""
 
     def __init__(self, database: Database, backends: Backends, settings: Settings) -> None:
         self._database = database
@@ -39,7 +39,7 @@ class Health:
         self._code = settings.health_check_code.get_secret_value()
 
     def report(self, code: str) -> HealthReport:
-        """Look at both. Raises `AccessDeniedError` for a wrong code, and always where none is set."""
+        """Check both. Raises `AccessDeniedError` for a wrong code, and for any code if none is configured."""
         if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
             raise AccessDeniedError("No access: the health check needs its code")
         database = self._run(self._database.check)
@@ -52,7 +52,7 @@ class Health:
         with self._database.reading() as session:
             damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
         if damaged:
-            raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify tells which")
+            raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify lists them")
 
     def _run(self, check: Callable[[], None]) -> tuple[str, ...]:
         try:

@@ -1,4 +1,4 @@
-"""Uploads that can be repeated safely: the same Idempotency-Key and content get the first answer again."""
+"""Idempotent uploads: a repeated upload with the same Idempotency-Key and content gets the first answer again."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -24,11 +24,12 @@ CLEARED_AT_ONCE = 100
 
 @dataclass(frozen=True, kw_only=True)
 class IdempotentUpload(Generic[Added]):
-    """A key that the client chose for one upload, and how its answer is written down.
+    """The Idempotency-Key of one upload, and how its answer is recorded.
 
-    `scopes` are names of what the upload is for, so that one key may serve for two collections. The first one is
-    today's, the others are those of earlier versions of frepo: an answer is found, and kept, under each of them, so
-    that processes of two versions answer alike during an upgrade. `file_id` reads the file's id from an answer.
+    `scopes` name the target of the upload, so that a client may use one key for two collections. The first scope is
+    the current one, the others are those of earlier versions of frepo. Answers are recorded and found under all of
+    them, so that processes of two versions agree during an upgrade.
+    `serialize` makes the answer to record, and `file_id` reads the file's id from such an answer.
     """
 
     key: str = field(repr=False)
@@ -39,7 +40,7 @@ class IdempotentUpload(Generic[Added]):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedAnswer:
-    """The answer that an upload with the same key got, as it was written down, and its content's SHA-256 in hex."""
+    """The recorded answer to an earlier upload with the same key, and the SHA-256 of its content in hex."""
 
     answer: Mapping[str, Any]
     digest: str
@@ -48,9 +49,10 @@ class RecordedAnswer:
 def find_recorded_answer(
     session: Session, idempotency: "IdempotentUpload[Any] | None", digest: str, by: Identity
 ) -> RecordedAnswer | None:
-    """Return the answer that this key got within a day. Raises `IdempotencyConflictError` if it was for other content.
+    """Return the answer that was recorded for this key during the last 24 hours, or None.
 
-    An answer counts only while the file that it names is there, undamaged and with the digest of the upload.
+    An answer is valid only while its file exists, undamaged and with the digest of that upload.
+    Raises `IdempotencyConflictError` if the key was used for other content.
     """
     for name in _names(idempotency, by):
         row = session.get(Upload, name)
@@ -65,7 +67,7 @@ def find_recorded_answer(
 
 
 def _is_stored(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> bool:
-    # Rows of the first version of this code have no `file_id`; a process of it may still write some.
+    # Rows from before migration 0005 have no `file_id`, and a process of that version may still write some.
     file_id = idempotency.file_id(row.answer) if row.file_id is None else row.file_id
     query = select(File.id).join(Blob, Blob.id == File.blob_id)
     sound = query.where(File.id == file_id, Blob.digest == row.digest, Blob.damaged_at.is_(None))
@@ -73,7 +75,7 @@ def _is_stored(session: Session, row: Upload, idempotency: "IdempotentUpload[Any
 
 
 def delete_answers(session: Session, file_id: int) -> None:
-    """Delete the answers that name a file which is deleted, so that its keys are free again."""
+    """Delete the answers that name this file, so that their keys can be used again. Call it when deleting the file."""
     session.execute(delete(Upload).where(Upload.file_id == file_id))
 
 
@@ -85,7 +87,7 @@ def record_answer(
     added: Added,
     file: FileRecord,
 ) -> None:
-    """Note the answer in the upload's own transaction; two uploads at once with one key are a conflict."""
+    """Record the answer in the transaction of the upload. Two concurrent uploads with the same key conflict."""
     if idempotency is None:
         return
     too_old = select(Upload.key).where(Upload.created_at < utc_now() - REMEMBERED).limit(CLEARED_AT_ONCE)
@@ -98,7 +100,7 @@ def record_answer(
 
 
 def _names(idempotency: IdempotentUpload[Any] | None, by: Identity) -> list[str]:
-    """Return the keys of the rows that may hold the answer."""
+    """Return the primary keys of the rows that may contain the answer."""
     if idempotency is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""What services hand out: frozen facts, never rows of the database."""
+"""Records: the frozen dataclasses that services return instead of database rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from frepo_core.domain.roles import Role
 
 _FILE, _BLOB = File.__table__, Blob.__table__
 _ROLES: dict[str, Role] = {role.value: role for role in Role}
-# For what happens often, or for many files at once: tables and rows cost a half of what sessions and models do.
-# Only what is handed out: a moment that is read off a row costs as much as three texts.
+# For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
+# that records need are selected: converting one time costs as much as three texts.
 WITH_BLOB = select(
     _FILE.c.id,
     _FILE.c.stored_name,
@@ -38,9 +38,9 @@ WITH_BLOB = select(
 
 @dataclass(frozen=True, kw_only=True)
 class BlobRecord:
-    """Bytes in a backend; `size` in bytes, `digest` is their SHA-256 and `checksum` their XXH3-128, in hex.
+    """Bytes in a backend. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
 
-    `is_damaged`: they were found to be wrong or gone, and nobody stored them anew since.
+    `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since.
     """
 
     id: int
@@ -54,7 +54,7 @@ class BlobRecord:
 
     @classmethod
     def of(cls, row: Blob) -> "BlobRecord":
-        """Read them off a row."""
+        """Make a record of a row."""
         return cls(
             id=row.id,
             digest=row.digest,
@@ -83,7 +83,7 @@ class FileRecord:
 
     @classmethod
     def of(cls, row: File, blob: Blob | None = None) -> "FileRecord":
-        """Read them off a row; a version's file has no tags."""
+        """Make a record of a row. The file of a version has no tags."""
         return cls(
             id=row.id,
             stored_name=row.stored_name,
@@ -98,8 +98,8 @@ class FileRecord:
 
     @classmethod
     def of_row(cls, row: Sequence[Any], tags: tuple[str, ...] = ()) -> "FileRecord":
-        """Read them off a row of `WITH_BLOB`."""
-        # Taken apart at once: to ask a row for each by its name costs more than all the rest.
+        """Make a record of a row of `WITH_BLOB`."""
+        # Unpacking the whole row is much faster than reading each column by its name.
         number, stored_name, requested_name, public, kind, created_at, password_hash, *of_blob = row
         blob, digest, size, mime, storage, key, checksum, is_damaged = of_blob
         return cls(
@@ -142,7 +142,7 @@ class CollectionRecord:
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
-        """Read them off a row."""
+        """Make a record of a row."""
         return cls(
             id=row.id,
             limits=Limits(count=row.max_backups_count, one=row.max_one_version_size, total=row.max_collection_size),
@@ -175,7 +175,7 @@ class VersionRecord:
 
     @classmethod
     def of(cls, row: Version) -> "VersionRecord":
-        """Read them off a row."""
+        """Make a record of a row."""
         return cls(
             id=row.id,
             collection_id=row.collection_id,
@@ -186,7 +186,7 @@ class VersionRecord:
 
 
 def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
-    """Read an identity off a token's row, for a client at this address; a role that this version does not know grants nothing."""
+    """Make an identity of a token's row for a client at this address. Roles that this version does not know are ignored."""
     return Identity(
         token=row.key,
         fingerprint=row.fingerprint,

@@ -1,4 +1,4 @@
-"""What has to hold before the service or a command works with a database."""
+"""Checks that must pass before the service or a command uses a database."""
 
 from frepo_core.db import Database, migrations
 from frepo_core.settings import Settings
@@ -7,9 +7,9 @@ from .access import token_phrase
 
 
 def make_ready(database: Database, settings: Settings) -> None:
-    """Migrate if the settings ask for it, then check the schema and the token phrase.
+    """Migrate the database if `database.auto_upgrade` is on, then check the schema and the token phrase.
 
-    Raises `ConfigurationError` and `DatabaseUnavailableError`; no connection stays open then.
+    Raises `ConfigurationError` and `DatabaseUnavailableError`, and leaves no connection open then.
     """
     migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
     try:

@@ -14,17 +14,18 @@ MAX_ENTRIES = 50_000
 
 @dataclass(kw_only=True)
 class _Entry:
-    """The different wrong passwords of one client for one thing, as short digests, until `until` (monotonic seconds)."""
+    """The wrong passwords of one client for one target, as short digests; valid until `until` (monotonic seconds)."""
 
     until: float
     wrong: set[bytes] = field(default_factory=set)
 
 
 class PasswordAttempts:
-    """Counts different wrong passwords for each pair of a thing and a client address, in the memory of this process.
+    """Counts different wrong passwords for each pair of a target and a client address, in the memory of this process.
 
-    The count starts anew `window` seconds after its first failure. IPv6 clients are counted by their /64. Requests that
-    run at once are checked before any of them has failed: a client can try as many more as there are threads.
+    A target is what the password protects, such as a file. The count restarts `window` seconds after its first
+    failure. IPv6 clients are counted by their /64 network. Concurrent requests are checked before any of them has
+    failed, so a client can make up to one extra attempt for each thread.
     """
 
     def __init__(self, *, limit: int, window: float) -> None:
@@ -33,26 +34,26 @@ class PasswordAttempts:
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
-    def check(self, thing: str, client: str) -> None:
-        """Raise `TooManyAttemptsError` where the client has tried too many wrong passwords; a limit of 0 is none."""
-        if seconds := self.wait(thing, client):
+    def check(self, target: str, client: str) -> None:
+        """Raise `TooManyAttemptsError` if the client has tried too many wrong passwords. A limit of 0 is no limit."""
+        if seconds := self.seconds_to_wait(target, client):
             raise TooManyAttemptsError(
                 f"Too many wrong passwords from this address, try again in {seconds} seconds", retry_after=seconds
             )
 
-    def wait(self, thing: str, client: str) -> int:
-        """Return for how many seconds the client may not try, 0 if it may."""
+    def seconds_to_wait(self, target: str, client: str) -> int:
+        """Return after how many seconds the client may try again; 0 if it may try now."""
         with self._lock:
-            entry = self._entries.get((thing, client_network(client)))
+            entry = self._entries.get((target, client_network(client)))
             if not self._limit or entry is None or len(entry.wrong) < self._limit:
                 return 0
             return max(0, int(entry.until - time.monotonic() + 1))
 
-    def add_failure(self, thing: str, client: str, password: str) -> None:
-        """Count a wrong password, each only once."""
+    def add_failure(self, target: str, client: str, password: str) -> None:
+        """Count a wrong password. The same password counts once."""
         if not self._limit:
             return
-        key, now = (thing, client_network(client)), time.monotonic()
+        key, now = (target, client_network(client)), time.monotonic()
         with self._lock:
             entry = self._entries.get(key)
             if entry is None or entry.until <= now:

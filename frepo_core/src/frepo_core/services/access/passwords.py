@@ -1,7 +1,7 @@
-"""Passwords of files and collections: hashed with argon2, and guessed at a limited rate.
+"""Passwords of files and collections: hashed with argon2id, and protected against guessing.
 
-All passwords of a service share one salt, so that a listing tries one password on all its files for one argon2 hash
-(some 30 ms). What is stored is an HMAC under that hash over a nonce of its own: equal passwords look different.
+All passwords of a service share one salt, so a listing needs only one argon2 hash (about 30 ms) to try a password on
+all its files. The stored value is an HMAC of a random nonce, keyed with that hash: equal passwords are stored differently.
 """
 
 import base64
@@ -22,7 +22,7 @@ REMEMBER_SECONDS = 60
 REMEMBER_AT_MOST = 10_000
 COST = (19_456, 2, 1)  # KiB of memory, passes, lanes
 
-# PHC strings; the old form without the fifth part holds the argon2 hash itself.
+# PHC strings. The old form, without the last part, contains the argon2 hash itself.
 _STORED = re.compile(
     r"\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,4}),p=([0-9]{1,3})\$([\w+/]+)\$([\w+/]+)(?:\$([\w+/]+))?", re.ASCII
 )
@@ -31,8 +31,8 @@ _STORED = re.compile(
 class Passwords:
     """Hashes and checks passwords.
 
-    A player asks for many ranges of one protected file: the argon2 hashes of passwords that were tried are kept in
-    memory for a minute, under a keyed hash with a key that lives as long as the process.
+    The argon2 hashes of tried passwords are cached in memory for a minute, because a media player requests many ranges
+    of one protected file. The cache's keys are keyed hashes; their key exists only in this process.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -47,7 +47,7 @@ class Passwords:
         )
 
     def hash(self, password: str) -> str | None:
-        """Return the hash to store; an empty password is none."""
+        """Return the value to store, or None for an empty password."""
         if not password:
             return None
         nonce = os.urandom(16)
@@ -57,7 +57,7 @@ class Passwords:
         return f"$argon2id$v=19$m={memory},t={passes},p={lanes}${values}"
 
     def matches(self, password: str, stored: str | None) -> bool:
-        """Tell whether the password opens what is stored; nothing stored opens for everyone."""
+        """Return whether the password matches the stored value. If nothing is stored, any password matches."""
         if not stored:
             return True
         match = _STORED.fullmatch(stored)
@@ -70,9 +70,10 @@ class Passwords:
         return hmac.compare_digest(hmac.digest(derived, _decode(match[5]), "sha256"), _decode(match[6]))
 
     def check(self, password: str, stored: str | None, *, client: str) -> bool:
-        """Do what `matches` does, and count failures. Raises `TooManyAttemptsError` for a client with too many of them.
+        """Return what `matches` returns, and count failures for the client's address.
 
-        `client` is an address. Versions of a collection have its stored hash, so they are counted together.
+        The versions of a collection share its stored value, so their failures are counted together.
+        Raises `TooManyAttemptsError` if the client has failed too often.
         """
         if not stored or not password:
             return not stored
@@ -83,7 +84,7 @@ class Passwords:
         return False
 
     def shares_salt(self, stored: str) -> bool:
-        """Tell whether a password that was tried on another file can be tried on this one without another hash."""
+        """Return whether the stored value uses the shared salt, so that checking it needs no further argon2 hash."""
         match = _STORED.fullmatch(stored)
         return match is not None and _decode(match[4]) == self._salt
 

@@ -1,4 +1,4 @@
-"""Protected download URLs: made by a web site that knows the template, checked here."""
+"""Protected download URLs (anti-hotlink): another web site makes their access tokens, this module checks them."""
 
 import logging
 import re
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class ProtectedUrls:
-    """Checks access tokens. Raises `ConfigurationError` at start for what cannot work."""
+    """Checks access tokens. Raises `ConfigurationError` at start if the settings cannot work."""
 
     def __init__(self, settings: Settings) -> None:
         self._template = settings.anti_hotlink_secret_method.get_secret_value()
@@ -34,13 +34,13 @@ class ProtectedUrls:
             self._check_key(settings)
 
     def check(self, token: str, expiration: str | None, value_of: Callable[[str], str]) -> None:
-        """Raise `AccessDeniedError` where the token does not fit the request's values, or its time is over."""
+        """Raise `AccessDeniedError` if the token does not match the values of the request, or has expired."""
         expected = access_token(self._crypto, fill_in(self._template, value_of), self._key)
         if not is_valid(token, expected) or has_expired(expiration, now=time.time()):
             raise AccessDeniedError("No access")
 
     def _check_key(self, settings: Settings) -> None:
-        """Refuse an HMAC without a key of its own: a web site that holds app.secret can sign links to all backups."""
+        """Refuse an HMAC that has no separate key: a web site that knows app.secret can sign links to all backups."""
         if not is_keyed(self._crypto):
             return
         if not self._key:
@@ -62,19 +62,19 @@ class ProtectedUrls:
             raise ConfigurationError(f"anti_hotlink.crypto (ANTI_HOTLINK_CRYPTO): {error}") from None
         if unknown := unknown_variables(self._template):
             raise ConfigurationError(
-                "anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) has a variable that there is none of: characters "
-                f"{' and '.join(f'{first} to {last}' for first, last in unknown)}. There are $expiration_time, $filename, "
-                "$http_<header>, $query_<name> and $server_<variable>"
+                "anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) has an unknown variable at characters "
+                f"{' and '.join(f'{first} to {last}' for first, last in unknown)}. Known variables are $expiration_time, "
+                "$filename, $http_<header>, $query_<name> and $server_<variable>"
             )
         if not _can_route(self.route):
             raise ConfigurationError(
-                "anti_hotlink.url (ANTI_HOTLINK_URL): a path with {accessToken}, {fileId} and, if wanted, "
-                f"{{expirationTime}} as whole parts is needed, each once, not {self.route!r}"
+                f"anti_hotlink.url (ANTI_HOTLINK_URL) is {self.route!r}. It must be a path that has {{accessToken}}, "
+                "{fileId} and optionally {expirationTime} as whole segments, each once"
             )
 
 
 def _can_route(pattern: str) -> bool:
-    """Tell whether a pattern leads to files: other placeholders, or parts that are mixed, would be ambiguous."""
+    """Return whether the pattern is usable as a route. Other placeholders, or mixed segments, would be ambiguous."""
     first, *parts = pattern.split("/")
     variables = [part for part in parts if not _PLAIN_PART.fullmatch(part)]
     return (

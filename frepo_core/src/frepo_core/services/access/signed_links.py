@@ -1,4 +1,4 @@
-"""Signed links: they stand in for a token, so that following them needs none."""
+"""Signed links: download URLs that work without a token for a limited time."""
 
 import time
 from urllib.parse import quote, urlencode
@@ -8,23 +8,23 @@ from frepo_core.settings import Settings
 
 
 class SignedLinks:
-    """Makes and checks the paths under which files are downloaded."""
+    """Makes and checks download paths."""
 
     def __init__(self, settings: Settings) -> None:
         self._secret = settings.app_secret.get_secret_value()
 
     def plain(self, stored_name: str) -> str:
-        """Return the path of a file that needs no signature."""
+        """Return the path of a file without a signature."""
         return f"/repository/file/{quote(stored_name)}"
 
     def signed(self, stored_name: str, *, unlocked: bool) -> str:
-        """Return a path that is good for ten minutes; `unlocked` where the password was given already."""
+        """Return a signed path that is valid for ten minutes. With `unlocked` it needs no password either."""
         expires = int(time.time()) + LINK_SECONDS
         signature = sign_link(self._secret, stored_name, expires, unlocked=unlocked)
         return f"{self.plain(stored_name)}?{urlencode({'expires': expires, 'signature': signature})}"
 
     def is_valid(self, stored_name: str, expires: str, signature: str, *, unlocked: bool) -> bool:
-        """Tell whether the query of a link is one that `signed` made, and still good."""
+        """Return whether `signed` made a link with this query and the link has not expired."""
         if not (expires.isascii() and expires.isdigit() and len(expires) < 16):
             return False
         return link_is_valid(self._secret, stored_name, int(expires), signature, now=time.time(), unlocked=unlocked)

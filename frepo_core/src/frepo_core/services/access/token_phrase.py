@@ -1,4 +1,4 @@
-"""The token phrase: a check value in the database shows whether it is the one that tokens are stored with."""
+"""The token phrase: a check value in the database shows whether the tokens were stored with the same phrase."""
 
 import hmac
 import logging
@@ -24,9 +24,9 @@ _WRONG = (
 
 
 def check(database: Database, phrase: str) -> None:
-    """Compare the phrase with the database's check value, which is stored now if there is none.
+    """Compare the phrase with the check value in the database; store a check value if the database has none.
 
-    Raises `ConfigurationError` for another phrase.
+    Raises `ConfigurationError` if the tokens were stored with another phrase.
     """
     stored = _stored(database) or database.write(lambda session: _store_first(session, phrase))
     if not _is_check_of(phrase, stored):
@@ -34,7 +34,10 @@ def check(database: Database, phrase: str) -> None:
 
 
 def accept(database: Database, phrase: str) -> int | None:
-    """Make this the database's phrase; return the number of existing tokens, or None if it was the phrase already."""
+    """Replace the check value by that of this phrase, which makes existing tokens void.
+
+    Return the number of existing tokens, or None if the database has this phrase already.
+    """
     stored = _stored(database)
     if stored and _is_check_of(phrase, stored):
         return None
@@ -52,7 +55,7 @@ def _stored(database: Database) -> str | None:
 
 
 def _store_first(session: Session, phrase: str) -> str:
-    """Store a check value and return it, or return that of another process that was faster."""
+    """Store a check value and return it, or return the one that another process has stored meanwhile."""
     if found := session.get(Installation, _NAME):
         return found.value
     if tokens := _count_tokens(session):

@@ -1,4 +1,4 @@
-"""Tokens: made, looked up, revoked, cleared, and found valid or not."""
+"""The use cases of tokens: generate, look up, revoke and clear them, and check their validity."""
 
 import contextlib
 import logging
@@ -26,7 +26,7 @@ from ..records import identity_of
 
 log = logging.getLogger(__name__)
 
-# Browsers send some 200 characters.
+# Browsers send about 200 characters.
 MAX_USER_AGENT = 2_000
 NO_ACCESS = "No access: a valid token is needed"
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
@@ -36,7 +36,7 @@ _BY_KEY = select(_TOKEN).where(_TOKEN.c.key == bindparam("key"))
 
 @dataclass(frozen=True, kw_only=True)
 class NewToken:
-    """What a token is to be; `expires` is an expression, `id` a UUIDv4 or None for a random one."""
+    """The requested values of a token. `expires` is a time expression; `id` is a UUIDv4, or None for a random one."""
 
     roles: Sequence[Role]
     tags: Sequence[str] = ()
@@ -50,7 +50,7 @@ class NewToken:
 
 @dataclass(frozen=True, kw_only=True)
 class IssuedToken:
-    """A token with its id, which only its maker ever sees, and the fingerprint that logs name it by."""
+    """A new token: its id, which is never shown again, and the fingerprint that logs use for it."""
 
     id: str
     fingerprint: str
@@ -58,7 +58,7 @@ class IssuedToken:
 
 
 class Tokens:
-    """The use cases of tokens. Ids are stored as HMAC only."""
+    """Manages tokens. Only an HMAC of each id is stored."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
@@ -66,22 +66,25 @@ class Tokens:
         self._lifetime = settings.token_expiration_time
 
     def key(self, token_id: str) -> str | None:
-        """Return the key under which an id is stored; None for what is no UUIDv4."""
+        """Return the HMAC under which an id is stored, or None if the id is not a UUIDv4."""
         canonical = parse_uuid4(token_id.lower())
         return token_key(self._phrase, canonical) if canonical else None
 
     def fingerprint(self, token_id: str) -> str:
-        """Return what logs may say of a token that was sent, known or not."""
+        """Return how logs name a token, known or unknown, without showing its id."""
         key = self.key(token_id)
         if key is None:
-            return "that is no UUIDv4"
+            return "that is not a UUIDv4"
         with contextlib.suppress(DatabaseUnavailableError):
             if known := self._find(token_id):
                 return known.fingerprint
         return fingerprint(key)
 
     def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
-        """Return what a token stands for. Raises `AccessDeniedError`, which does not say why; the log does."""
+        """Return the identity of a valid token.
+
+        Raises `AccessDeniedError` for any other. The reason is only logged, as it could help an attacker.
+        """
         identity = self._find(token_id, address)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
@@ -92,7 +95,10 @@ class Tokens:
         return identity
 
     def generate(self, new: NewToken, *, by: Identity | None = None) -> IssuedToken:
-        """Make a token; None makes it for the console. Raises `FieldsError` for an id that is taken or is none, and for an odd expiry."""
+        """Make a token. `by` is None for the console.
+
+        Raises `FieldsError` for an id that exists or is not a UUIDv4, and for an invalid expiry.
+        """
         now = utc_now()
         problems: dict[str, list[str]] = {}
         expires_at = None
@@ -111,14 +117,14 @@ class Tokens:
         return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
 
     def look_up(self, token_id: str) -> Identity:
-        """Return any token's facts, expired or not. Raises `NotFoundError`."""
+        """Return the identity of a token, expired or not. Raises `NotFoundError`."""
         identity = self._find(token_id)
         if identity is None:
             raise NotFoundError("Token not found")
         return identity
 
     def revoke(self, token_id: str, *, by: Identity) -> Identity:
-        """Remove a token, also from every collection. Raises `NotFoundError`, `AccessDeniedError`."""
+        """Delete a token, also from the lists of all collections. Raises `NotFoundError` or `AccessDeniedError`."""
         identity = self.look_up(token_id)
         if Role.ADMINISTRATOR in identity.roles and Role.ADMINISTRATOR not in by.roles:
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
@@ -128,8 +134,11 @@ class Tokens:
         return identity
 
     def revoke_by_fingerprint(self, text: str) -> Identity:
-        """Remove the token that a log names by this fingerprint, for the console. Raises `NotFoundError`."""
-        if not _FINGERPRINT.fullmatch(text.lower()):  # it may be a token's id, which no message may show
+        """Delete the token that logs name by this fingerprint. Only the console calls this.
+
+        Raises `FieldsError` and `NotFoundError`.
+        """
+        if not _FINGERPRINT.fullmatch(text.lower()):  # the text may be a token's id, which no message may contain
             raise FieldsError({"fingerprint": ["12 to 16 hexadecimal digits are expected, as logs show them"]})
 
         def work(session: Session) -> Identity:
@@ -144,7 +153,7 @@ class Tokens:
         return identity
 
     def clear_expired(self, *, by: Identity | None = None) -> list[tuple[str, datetime]]:
-        """Remove all tokens whose time is over; return their fingerprints and ends."""
+        """Delete all expired tokens; return their fingerprints and expiry times."""
         now = utc_now()
 
         def work(session: Session) -> list[tuple[str, datetime]]:
@@ -166,7 +175,10 @@ class Tokens:
 
 
 def consume_token(session: Session, identity: Identity) -> None:
-    """End a token that is good for one upload, in the upload's own transaction: of two at once, one wins."""
+    """Delete a token that allows only one upload, in the transaction of that upload. Other tokens stay.
+
+    Of two concurrent uploads with the same token, one succeeds and the other raises `AccessDeniedError`.
+    """
     if Role.UPLOAD_ONCE not in identity.roles:
         return
     row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
@@ -177,7 +189,7 @@ def consume_token(session: Session, identity: Identity) -> None:
 
 
 def log_consumed_token(identity: Identity) -> None:
-    """Note in the log, after the commit, that `consume_token` ended the token."""
+    """Log, after the commit, that `consume_token` has deleted the token."""
     if Role.UPLOAD_ONCE in identity.roles:
         log.info("token %s was used up by its upload", identity.fingerprint)
 
@@ -197,7 +209,7 @@ def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) ->
 
 
 def _insert(session: Session, row: Token) -> Token:
-    """Add the row with the shortest fingerprint that no other token has."""
+    """Insert the row with the shortest fingerprint that no other token has."""
     if session.get(Token, row.key):
         raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
     candidates = [fingerprint(row.key, length) for length in FINGERPRINT_LENGTHS]
@@ -209,6 +221,7 @@ def _insert(session: Session, row: Token) -> Token:
 
 
 def _refusal_reason(identity: Identity, address: str, user_agent: str) -> str | None:
+    """Return why the token is not valid for this client, or None if it is."""
     if identity.expires_at and identity.expires_at <= utc_now():
         return "it has expired"
     if not is_allowed(address, identity.ip_addresses):

@@ -1,1 +1,1 @@
-"""The life of a blob: written, used, collected."""
+"""Blobs: writing, using and deleting them, and the backends that hold them."""

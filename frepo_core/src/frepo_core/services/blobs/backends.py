@@ -1,4 +1,4 @@
-"""The storage backends by name: one for new blobs, others built when a blob's row names them."""
+"""The storage backends by name: one receives new blobs, the others are built when a blob's row names them."""
 
 import os
 import threading
@@ -11,9 +11,10 @@ from .guarded_storage import GuardedStorage
 
 
 class Backends:
-    """Builds backends from their settings, each once, when it is first needed.
+    """Builds each backend from its settings, once, when it is first needed.
 
-    `reads_back`: what is stored is read again and compared before anybody relies on it.
+    `current` is the name of the backend for new blobs. `reads_back` says whether each new blob is read again and
+    compared before its upload is answered.
     """
 
     def __init__(
@@ -35,10 +36,10 @@ class Backends:
         self.get(current)
 
     def get(self, name: str) -> StorageBackend:
-        """Return the backend that new blobs go to, or one that a blob's row names.
+        """Return the backend with this name.
 
-        Where its package or its settings are missing, the first is a `ConfigurationError`, the other one
-        `StorageUnavailable`: some blobs cannot be reached until both are back.
+        If its package or its settings are missing, raises `ConfigurationError` for the current backend and
+        `StorageUnavailable` for any other: the blobs in that one cannot be read until it is configured again.
         """
         with self._lock:
             if name not in self._built:
@@ -53,7 +54,7 @@ class Backends:
             return self._built[name]
 
     def check_name(self, name: str) -> None:
-        """Raise `ConfigurationError` with the installed names unless a storage has this name."""
+        """Raise `ConfigurationError`, which lists the installed storages, if no storage has this name."""
         self._plugins.storage(name)
 
     def _build(self, name: str) -> StorageBackend:

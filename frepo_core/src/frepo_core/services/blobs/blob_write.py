@@ -1,4 +1,4 @@
-"""One put of one content: stored under a key of its own, undone unless a committed row uses it."""
+"""Writes one content to a backend, and deletes it again unless a committed row uses it."""
 
 import hashlib
 import logging
@@ -23,23 +23,25 @@ from .failpoints import hit
 log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
-_PLACE = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
-_LOCKED = select(Blob).where(Blob.digest == bindparam("digest")).with_for_update()
+_LOCATION = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_BLOB_FOR_UPDATE = select(Blob).where(Blob.digest == bindparam("digest")).with_for_update()
 
-
-# Within the first, no sweep can have deleted what was stored. The second is half of the shortest grace period.
+# No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
 SHORT_WAIT = timedelta(seconds=1)
 LONGEST_WAIT = timedelta(minutes=30)
 
 
 class BlobVanishedError(Exception):
-    """The bytes that the transaction relies on are gone: they have to be stored (again)."""
+    """The bytes that the transaction relies on were deleted meanwhile: they must be stored again."""
 
 
 class BlobWrite:
-    """A context manager around a put: leaving without a commit deletes the key that was stored, and only that key.
+    """A context manager for one write: leaving it without a commit deletes the key that was stored, and only that key.
 
-    Where the outcome of the commit is unknown the key stays: an orphan at worst, never a row without bytes.
+    If the outcome of the commit is unknown, the key stays: at worst it is an orphan, which `storage:sweep` deletes.
+    A row never points at missing bytes.
+
+    Call `ensure_stored` outside a transaction, then `upsert_row` and `check_not_swept` inside the write transaction.
     """
 
     def __init__(self, content: Content, database: Database, backends: Backends) -> None:
@@ -56,11 +58,11 @@ class BlobWrite:
         self.watch = CommitWatch()
 
     def ensure_stored(self) -> None:
-        """Make sure that the bytes are in a backend: store them, unless a sound blob of this content is there."""
+        """Store the content under a fresh key, unless a sound blob with the same digest exists."""
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
             self._key = None
-        rows = self._database.fetch_rows(_PLACE, digest=self._content.digest)
+        rows = self._database.fetch_rows(_LOCATION, digest=self._content.digest)
         found = rows[0] if rows else None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return
@@ -69,9 +71,12 @@ class BlobWrite:
             self._store()
 
     def upsert_row(self, session: Session) -> Blob:
-        """Return the content's blob row, made, adopted or healed; raises `BlobVanishedError`."""
+        """Return the content's blob row: a new one, the existing one, or the existing one with its bytes replaced.
+
+        Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
+        """
         self._row_uses_key, self._replaced = False, None
-        row = session.scalar(_LOCKED, {"digest": self._content.digest})
+        row = session.scalar(_BLOB_FOR_UPDATE, {"digest": self._content.digest})
         if row is None:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._bad_key):
@@ -83,15 +88,15 @@ class BlobWrite:
         return row
 
     def check_not_swept(self) -> None:
-        """Check at the end of the write transaction that its wait did not cost the stored bytes.
+        """Check at the end of the write transaction that the new bytes still exist.
 
-        While the transaction waits, the bytes have no row: a sweep with a short grace period takes them for an orphan.
-        Raises `BlobVanishedError` where they are gone, or so old that a sweep may be about to delete them; `ensure_stored`
-        stores them again then.
+        The bytes have no row while the transaction waits, so a sweep with a short grace period takes them for an
+        orphan. Raises `BlobVanishedError` if they are gone, or so old that a sweep may delete them at any moment;
+        `ensure_stored` stores them again then.
         """
         if not self._row_uses_key or self._key is None:
             return
-        waited = abs(utc_now() - self._stored_at)  # by the clock that sweeps look at, which may be set back
+        waited = abs(utc_now() - self._stored_at)  # sweeps use the same clock, which may have been set back
         if waited < SHORT_WAIT:
             return
         if waited > LONGEST_WAIT or not self._is_sound(self._backends.current, self._key):
@@ -100,18 +105,18 @@ class BlobWrite:
             raise BlobVanishedError
 
     def __enter__(self) -> Self:
-        """Begin; nothing is stored yet."""
+        """Do nothing: the content is stored by `ensure_stored`."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Delete the own key where no row uses it, or the bad bytes that it replaced."""
+        """Delete the new bytes if no row uses them, or else the damaged bytes that they replaced."""
         if self.watch.outcome_is_unknown:
             log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
         elif self.watch.committed and self._row_uses_key:
             if self._replaced:
-                hit("replaced")
+                hit("damaged_replaced")
                 log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
                 self._delete(*self._replaced)
         elif self._key:
@@ -135,7 +140,7 @@ class BlobWrite:
         return row
 
     def _store(self) -> None:
-        """Store under a fresh key, and look at the backend's own account of it: a lie is no success."""
+        """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
         self._key = fresh_key(self._content.digest)
         self._content.stream.seek(self._start)
         backend = self._backends.get(self._backends.current)
@@ -143,7 +148,7 @@ class BlobWrite:
         backend.store(self._key, self._content.stream, self._content.size)
         hit("stored")
         stored = backend.stat(self._key).size
-        hit("measured")
+        hit("size_checked")
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
         if self._backends.reads_back:
@@ -159,15 +164,15 @@ class BlobWrite:
             raise StorageUnavailable("The storage kept other bytes than it was given")
 
     def _is_sound(self, storage: str, key: str) -> bool:
-        """Tell whether the bytes seem whole; adopting a blob whose bytes are gone would lose this upload, too."""
+        """Return whether the blob exists with the right size. Without this check, reusing a lost blob loses the upload."""
         try:
             return self._backends.get(storage).stat(key).size == self._content.size
         except BlobNotFound:
             return False
 
     def _delete(self, storage: str, key: str) -> None:
-        """Delete what is not needed. Never raises: the upload has ended by now, well or with an error of its own."""
+        """Delete a key that is not needed. Never raises: the result of the upload is decided already."""
         try:
             self._backends.get(storage).delete(key)
         except Exception:
-            log.exception("the blob %s was not deleted, storage:sweep will", key)
+            log.exception("the blob %s was not deleted, storage:sweep will delete it", key)

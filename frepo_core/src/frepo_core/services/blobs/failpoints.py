@@ -1,20 +1,20 @@
-"""Named points on the way of a write, at which a test can end the process as a power cut would."""
+"""Named steps of a write at which a test can kill the process, as a power failure would."""
 
 import os
 import signal
 
 POINTS = (
     "store",  # nothing is stored yet
-    "stored",  # the bytes are in the backend, nobody looked at them
-    "measured",  # the backend's account of them was read
-    "attached",  # the blob's row is in the open transaction
-    "evicted",  # the rows of what leaves are gone in it
-    "written",  # all rows are in it, the COMMIT comes next
-    "committed",  # the database has it, nothing else was done
-    "replaced",  # damaged bytes were replaced, they are about to go
-    "collect",  # bytes perhaps unused are looked at
-    "uncollected",  # the row of unused bytes is gone, they are not
-    "collected",  # their bytes are gone, too
+    "stored",  # the bytes are in the backend, their size is not checked yet
+    "size_checked",
+    "blob_row_written",  # in the open transaction
+    "versions_deleted",  # the evicted versions' rows, in the open transaction
+    "rows_written",  # all rows are written, the COMMIT is next
+    "committed",  # unused blobs still exist
+    "damaged_replaced",  # the row points at new bytes, the damaged ones still exist
+    "collect",  # before a blob is checked for use
+    "blob_row_deleted",  # the bytes of the unused blob still exist
+    "collected",
 )
 ENVIRONMENT = "FREPO_FAIL_POINT"
 
@@ -22,6 +22,6 @@ _armed = os.environ.get(ENVIRONMENT, "")
 
 
 def hit(point: str) -> None:
-    """Do nothing, unless the environment names this point: then the process is killed here."""
+    """Kill the process if the environment variable names this point; do nothing otherwise."""
     if point == _armed:
         os.kill(os.getpid(), signal.SIGKILL)

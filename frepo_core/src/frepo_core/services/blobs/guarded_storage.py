@@ -1,4 +1,4 @@
-"""Stands before the storage of a plug-in: an error that breaks the contract names the package that raised it."""
+"""Wraps a plug-in's storage, so that an error that breaks the contract names the package that raised it."""
 
 import contextlib
 from collections.abc import Iterator
@@ -13,42 +13,45 @@ Answer = TypeVar("Answer")
 
 
 class GuardedStorage(StorageBackend):
-    """A backend whose raw `OSError` is `StorageUnavailable`, and any other foreign exception `PluginError`."""
+    """A backend that raises only errors of the contract.
+
+    An `OSError` becomes `StorageUnavailable`. Any other exception, and an answer of a wrong type, becomes `PluginError`.
+    """
 
     def __init__(self, backend: StorageBackend, origin: str) -> None:
         self._backend = backend
         self._origin = origin
 
     def __getattr__(self, name: str) -> Any:
-        """Return what is the backend's own, beyond the contract."""
+        """Return an attribute of the backend that is not part of the contract."""
         return getattr(self._backend, name)
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Store, see `StorageBackend`."""
+        """See `StorageBackend.store`."""
         with guarded(self._origin, "store"):
             self._backend.store(key, content, size)
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open, see `StorageBackend`; reading is guarded, too."""
+        """See `StorageBackend.open`. The reader is wrapped as well."""
         with guarded(self._origin, "open"):
             opened = self._backend.open(key, start, length)
         if not callable(getattr(opened, "read", None)):
-            raise self._nonsense("open", opened, "a file to read")
+            raise self._wrong_type("open", opened, "a readable file")
         return cast(BinaryIO, GuardedReader(opened, self._origin))
 
     def delete(self, key: str) -> None:
-        """Delete, see `StorageBackend`."""
+        """See `StorageBackend.delete`."""
         with guarded(self._origin, "delete"):
             self._backend.delete(key)
 
     def stat(self, key: str) -> BlobStat:
-        """Return size and time, see `StorageBackend`."""
+        """See `StorageBackend.stat`."""
         with guarded(self._origin, "stat"):
             found = self._backend.stat(key)
         return self._checked("stat", found, BlobStat)
 
     def list(self) -> Iterator[BlobStat]:
-        """Yield every blob, see `StorageBackend`."""
+        """See `StorageBackend.list`."""
         with guarded(self._origin, "list"):
             blobs = iter(self._backend.list())
         while True:
@@ -59,46 +62,46 @@ class GuardedStorage(StorageBackend):
             yield self._checked("list", found, BlobStat)
 
     def check(self) -> None:
-        """Check, see `StorageBackend`."""
+        """See `StorageBackend.check`."""
         with guarded(self._origin, "check"):
             self._backend.check()
 
     def tidy(self, before: datetime) -> int:
-        """Remove leftovers, see `StorageBackend`."""
+        """See `StorageBackend.tidy`."""
         with guarded(self._origin, "tidy"):
             count = self._backend.tidy(before)
         return self._checked("tidy", count, int)
 
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:
-        """Make a URL, see `StorageBackend`."""
+        """See `StorageBackend.url`."""
         with guarded(self._origin, "url"):
             found = self._backend.url(key, expires=expires, filename=filename, content_type=content_type)
         return None if found is None else self._checked("url", found, str)
 
     def path(self, key: str) -> Path | None:
-        """Name the local file, see `StorageBackend`."""
+        """See `StorageBackend.path`."""
         with guarded(self._origin, "path"):
             found = self._backend.path(key)
         return None if found is None else self._checked("path", found, Path)
 
     def _checked(self, method: str, found: Any, kind: type[Answer]) -> Answer:
         if not isinstance(found, kind):
-            raise self._nonsense(method, found, f"a {kind.__name__}")
+            raise self._wrong_type(method, found, f"a {kind.__name__}")
         return found
 
-    def _nonsense(self, method: str, found: Any, wanted: str) -> PluginError:
-        return PluginError(f"{self._origin} answered {method}() with {found!r}, which is not {wanted}")
+    def _wrong_type(self, method: str, found: Any, expected: str) -> PluginError:
+        return PluginError(f"{self._origin} answered {method}() with {found!r}, which is not {expected}")
 
 
 class GuardedReader:
-    """An opened blob, guarded while it is read and closed."""
+    """An open blob whose `read` and `close` raise only errors of the contract."""
 
     def __init__(self, file: BinaryIO, origin: str) -> None:
         self._file = file
         self._origin = origin
 
     def __getattr__(self, name: str) -> Any:
-        """Return what else the file has, such as `seek`."""
+        """Return another attribute of the file, such as `seek`."""
         return getattr(self._file, name)
 
     def read(self, size: int = -1, /) -> bytes:
@@ -123,7 +126,7 @@ class GuardedReader:
 
 @contextlib.contextmanager
 def guarded(origin: str, method: str) -> Iterator[None]:
-    """Name the plug-in in what is raised here, unless it is an error of the contract."""
+    """Name the plug-in in exceptions that are not errors of the contract."""
     try:
         yield
     except FrepoError:

@@ -1,4 +1,4 @@
-"""Blobs: stored once per content, adopted by rows in the same transaction, collected when the last row is gone."""
+"""The life of blobs: stored once per content, used by file rows, deleted when no row uses them any more."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -24,25 +24,25 @@ STORE_ATTEMPTS = 5
 
 
 class Blobs:
-    """The only writer of blobs. No transaction is open while bytes move."""
+    """Stores and deletes blobs. No transaction is open while bytes are transferred."""
 
     def __init__(self, database: Database, backends: Backends) -> None:
         self._database = database
         self._backends = backends
 
     def store(self, content: Content, work: Callable[[Session, Blob], Result]) -> Result:
-        """Store the content if nobody has, then run `work` with its blob's row in one transaction.
+        """Store the content unless a sound blob has it, then run `work` with the blob's row in one transaction.
 
-        Only the transaction is tried again after a conflict, and what `work` raises undoes the store. Where
-        a blob that was to be adopted, or that waited for the transaction, is gone by then, its bytes are stored again.
+        After a conflict only the transaction is tried again. If `work` raises, the stored bytes are deleted. If the
+        blob is deleted before the transaction can use it, the content is stored again.
         """
         with BlobWrite(content, self._database, self._backends) as blob_write:
 
             def write(session: Session) -> Result:
                 blob = blob_write.upsert_row(session)
-                hit("attached")
+                hit("blob_row_written")
                 result = work(session, blob)
-                hit("written")
+                hit("rows_written")
                 blob_write.check_not_swept()
                 return result
 
@@ -57,28 +57,29 @@ class Blobs:
             raise DatabaseUnavailableError("Too many others write the same content, try again later")
 
     def collect(self, blob_ids: Iterable[int]) -> None:
-        """Delete blobs that no row uses any more: the row first, then the bytes, each in a transaction of its own.
+        """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
 
-        Never raises: what fails is logged and left to `storage:sweep`.
+        Never raises: failures are logged, and `storage:sweep` deletes the rest.
         """
         for blob_id in set(blob_ids):
             try:
                 self._collect(blob_id)
             except Exception:
-                log.exception("blob %s was not collected, storage:sweep will", blob_id)
+                log.exception("blob %s was not collected, storage:sweep will delete it", blob_id)
         self._database.refill_reserve()
 
     def _collect(self, blob_id: int) -> None:
         hit("collect")
-        found = self._database.write(lambda session: _drop_unused(session, blob_id), may_use_reserve=True)
+        found = self._database.write(lambda session: _delete_unused_row(session, blob_id), may_use_reserve=True)
         if found:
-            hit("uncollected")
+            hit("blob_row_deleted")
             storage, key = found
             self._backends.get(storage).delete(key)
             hit("collected")
 
 
-def _drop_unused(session: Session, blob_id: int) -> tuple[str, str] | None:
+def _delete_unused_row(session: Session, blob_id: int) -> tuple[str, str] | None:
+    """Delete the blob's row unless a file uses it; return the storage and key of its bytes, or None."""
     row = session.scalar(select(Blob).where(Blob.id == blob_id).with_for_update())
     if row is None or session.scalar(select(File.id).where(File.blob_id == blob_id).limit(1)):
         return None

@@ -1,4 +1,17 @@
-"""AddVersion a version: read, stored, and written in one short transaction that makes room."""
+"""The use case of adding a version to a collection.
+
+`AddVersion.add` takes these steps, in this order:
+
+1. Check what needs no content: limits on the declared size, `If-Match`, and whether the strategy would refuse.
+2. Ingest the content: one pass computes its digest, counts its bytes, detects its type and stops at the limit.
+3. Store the content in a backend, unless a sound blob with the same digest exists.
+4. Write in one short transaction: lock the collection, delete the versions that the strategy evicts, insert the new
+   version. The transaction alone is tried again after a conflict.
+5. After the commit, delete the blobs that no file uses any more.
+
+No transaction and no database connection is open during steps 2 and 3, however long they take. No version is deleted
+unless the version that replaces it is committed in the same transaction.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -14,14 +27,14 @@ from frepo_core.domain.identity import Identity, actor, new_uuid4
 from frepo_core.domain.mime_types import fits_token
 from frepo_core.domain.naming import version_name
 from frepo_core.errors import RuleError, TypeNotAllowedError, VersionConflictError
-from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
 from frepo_core.settings import Settings
 
 from ..access.tokens import consume_token, log_consumed_token
 from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
-from ..content.ingest import Incoming, Ingest, Limit
+from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..files.files import insert_file, token_size_limit
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
@@ -33,24 +46,26 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class AddedVersion:
-    """A version that was accepted, and its collection as it is now."""
+    """The version that was added, and its collection after the commit."""
 
     version: VersionRecord
     collection: CollectionRecord
 
 
-AnyRepeat: TypeAlias = IdempotentUpload[AddedVersion]
+VersionUpload: TypeAlias = IdempotentUpload[AddedVersion]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Written:
+class _Committed:
+    """What the write transaction changed: the numbers of deleted versions, and the ids of blobs that they used."""
+
     added: AddedVersion
-    evicted: Sequence[int]
+    evicted_numbers: Sequence[int]
     released_blob_ids: Sequence[int]
 
 
 class AddVersion:
-    """The use case of adding a version. Nothing leaves unless the new version is committed with it."""
+    """Adds versions to collections. The module's docstring lists the steps."""
 
     def __init__(
         self, database: Database, settings: Settings, plugins: PluginRegistry, ingest: Ingest, blobs: Blobs
@@ -68,49 +83,43 @@ class AddVersion:
         *,
         by: Identity,
         after: int | None = None,
-        idempotency: AnyRepeat | None = None,
+        idempotency: VersionUpload | None = None,
         is_checked: bool = False,
     ) -> AddedVersion | RecordedAnswer:
-        """Add a version. `after`: only if the last accepted one has this number; `idempotency`: see `IdempotentUpload`.
+        """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
-        `is_checked`: `check` was called for this upload before its content arrived.
-        Raises `RuleError`, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`,
-        and then nothing has changed.
+        `after` requires that the last accepted version has this number (`If-Match`). `is_checked` says that the caller
+        has called `check` for this upload already, before the content arrived.
+
+        Raises `RuleError`, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`.
+        Nothing has changed then.
         """
         if idempotency is None and not is_checked:
             self.check(collection, incoming.declared_size or 0, after=after)
         with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
             if not fits_token(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
-            with self._database.reading() as session:
-                if recorded := find_recorded_answer(session, idempotency, content.digest, by):
-                    return recorded
+            if recorded := self._find_recorded(idempotency, content, by):
+                return recorded
 
-            def work(session: Session, blob: Blob) -> _Written | RecordedAnswer:
+            def work(session: Session, blob: Blob) -> _Committed | RecordedAnswer:
                 row = lock_collection(session, collection.id)
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
-                written = self._write(session, row, blob, after)
-                record_answer(session, idempotency, content.digest, by, written.added, written.added.version.file)
-                return written
+                changes = self._write_rows(session, row, blob, after)
+                record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
+                return changes
 
-            written = self._blobs.store(content, work)
-        return written if isinstance(written, RecordedAnswer) else self._finish(collection, written, by)
-
-    def _finish(self, collection: CollectionRecord, written: _Written, by: Identity) -> AddedVersion:
-        """Collect the bytes of what went, and tell the log."""
-        self._blobs.collect(written.released_blob_ids)
-        version = written.added.version
-        what = describe(file_values(version.file))
-        log.info("collection %s: version %s added by %s: %s", collection.id, version.number, actor(by), what)
-        for old in written.evicted:
-            log.info("collection %s: version %s was removed for version %s", collection.id, old, version.number)
-        log_consumed_token(by)
-        return written.added
+            committed = self._blobs.store(content, work)
+        if isinstance(committed, RecordedAnswer):
+            return committed
+        self._blobs.collect(committed.released_blob_ids)
+        _log(committed, by)
+        return committed.added
 
     def limits(self, collection: CollectionRecord, *, by: Identity) -> tuple[Limit, ...]:
-        """Return the limits for the bytes of one version: the token's and the collection's."""
+        """Return the limits for the size of one version: the token's and the collection's."""
         return (
             token_size_limit(by),
             Limit(size=collection.limits.one, refuse=version_too_large),
@@ -118,51 +127,45 @@ class AddVersion:
         )
 
     def check(self, collection: CollectionRecord, size: int, *, after: int | None) -> None:
-        """Raise what refuses a version of so many bytes before its content is read; 0 for an unknown size.
+        """Refuse a version of `size` bytes before its content is read; 0 stands for an unknown size.
 
-        It is not for an upload that may be a repetition: that gets its answer, even if a new one is refused by now.
+        Do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
+        if a new version would be refused. Raises `RuleError` or `VersionConflictError`.
         """
+        _check_last_number(collection, after)
         with self._database.reading() as session:
-            _check_is_last(collection, after)
             incoming = IncomingVersion(size=size, created_at=utc_now())
             make_room(session, self._plugins, collection, incoming, is_final=False)
 
-    def _write(self, session: Session, row: Collection, blob: Blob, after: int | None) -> _Written:
+    def _find_recorded(
+        self, idempotency: VersionUpload | None, content: Content, by: Identity
+    ) -> RecordedAnswer | None:
+        if idempotency is None:
+            return None
+        with self._database.reading() as session:
+            return find_recorded_answer(session, idempotency, content.digest, by)
+
+    def _write_rows(self, session: Session, row: Collection, blob: Blob, after: int | None) -> _Committed:
+        """Delete the evicted versions and insert the new one. `row` is the locked collection."""
         now = utc_now()
-        facts = CollectionRecord.of(row)
-        _check_is_last(facts, after)
+        collection = CollectionRecord.of(row)
+        _check_last_number(collection, after)
         if self._refuses_duplicates and _has_content(session, row.id, blob):
             raise RuleError(4008, "file", "backup_version_uploaded_twice")
-        suspicion = find_violated_guard(session, facts, blob.size)
+        violation = find_violated_guard(session, collection, blob.size)
         incoming = IncomingVersion(size=blob.size, created_at=now)
-        evicted = make_room(session, self._plugins, facts, incoming, suspicion=suspicion)
-        ids = [version.id for version in evicted]
-        gone = session.scalars(select_with_files().where(Version.collection_id == row.id, Version.id.in_(ids))).all()
-        if len(gone) != len(evicted):
-            raise RuntimeError(f"Of the versions to be removed, {len(evicted) - len(gone)} are not in the collection")
-        released_blob_ids = delete_versions(session, row, gone)
-        hit("evicted")
-        row.last_number += 1
-        row.versions_count += 1
-        row.stored_size += blob.size
-        name = version_name(row.filename, row.last_number)
-        file = insert_file(session, blob, name=name, kind="version", public=False, password_hash=row.password_hash)
-        version = Version(
-            id=new_uuid4(),
-            collection_id=row.id,
-            number=row.last_number,
-            file=file,
-            created_at=now,
-            is_suspicious=suspicion is not None,
+        evicted = make_room(session, self._plugins, collection, incoming, violation=violation)
+        released_blob_ids = _delete_evicted(session, row, evicted)
+        hit("versions_deleted")
+        version = _insert_version(session, row, blob, incoming, is_suspicious=violation is not None)
+        return _Committed(
+            added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
+            evicted_numbers=[old.number for old in evicted],
+            released_blob_ids=released_blob_ids,
         )
-        session.add(version)
-        session.flush()
-        added = AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row))
-        numbers = [version.number for version in evicted]
-        return _Written(added=added, evicted=numbers, released_blob_ids=released_blob_ids)
 
 
-def _check_is_last(collection: CollectionRecord, number: int | None) -> None:
+def _check_last_number(collection: CollectionRecord, number: int | None) -> None:
     if number is not None and number != collection.last_number:
         raise VersionConflictError(
             f"The last version is v{collection.last_number}, not v{number}: another came first",
@@ -173,3 +176,45 @@ def _check_is_last(collection: CollectionRecord, number: int | None) -> None:
 def _has_content(session: Session, collection_id: str, blob: Blob) -> bool:
     query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
     return session.scalar(query.limit(1)) is not None
+
+
+def _delete_evicted(session: Session, collection: Collection, evicted: Sequence[VersionInfo]) -> list[int]:
+    """Delete the versions that the strategy chose; return the ids of the blobs that they used."""
+    ids = [version.id for version in evicted]
+    query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
+    rows = session.scalars(query).all()
+    if len(rows) != len(evicted):
+        raise RuntimeError(f"{len(evicted) - len(rows)} of the evicted versions are not in the collection")
+    return delete_versions(session, collection, rows)
+
+
+def _insert_version(
+    session: Session, collection: Collection, blob: Blob, incoming: IncomingVersion, *, is_suspicious: bool
+) -> Version:
+    """Insert the version under the next number, which is never used again, and update the collection's counters."""
+    collection.last_number += 1
+    collection.versions_count += 1
+    collection.stored_size += blob.size
+    name = version_name(collection.filename, collection.last_number)
+    version = Version(
+        id=new_uuid4(),
+        collection_id=collection.id,
+        number=collection.last_number,
+        file=insert_file(
+            session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash
+        ),
+        created_at=incoming.created_at,
+        is_suspicious=is_suspicious,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def _log(committed: _Committed, by: Identity) -> None:
+    version = committed.added.version
+    what = describe(file_values(version.file))
+    log.info("collection %s: version %s added by %s: %s", version.collection_id, version.number, actor(by), what)
+    for number in committed.evicted_numbers:
+        log.info("collection %s: version %s was removed for version %s", version.collection_id, number, version.number)
+    log_consumed_token(by)

@@ -1,4 +1,4 @@
-"""Collections: created, edited, deleted, and which tokens are allowed in them."""
+"""The use cases of collections: create, edit and delete them, and allow tokens in them."""
 
 import logging
 from collections.abc import Mapping
@@ -30,9 +30,10 @@ DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionChange:
-    """What a collection is to be. `limits` holds only the fields that the request names; None keeps or defaults.
+    """The requested values of a collection. None, or a missing entry, keeps the value or takes its default.
 
-    A `password` of None keeps what is, an empty one removes it. `guards` likewise: by the names of `Guards`.
+    `limits` and `guards` contain only the fields that the request names; the keys of `guards` are the fields of
+    `Guards`. An empty `password` removes the password.
     """
 
     limits: Mapping[str, int]
@@ -45,7 +46,7 @@ class CollectionChange:
 
 
 class Collections:
-    """The use cases of collections. With `simulate` all is checked and answered the same, nothing changes."""
+    """Manages collections. With `simulate`, everything is checked and answered as usual, but nothing changes."""
 
     def __init__(self, database: Database, settings: Settings, plugins: PluginRegistry, passwords: Passwords) -> None:
         self._database = database
@@ -64,19 +65,19 @@ class Collections:
         return "unknown_strategy_allowed___" + "___or__".join(sorted(self._plugins.strategies))
 
     def get(self, collection_id: str) -> CollectionRecord:
-        """Return a collection. Raises `FieldsError` where it does not exist."""
+        """Return a collection. Raises `FieldsError` if it does not exist."""
         with self._database.reading() as session:
             return CollectionRecord.of(_find(session, collection_id))
 
     def is_token_allowed(self, collection_id: str, identity: Identity) -> bool:
-        """Tell whether the collection lists the token."""
+        """Return whether the token is on the collection's list."""
         with self._database.reading() as session:
             return session.get(CollectionToken, (collection_id.lower(), identity.token)) is not None
 
     def create(self, change: CollectionChange, *, by: Identity | None, simulate: bool = False) -> CollectionRecord:
-        """Create a collection that lists its creator's token; None creates for the console, with every right.
+        """Create a collection and put its creator's token on its list. `by` is None for the console, which has every right.
 
-        Raises `AccessDeniedError` for a limit that is off or a chosen id without the role, `RuleError`.
+        Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `FieldsError` and `RuleError`.
         """
         _check_roles(change, by)
         self._check_strategy(change.strategy)
@@ -120,7 +121,7 @@ class Collections:
     def edit(
         self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
     ) -> CollectionRecord:
-        """Change a collection; what the change leaves out stays. Raises as `create` does."""
+        """Change the given values of a collection. Raises the same errors as `create`."""
         _check_roles(change, by)
         self._check_strategy(change.strategy)
         password_hash = self._passwords.hash(change.password or "")
@@ -172,7 +173,10 @@ class Collections:
     def allow_token(
         self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
     ) -> int:
-        """Put a token on the list; twice is fine. Return how many are on it. Raises `FieldsError`."""
+        """Put a token on the collection's list, if it is not there; return how many tokens the list has.
+
+        Raises `FieldsError` for an unknown collection or token.
+        """
 
         def work(session: Session) -> tuple[int, str | None]:
             row = _find(session, collection_id, lock=True)
@@ -192,7 +196,10 @@ class Collections:
     def disallow_token(
         self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
     ) -> int:
-        """Take a token off the list; twice is fine. Return how many are left. Raises `FieldsError`."""
+        """Take a token off the collection's list, if it is there; return how many tokens are left.
+
+        Raises `FieldsError` for an unknown collection or token.
+        """
 
         def work(session: Session) -> tuple[int, str | None]:
             row = _find(session, collection_id, lock=True)
@@ -213,14 +220,16 @@ class Collections:
         if name is not None and (problem := self.strategy_problem(name)):
             raise FieldsError({"form.strategy": [problem]}, "Form validation error")
 
-    def _limits(self, asked: Mapping[str, int], others: Limits) -> Limits:
+    def _limits(self, requested: Mapping[str, int], current: Limits) -> Limits:
         return Limits(
-            count=asked.get(COUNT, others.count), one=asked.get(ONE, others.one), total=asked.get(TOTAL, others.total)
+            count=requested.get(COUNT, current.count),
+            one=requested.get(ONE, current.one),
+            total=requested.get(TOTAL, current.total),
         )
 
 
 def collection_not_found() -> FieldsError:
-    """Make the error for a collection that does not exist."""
+    """Return the error for a collection that does not exist."""
     return FieldsError({"form.collection": ["collection_no_longer_exists"]})
 
 

@@ -1,4 +1,4 @@
-"""Asks a collection's strategy to make room, and holds its answer against the limits."""
+"""Rotation: which versions of a collection are deleted so that a new one fits, and when the new one is refused."""
 
 from collections.abc import Sequence
 from typing import overload
@@ -24,47 +24,52 @@ def make_room(
     collection: CollectionRecord,
     incoming: IncomingVersion,
     *,
-    suspicion: RuleError | None = None,
+    violation: RuleError | None = None,
     is_final: bool = True,
 ) -> Sequence[VersionInfo]:
-    """Return the versions that leave for the incoming one. Raises `RuleError` where it cannot come in.
+    """Return the versions to delete so that the incoming one fits. Deletes nothing itself.
 
-    Raises `PluginError` where the strategy fails, or its answer breaks a limit. A guard holds whatever it answers.
-    `suspicion` is what `find_violated_guard` said of the content: nothing is removed for a suspicious one.
-    `is_final` is False where only a refusal matters, before the content is read.
+    `violation` is what `find_violated_guard` returned for the content. A suspicious version is refused if the
+    collection's guards say so, and in any case if an older version would be deleted for it.
+    `is_final` is False for the check before the content is read: only a refusal matters then.
+
+    Raises `RuleError` if the version is refused, and `PluginError` if the strategy fails or its answer breaks a limit.
     """
     check_size_limits(collection, incoming.size)
+    if violation and collection.guards.action == "refuse":
+        raise violation
     state = CollectionState(
         max_versions=collection.limits.count,
         max_size=collection.limits.total,
         stored_size=collection.stored_size,
         versions=LazyVersions(session, collection),
     )
-    if suspicion and collection.guards.action == "refuse":
-        raise suspicion
     try:
         evicted = call_strategy(plugins, collection.strategy, state, incoming, is_final=is_final)
     except CollectionFull:
-        raise _full(collection) from None
-    if evicted and suspicion:
-        raise suspicion
+        raise _collection_full(collection) from None
+    if evicted and violation:
+        raise violation
     if any(collection.guards.protects(version.created_at, now=incoming.created_at) for version in evicted):
         raise retained()
     return evicted
 
 
 def find_violated_guard(session: Session, collection: CollectionRecord, size: int) -> RuleError | None:
-    """Return what speaks against a content of so many bytes, beside the newest version that nothing spoke against."""
+    """Return the error of the guard that a content of `size` bytes violates, or None.
+
+    The size is compared with that of the newest version that violated no guard.
+    """
     guards = collection.guards
     if not (guards.min_version_size or guards.max_shrink_percent):
         return None
     query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
-    sound = query.where(Version.collection_id == collection.id, Version.is_suspicious.is_not(True))
-    return guards.suspicion(size, session.scalar(sound.order_by(Version.number.desc()).limit(1)))
+    trusted = query.where(Version.collection_id == collection.id, Version.is_suspicious.is_not(True))
+    return guards.suspicion(size, session.scalar(trusted.order_by(Version.number.desc()).limit(1)))
 
 
 def check_size_limits(collection: CollectionRecord, size: int) -> None:
-    """Raise `RuleError` for a version of so many bytes that could never be in the collection."""
+    """Raise `RuleError` if a version of `size` bytes would not fit even into the empty collection."""
     if collection.limits.one and size > collection.limits.one:
         raise version_too_large()
     if collection.limits.total and size > collection.limits.total:
@@ -72,23 +77,23 @@ def check_size_limits(collection: CollectionRecord, size: int) -> None:
 
 
 def version_too_large() -> RuleError:
-    """Make the refusal of a version that is over the limit for one."""
+    """Return the error for a version that is larger than the limit for one version."""
     return RuleError(4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection")
 
 
 def collection_too_large() -> RuleError:
-    """Make the refusal of a version for which the collection's size leaves no room."""
+    """Return the error for a version that would exceed the limit for the collection's size."""
     return RuleError(4007, "file", "new_version_makes_collection_too_big_on_disk")
 
 
-def _full(collection: CollectionRecord) -> RuleError:
+def _collection_full(collection: CollectionRecord) -> RuleError:
     if collection.limits.count and collection.versions_count >= collection.limits.count:
         return RuleError(4000, COUNT, "max_backups_count_too_many", context={"max": collection.limits.count})
     return collection_too_large()
 
 
 class LazyVersions(Sequence[VersionInfo]):
-    """The versions of a collection, ascending, loaded a page at a time as far as somebody looks."""
+    """The versions of a collection in ascending order, loaded by the page when an index is accessed."""
 
     def __init__(self, session: Session, collection: CollectionRecord) -> None:
         self._session = session

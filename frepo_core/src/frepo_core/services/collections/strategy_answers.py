@@ -1,4 +1,4 @@
-"""Asks the strategy of a plug-in, and checks what it answers; an error names the package."""
+"""Calls the strategy of a plug-in and checks its answer; an error names the plug-in's package."""
 
 from typing import Any
 
@@ -11,15 +11,18 @@ from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion,
 def call_strategy(
     plugins: PluginRegistry, name: str, state: CollectionState, incoming: IncomingVersion, *, is_final: bool
 ) -> list[VersionInfo]:
-    """Return the versions that the strategy evicts. Raises `CollectionFull`, or `PluginError` for a broken contract.
+    """Return the versions that the strategy evicts.
 
-    `is_final`: the answer is followed. Otherwise `state` may be out of date, and an answer that does not fit it is empty.
+    `is_final` is False for the check before the content is read. `state` may be out of date then, so an invalid answer
+    is not the plug-in's fault and counts as an empty one.
+
+    Raises `CollectionFull`, and `PluginError` if the strategy fails or, with `is_final`, gives an invalid answer.
     """
     strategy, origin = plugins.strategy(name), plugins.strategy_origin(name)
     try:
         answer: Any = strategy.make_room(state, incoming)
         evicted = list(answer)
-    except (CollectionFull, FrepoError, SQLAlchemyError):  # the database's errors come out of `state.versions`
+    except (CollectionFull, FrepoError, SQLAlchemyError):  # reading `state.versions` can raise the database's errors
         raise
     except Exception as error:
         raise PluginError(f"{origin} failed in make_room(): {type(error).__name__}: {error}") from error
@@ -31,9 +34,9 @@ def call_strategy(
 
 
 def _problem(evicted: list[Any], state: CollectionState, incoming: IncomingVersion) -> str:
-    """Say what is wrong with an answer; an empty text is nothing."""
-    if odd := [version for version in evicted if not isinstance(version, VersionInfo)]:
-        return f"{odd[0]!r}, which is not a VersionInfo"
+    """Return what is wrong with an answer; an empty text if it is valid."""
+    if wrong := [version for version in evicted if not isinstance(version, VersionInfo)]:
+        return f"{wrong[0]!r}, which is not a VersionInfo"
     ids = {version.id for version in evicted}
     if len(ids) != len(evicted):
         return "the same version twice"
@@ -45,7 +48,7 @@ def _problem(evicted: list[Any], state: CollectionState, incoming: IncomingVersi
 
 
 def _known(ids: set[str], state: CollectionState) -> set[str]:
-    """Return those of the ids that the collection has, without a look at more versions than needed."""
+    """Return those of the ids that the collection contains. Stops loading versions once all are found."""
     found: set[str] = set()
     for version in state.versions:
         if version.id in ids:

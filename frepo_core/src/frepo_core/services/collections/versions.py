@@ -1,4 +1,4 @@
-"""Versions: listed, found and deleted."""
+"""The use cases of versions: list, find and delete. `add_version` adds them."""
 
 import logging
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Versions:
         self._passwords = passwords
 
     def list(self, collection_id: str) -> list[VersionRecord]:
-        """Return all versions, ascending."""
+        """Return all versions, ascending by number."""
         with self._database.reading() as session:
             rows = session.scalars(
                 select_with_files().where(Version.collection_id == collection_id).order_by(Version.number)
@@ -41,7 +41,10 @@ class Versions:
             return [VersionRecord.of(row) for row in rows]
 
     def find(self, collection_id: str, name: str) -> VersionRecord:
-        """Return the version named `latest`, `recent`, `first`, `v<N>` or by its id. Raises `NotFoundError`."""
+        """Return the version with this name: `latest`, `recent`, `first`, `v<N>`, or the version's id.
+
+        Raises `NotFoundError`.
+        """
         query = select_with_files().where(Version.collection_id == collection_id)
         number = parse_version_number(name)
         if name in {"latest", "recent"}:
@@ -59,7 +62,10 @@ class Versions:
             return VersionRecord.of(row)
 
     def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
-        """Check the version's password. Return whether a link may stand for it; raises `AccessDeniedError`."""
+        """Check the version's password; return whether a download link may replace it. Raises `AccessDeniedError`.
+
+        A link replaces the password if one was needed and given, or if the token may read any file.
+        """
         if by.holds(Role.VIEW_ANY_FILE):
             return True
         if not self._passwords.check(password, version.file.password_hash, client=address):
@@ -67,8 +73,11 @@ class Versions:
         return version.file.password_hash is not None
 
     def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:
-        """Delete the version `v<N>` or of this id. Raises `FieldsError`, and `RuleError` for another
-        collection's, and for one that is younger than the minimal retention."""
+        """Delete the version with this name (`v<N>`) or id.
+
+        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection or is younger
+        than the minimal retention.
+        """
 
         def work(session: Session) -> tuple[VersionRecord, list[int]]:
             collection = lock_collection(session, collection_id)
@@ -89,7 +98,7 @@ class Versions:
 
 
 def select_with_files() -> Select[Version]:
-    """Select versions with their files and blobs."""
+    """Return a query for versions with their files and blobs loaded."""
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
 
 
@@ -116,7 +125,7 @@ def _find_for_deletion(session: Session, collection_id: str, name: str) -> Versi
 
 
 def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
-    """Remove versions and their files' rows; return the blobs that are perhaps unused now."""
+    """Delete the rows of versions and of their files; return the ids of the blobs that these files used."""
     file_ids = [row.file_id for row in rows]
     released_blob_ids = [row.file.blob_id for row in rows]
     collection.versions_count -= len(rows)

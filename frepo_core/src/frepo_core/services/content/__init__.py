@@ -1,1 +1,1 @@
-"""Content on its way in and out: spooling, hashing, type detection, verified reading."""
+"""Contents of uploads and downloads: spooling, hashing, type detection and verified reading."""

@@ -1,4 +1,4 @@
-"""Decodes base64 content on its way in, a piece at a time."""
+"""Decodes base64 content in pieces while it is uploaded."""
 
 import base64
 import binascii
@@ -18,9 +18,9 @@ _URL_HEAD = 1024
 
 @contextlib.contextmanager
 def decoded(incoming: Incoming, ingest: Ingest) -> Iterator[Incoming]:
-    """Give the decoded content (RFC 4648, 4), hashed as it is decoded; the head of a data URL (RFC 2397) is dropped.
+    """Yield the decoded content (RFC 4648, 4), which is hashed while it is decoded.
 
-    White space is skipped. Raises `FieldsError` for what is not base64.
+    The head of a data URL (RFC 2397) and white space are skipped. Raises `FieldsError` for invalid base64.
     """
     with contextlib.ExitStack() as stack:
         stream = _decode(incoming.stream, ingest, stack)
@@ -28,36 +28,36 @@ def decoded(incoming: Incoming, ingest: Ingest) -> Iterator[Incoming]:
 
 
 class Base64Decoder:
-    """Base64 that comes in blocks, and the bytes that it stands for. Raises `binascii.Error` for what is none.
+    """Decodes base64 text that arrives in blocks. Raises `binascii.Error` for invalid text.
 
-    What is decoded at once are whole groups of four letters, the last one excepted. Smaller blocks that larger ones
-    are made of take no more for base64 than those do.
+    Only whole groups of four characters are decoded at once; the rest is kept for the next block. The result does not
+    depend on where the blocks begin and end.
     """
 
     def __init__(self) -> None:
-        self._held = b""
+        self._rest = b""
         self._has_begun = False
         self._is_padded = False
 
     def feed(self, data: bytes) -> Iterable[bytes]:
-        """Take the next block; give the bytes of the one before, as the last one is looked at as a whole."""
+        """Add a block; yield the bytes of the one before. The last block is decoded by `finish`."""
         if not self._has_begun:
             self._has_begun = True
-            self._held = _without_head(data)
+            self._rest = _without_head(data)
             return
         text = self._text()
         whole = len(text) - len(text) % 4
         self._is_padded = self._is_padded or text[:whole].endswith(b"=")
-        self._held = text[whole:] + data
-        yield _decode_whole(text[:whole])
+        self._rest = text[whole:] + data
+        yield _decode_groups(text[:whole])
 
     def finish(self) -> Iterable[bytes]:
-        """Give the bytes of the last block."""
-        yield _decode_whole(self._text())
+        """Yield the bytes of the last block."""
+        yield _decode_groups(self._text())
 
     def _text(self) -> bytes:
-        text = self._held
-        for blank in _BLANKS:  # three times as fast as `translate`, where there is one to a line or none
+        text = self._rest
+        for blank in _BLANKS:  # three times as fast as `translate` if there are few blanks
             text = text.replace(bytes([blank]), b"")
         if self._is_padded and text:
             raise binascii.Error("more content after its padding")
@@ -78,8 +78,8 @@ def _decode(stream: BinaryIO, ingest: Ingest, stack: contextlib.ExitStack) -> ob
     return spool.getfile()
 
 
-def _decode_whole(text: bytes) -> bytes:
-    """Decode fast; what counts as valid is Python's to say, which takes `QUJD=`."""
+def _decode_groups(text: bytes) -> bytes:
+    """Decode with the fast library, or with Python's, which defines what is valid and accepts `QUJD=`."""
     try:
         return pybase64.b64decode(text, validate=True)
     except binascii.Error:

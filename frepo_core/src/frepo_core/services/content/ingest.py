@@ -1,4 +1,4 @@
-"""Takes content in: one pass that hashes, counts and stops at the limit, before anything is stored."""
+"""Ingests uploaded content in one pass: hash it, count its bytes, stop at the limit. Nothing is stored yet."""
 
 import contextlib
 import hashlib
@@ -30,36 +30,36 @@ CHUNK = 1 << 20
 
 @runtime_checkable
 class HashedStream(Protocol):
-    """A stream that hashed itself while it arrived, and so need not be read for that."""
+    """A stream that was hashed while it arrived, so that it need not be read for that."""
 
     def sums(self) -> Checksums:
-        """Return the sums of the whole stream."""
+        """Return the checksums of the whole stream."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """At most `size` bytes (0: no limit); `refuse` makes the error for more."""
+    """A limit of `size` bytes (0: no limit); `refuse` makes the error for a larger content."""
 
     size: int
     refuse: Callable[[], FrepoError]
 
     def check(self, size: int) -> None:
-        """Raise the error where `size` bytes are too many."""
+        """Raise the error if `size` bytes exceed the limit."""
         if self.size and size > self.size:
             raise self.refuse()
 
 
 def smallest_limit(limits: Iterable[Limit]) -> int | None:
-    """Return the smallest of the limits, in bytes; None where there is none."""
+    """Return the smallest of the limits in bytes, or None if there is no limit."""
     return min((limit.size for limit in limits if limit.size), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Incoming:
-    """Content on its way in.
+    """Content that was not read yet.
 
-    `declared_size` is what the client announced for the content itself, in bytes, None where nobody knows.
-    `sha256` and `md5` (hex) are what it says of the content, in any letter case.
+    `declared_size` is the size in bytes that the client declared for the content itself, or None if it is unknown.
+    `sha256` and `md5` are the digests that the client declared, in hex, in any letter case.
     """
 
     stream: BinaryIO
@@ -70,7 +70,7 @@ class Incoming:
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Content that was read once: `stream` is at its start and can be read again."""
+    """Content that was read once. `stream` is at its start and can be read again. `size` is in bytes."""
 
     stream: BinaryIO
     digest: str
@@ -80,17 +80,21 @@ class Content:
 
 
 class Ingest:
-    """Reads streams; those that cannot be read twice wait in a temporary file meanwhile."""
+    """Reads streams. A stream that cannot be read twice is copied to a temporary file."""
 
     def __init__(self, temp_directory: Path | None) -> None:
         self.directory = str(temp_directory) if temp_directory else None
         self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
         if temp_directory is not None:
-            _make(temp_directory)
+            _make_folder(temp_directory)
 
     @contextlib.contextmanager
     def read(self, incoming: Incoming, limits: tuple[Limit, ...] = ()) -> Iterator[Content]:
-        """Read it all. Raises the limit's error, `EmptyContentError`, `DigestMismatchError` or `StorageFull`."""
+        """Read the whole stream and yield its content.
+
+        Raises the error of the exceeded limit, `EmptyContentError`, `DigestMismatchError`, `MalformedRequestError` if
+        the stream ends early, or `StorageFull`.
+        """
         if incoming.declared_size is not None:
             _check(limits, incoming.declared_size)
         with disk_full_translated(), contextlib.ExitStack() as stack:
@@ -108,7 +112,10 @@ class Ingest:
 
     @contextlib.contextmanager
     def spool(self) -> Iterator[Spool]:
-        """Give a place for content that is hashed as it comes, and that a storage may link; it is gone at the end."""
+        """Yield a spool: content written to it is hashed on the way, and a storage may link its file into place.
+
+        The spool is deleted at the end.
+        """
         spool = Spool(IN_MEMORY, partial(plain_file, self.directory, self.hashers))
         try:
             yield spool
@@ -116,19 +123,19 @@ class Ingest:
             spool.close()
 
     def temporary_file(self) -> BinaryIO:
-        """Open a file without a name, small ones in memory; it is gone when it is closed, or the process ends."""
+        """Open a temporary file, which is in memory while it is small. It is deleted when closed, or at a crash."""
         return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=self.directory))
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigurationError(f"temp_directory (TEMP_DIRECTORY) cannot be made: {error}") from error
+        raise ConfigurationError(f"temp_directory (TEMP_DIRECTORY): the folder cannot be made: {error}") from error
 
 
 def _measure(source: HashedStream, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
-    """Return the sums, size and the first bytes of a stream that hashed itself."""
+    """Return the checksums, the size and the first bytes of a stream that is hashed already."""
     size = incoming.stream.seek(0, io.SEEK_END)
     _check(limits, size)
     incoming.stream.seek(0)
@@ -143,7 +150,7 @@ def _measure(source: HashedStream, incoming: Incoming, limits: tuple[Limit, ...]
 def _read_and_hash(
     incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]
 ) -> tuple[Checksums, int, bytes]:
-    """Read to the end; return the sums, size and the first bytes."""
+    """Read to the end; return the checksums, the size and the first bytes. Copies the content to `spool`, if given."""
     sums = Checksums()
     md5 = hashlib.md5(usedforsecurity=False) if incoming.md5 else None
     size, head = 0, b""
@@ -183,7 +190,7 @@ def _check(limits: tuple[Limit, ...], size: int) -> None:
 
 
 def _read(stream: BinaryIO) -> bytes:
-    """Read a chunk; a client that went away is a broken request, not a fault of the service."""
+    """Read a chunk. A client that disconnects is a malformed request, not an error of the service."""
     try:
         return stream.read(CHUNK)
     except OSError as error:
@@ -191,7 +198,7 @@ def _read(stream: BinaryIO) -> bytes:
 
 
 def _can_rewind(stream: BinaryIO) -> bool:
-    """Tell whether the stream can go back; the server's temporary file can, a wrapper or a socket cannot."""
+    """Return whether the stream can be read again: a temporary file can, a socket or a wrapper cannot."""
     try:
         return stream.seekable()
     except AttributeError:
@@ -200,7 +207,7 @@ def _can_rewind(stream: BinaryIO) -> bool:
 
 @contextlib.contextmanager
 def disk_full_translated() -> Iterator[None]:
-    """Raise `StorageFull` where the disk for temporary files has no room left."""
+    """Raise `StorageFull` if the disk for temporary files is full."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Reads a storage's stream ahead of whoever sends it on, so that neither waits for the other."""
+"""Reads a storage's stream ahead in a thread, so that storage and client do not wait for each other."""
 
 import queue
 import threading
@@ -10,9 +10,9 @@ PIECES = 2
 
 
 class ReadAhead:
-    """A stream that a thread of its own reads, a few pieces ahead; it begins with the first read.
+    """A stream that a separate thread reads a few pieces ahead, starting with the first `read`.
 
-    Closing it never waits: the thread closes the stream below once the read that it is at has ended.
+    `close` does not wait: the thread closes the underlying stream when its current read has ended.
     """
 
     def __init__(self, content: BinaryIO) -> None:
@@ -23,7 +23,7 @@ class ReadAhead:
         self._is_closed = False
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read at most `size` bytes, all where that is negative, none at the end; raises what the stream raised."""
+        """Read at most `size` bytes, or all if `size` is negative. Raises what the underlying stream raised."""
         if size < 0:
             return b"".join(iter(partial(self.read, PIECE), b""))
         if self._thread is None:
@@ -35,18 +35,18 @@ class ReadAhead:
         return data
 
     def close(self) -> None:
-        """Let the thread end, which closes the stream."""
+        """End the thread, which closes the underlying stream."""
         self._is_closed = True
         if self._thread is None:
             self._content.close()
             return
-        while not self._pieces.empty():  # it may wait for room
+        while not self._pieces.empty():  # the thread may be waiting for space in the queue
             self._pieces.get_nowait()
 
     def _next(self) -> bytes:
         piece = self._pieces.get()
         if isinstance(piece, Exception) or not piece:
-            self._pieces.put(piece)  # whoever reads on meets it again
+            self._pieces.put(piece)  # further reads get it again
         if isinstance(piece, Exception):
             raise piece
         return piece
@@ -59,5 +59,5 @@ class ReadAhead:
                     self._pieces.put(piece)
                     if not piece:
                         break
-        except Exception as error:  # noqa: BLE001  # it is the reader's, not the thread's
+        except Exception as error:  # noqa: BLE001  # `read` raises it in the reader's thread
             self._pieces.put(error)

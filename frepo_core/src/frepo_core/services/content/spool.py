@@ -1,4 +1,4 @@
-"""Where content waits while it arrives: a file without a name, hashed meanwhile, that a storage can link into place."""
+"""The spool: holds content while it arrives, and hashes it meanwhile. A storage can link its unnamed file into place."""
 
 import contextlib
 import errno
@@ -16,7 +16,7 @@ DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SpoolFile(io.FileIO):
-    """Content in a file. `sums` gives its sums, most of which were computed while the content arrived."""
+    """An unnamed file that is hashed while it is written."""
 
     def __init__(self, directory: str | None, workers: ThreadPoolExecutor) -> None:
         descriptor = open_unnamed(directory)
@@ -26,7 +26,7 @@ class SpoolFile(io.FileIO):
         self.length = 0
 
     def append(self, data: bytes) -> None:
-        """Write at the end; the hash follows when enough has come together."""
+        """Write at the end. The hash is computed in the background."""
         view = memoryview(data)
         while view:
             view = view[self.write(view) :]
@@ -34,19 +34,19 @@ class SpoolFile(io.FileIO):
         self._hasher.advance(self.length)
 
     def sums(self) -> Checksums:
-        """Return the sums of everything; waits for what is not hashed yet."""
+        """Return the checksums of the whole content; waits for the part that is not hashed yet."""
         self._hasher.finish(self.length)
         return self._sums
 
     def close(self) -> None:
-        """Close the file, once nobody reads it any more: its number could be another file's by then."""
+        """Wait for the hasher, then close the file: the system may reuse the descriptor for another file."""
         if not self.closed:
             self._hasher.stop()
             super().close()
 
 
 class Spool:
-    """Content while it arrives: in memory while it is small, then in the file that `new_file` opens for it."""
+    """Content while it arrives: in memory up to `overflow` bytes, then in a file that `new_file` opens."""
 
     def __init__(self, overflow: int, new_file: Callable[[bytes], SpoolFile]) -> None:
         self._overflow = overflow
@@ -55,7 +55,7 @@ class Spool:
         self._file: SpoolFile | None = None
 
     def append(self, data: bytes) -> None:
-        """Take more of the body."""
+        """Add data at the end."""
         if self._file is None:
             if self._memory.tell() + len(data) <= self._overflow:
                 self._memory.write(data)
@@ -65,13 +65,13 @@ class Spool:
         self._file.append(data)
 
     def getfile(self) -> io.BytesIO | SpoolFile:
-        """Return the whole body, at its start."""
+        """Return the whole content as a file at its start."""
         body = self._file or self._memory
         body.seek(0)
         return body
 
     def close(self) -> None:
-        """Forget the body."""
+        """Delete the content."""
         self._memory.close()
         if self._file is not None:
             self._file.close()
@@ -80,15 +80,15 @@ class Spool:
         return self._file.length if self._file is not None else self._memory.getbuffer().nbytes
 
 
-def plain_file(directory: str | None, workers: ThreadPoolExecutor, begun: bytes) -> SpoolFile:
-    """Open a file for a body that is content, and of which this much is there."""
+def plain_file(directory: str | None, workers: ThreadPoolExecutor, start: bytes) -> SpoolFile:
+    """Open a file for a content that begins with `start`."""
     file = SpoolFile(directory, workers)
-    file.append(begun)
+    file.append(start)
     return file
 
 
 def open_unnamed(directory: str | None) -> int:
-    """Open a file that has no name and can get one by a link; where the system cannot, a deleted one."""
+    """Open a file without a name that can be linked later (O_TMPFILE); if the system cannot, open and unlink one."""
     folder = directory or tempfile.gettempdir()
     with contextlib.suppress(OSError, AttributeError):
         return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)

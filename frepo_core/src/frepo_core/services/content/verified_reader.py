@@ -1,4 +1,4 @@
-"""Checks a whole content while it is read, so that wrong bytes are never taken for the right ones."""
+"""Verifies a content while it is read, so that a damaged blob is never delivered as a complete download."""
 
 import logging
 import os
@@ -13,9 +13,9 @@ log = logging.getLogger(__name__)
 
 
 class VerifiedContent:
-    """A blob's bytes from first to last; the read that would end them raises where they are not what was stored.
+    """A stream of a whole blob. If the bytes are not what was stored, the last `read` raises.
 
-    So the last piece of wrong bytes is never given away, and a client sees a download that broke off.
+    The last piece of a damaged content is therefore never sent, and the client sees that the download was cut off.
     """
 
     def __init__(self, content: BinaryIO, blob: BlobRecord) -> None:
@@ -25,7 +25,7 @@ class VerifiedContent:
         self._comparison = Comparison(blob)
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read at most `size` bytes. Raises `StorageUnavailable` in place of the last of wrong ones."""
+        """Read at most `size` bytes. Raises `StorageUnavailable` instead of returning the last of wrong bytes."""
         data = self._content.read(size)
         self._size += len(data)
         self._comparison.update(data)
@@ -35,7 +35,7 @@ class VerifiedContent:
         return data
 
     def close(self) -> None:
-        """Close the content below."""
+        """Close the underlying stream."""
         self._content.close()
 
     def __enter__(self) -> Self:
@@ -46,10 +46,10 @@ class VerifiedContent:
 
 
 class VerifiedFile:
-    """The same for a whole local file that a server sends by itself, without a thread.
+    """The same for a local file that the server sends by itself, without a thread.
 
-    Such a server reads a piece, goes back, and reads again as much of it as the client took: what was read last is
-    kept, so that each piece is read and compared once.
+    The server reads a piece, seeks back, and reads as much of it again as the client accepted. The last piece is kept,
+    so that each byte is read and compared once.
     """
 
     def __init__(self, file: BinaryIO, blob: BlobRecord) -> None:
@@ -60,7 +60,7 @@ class VerifiedFile:
         self._comparison, self._compared = Comparison(blob), 0
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read at most `size` bytes. Raises `StorageUnavailable` in place of the last of wrong ones."""
+        """Read at most `size` bytes. Raises `StorageUnavailable` instead of returning the last of wrong bytes."""
         offset = self._position - self._piece_start
         if size < 0 or not 0 <= offset <= len(self._piece) - size:
             self._file.seek(self._position)
@@ -72,7 +72,7 @@ class VerifiedFile:
         return data
 
     def _check(self, piece: bytes) -> None:
-        """Compare what is new of the piece at the position. Whoever asks again after wrong bytes is refused again."""
+        """Compare the part of the piece that was not compared yet. Raises again at each read after a mismatch."""
         if self._position <= self._compared:
             new = memoryview(piece)[self._compared - self._position :]
             self._comparison.update(new)
@@ -81,21 +81,21 @@ class VerifiedFile:
             raise wrong_bytes(self._blob)
 
     def seekable(self) -> bool:
-        """Say that it can be gone back in."""
+        """Return True."""
         return True
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a position, counted from the start, the current one or the end."""
+        """Set the position, counted from the start, the current position or the end."""
         origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._blob.size}[whence]
         self._position = origin + position
         return self._position
 
     def tell(self) -> int:
-        """Tell the position."""
+        """Return the position."""
         return self._position
 
     def close(self) -> None:
-        """Close the file below."""
+        """Close the underlying file."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ class VerifiedFile:
 
 
 def check(data: bytes, blob: BlobRecord) -> None:
-    """Raise `StorageUnavailable` where this is not a blob's content."""
+    """Raise `StorageUnavailable` if the data is not the blob's content."""
     comparison = Comparison(blob)
     comparison.update(data)
     if not comparison.matches():
@@ -114,6 +114,6 @@ def check(data: bytes, blob: BlobRecord) -> None:
 
 
 def wrong_bytes(blob: BlobRecord) -> StorageUnavailable:
-    """Log that the storage gave other bytes than were stored, and make the error."""
+    """Log that the storage returned other bytes than were stored, and return the error."""
     log.critical("the bytes of blob %s (%s, key %s) are wrong", blob.id, blob.storage, blob.key)
     return StorageUnavailable("The storage gave other bytes than were stored")
