@@ -90,7 +90,7 @@ def test_an_argument_that_is_not_utf_8_is_refused(console):
 
 
 def test_a_missing_ini_file_is_named(console):
-    assert "There is no ini file 'development.ini'" in console.refusal("db:upgrade", FREPO_INI="")
+    assert "The ini file 'development.ini' does not exist" in console.refusal("db:upgrade", FREPO_INI="")
 
 
 def test_what_stands_around_a_lone_percent_is_not_shown(console, ini_file):

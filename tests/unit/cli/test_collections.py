@@ -116,7 +116,7 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
         (["-f", "a", "-s", "hope"], "--strategy: unknown_strategy_allowed___"),
         (["-f", "a", "-d", "d" * 1025], "--description: at most 1024 characters"),
         (["-f", "a", "-p", "p" * 251], "--password: at most 250 characters"),
-        (["-f", "a", "-p", "-"], "--password: stdin holds no password"),
+        (["-f", "a", "-p", "-"], "--password: stdin has no password"),
         (["-f", "a", "--min-retention", "soon"], "--min-retention: "),
         (["-f", "a", "--max-shrink-percent", "101"], "--max-shrink-percent: "),
         (["-f", "a", "--id", "1234"], "--id: custom_id_is_not_uuid_format"),

@@ -51,7 +51,7 @@ def test_a_new_phrase_that_was_meant_is_accepted_by_a_command(used):
     said = used.answer("secrets:accept-new-phrase", **OTHER)
     used.answer("auth:generate-admin-token", **OTHER)
 
-    assert said == "The phrase is accepted. Of the 1 tokens, those stored with another phrase are void"
+    assert said == "The phrase is accepted. Of the 1 tokens, those stored with another phrase are invalid"
     assert "is not the phrase" in used.refusal("auth:generate-admin-token")
     assert used.count("token") == 2
 

@@ -32,7 +32,7 @@ def test_a_content_of_its_size_comes_in_chunks():
 
 @pytest.mark.parametrize("size", [4, 6])
 def test_a_content_of_another_size_is_refused(size):
-    with pytest.raises(StorageUnavailable, match=f"{size} that were announced"):
+    with pytest.raises(StorageUnavailable, match=f"{size} were announced"):
         list(exactly(BytesIO(b"abcde"), size))
 
 

@@ -1,4 +1,4 @@
-"""The console application `frepo`: options before the command, exit status 0 or 1, errors as messages."""
+"""The console application `frepo`: application options, exit status 0 or 1, errors as messages on stderr."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from .logs import configure_logging
 
 
 class FrepoApp(App):
-    """`frepo [--ini FILE] COMMAND`; `is_nested` where `frepo install` runs it for a line of its settings."""
+    """`frepo [--ini FILE] COMMAND`; `is_nested` if `frepo install` runs it for a line of `post_install_cmd`."""
 
     def __init__(self, *, is_nested: bool = False) -> None:
         super().__init__(
@@ -28,7 +28,7 @@ class FrepoApp(App):
             deferred_help=True,
         )
         self.is_nested = is_nested
-        # What cliff prints for bash has a variable for each command, and no variable can have a colon.
+        # Its output is invalid in bash: it contains a variable for each command, and a variable cannot have a colon.
         del self.command_manager.commands["complete"]
 
     def build_option_parser(
@@ -40,46 +40,46 @@ class FrepoApp(App):
         return parser
 
     def configure_logging(self) -> None:
-        """Log to stderr, which leaves stdout to the answers."""
+        """Log to stderr. stdout is only for results."""
         configure_logging(self.options.verbose_level, self.stderr, self.options.log_file)
 
     def print_help_if_requested(self) -> None:
-        """Print the help and leave, where `--help` was given and no command."""
+        """Print the help and exit if `--help` was given without a command."""
         if self.options.deferred_help:
             self.stdout.write(f"{self.parser.format_help()}\nCommands:\n{overview(self)}\n")
             raise SystemExit(0)
 
     def interact(self) -> None:
-        """Show the help where no command is named; cliff would start a shell."""
+        """Show the help if no command is given. cliff would start a shell."""
         self.options.deferred_help = True
         self.print_help_if_requested()
 
     def run(self, argv: list[str]) -> int:
-        """Return 0 or 1, also where argparse would leave with 2."""
+        """Return 0 or 1. argparse alone would exit with 2."""
         try:
             _check_encoding(argv)
             status: object = super().run(argv or ["--help"])
         except FrepoError as error:
             status = self._fail(explain(error))
-        except SystemExit as leaving:
-            status = leaving.code
+        except SystemExit as exit_:
+            status = exit_.code
         try:
             self.stdout.flush()
         except OSError as error:
-            _give_stdout_up()
+            _discard_stdout()
             status = self._fail(f"frepo: the answer cannot be written: {error.strerror}")
         return 1 if status else 0
 
     def run_subcommand(self, argv: list[str]) -> int:
-        """Run a command; whatever goes wrong is a message on stderr, with --debug a traceback, too."""
+        """Run a command. An error becomes a message on stderr; `--debug` adds the traceback."""
         try:
             factory, name, rest = self.command_manager.find_command(argv)
-            # Not told its name: by that cliff would look for hooks, in all packages that are installed.
+            # Without a name: with one, cliff reads the metadata of all installed packages to find hooks.
             command = factory(self, self.options)
             return int(command.run(command.get_parser(f"frepo {name}").parse_args(rest)) or 0)
         except KeyboardInterrupt:
             return self._fail("frepo: interrupted")
-        except Exception as error:  # noqa: BLE001  # the last stop: nobody above could say it better
+        except Exception as error:  # noqa: BLE001  # the outermost handler of the console
             if self.options.debug:
                 traceback.print_exception(error, file=self.stderr)
             return self._fail(explain(error))
@@ -97,8 +97,8 @@ def _check_encoding(argv: list[str]) -> None:
             raise FrepoError(f"Argument {number} is not valid UTF-8") from None
 
 
-def _give_stdout_up() -> None:
-    """Let nothing be flushed at the end of the process, where Python would add a traceback and a status of its own."""
+def _discard_stdout() -> None:
+    """Redirect stdout to /dev/null, so that Python does not fail with a traceback when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -16,7 +16,7 @@ from .base import FrepoCommand, check_id, check_length
 if TYPE_CHECKING:
     from frepo_core.services.access.tokens import IssuedToken, NewToken, Tokens
 
-# What an unset variable of a script leaves: without its restriction the token would be good for anybody.
+# A script whose variable is unset passes an empty value. Ignoring it would create a token without the restriction.
 EMPTY = "is empty; leave it out for no restriction"
 
 
@@ -26,18 +26,18 @@ def words(text: str) -> list[str]:
 
 
 class TokenCommand(FrepoCommand):
-    """A command that is about tokens alone."""
+    """A command that only uses the token service."""
 
     def tokens(self) -> "Tokens":
-        """Return their use cases."""
+        """Return the token service."""
         return self.services().tokens
 
 
 class GenerateAdminToken(TokenCommand):
-    """Generate a token that may do everything and never expires; print its id."""
+    """Generate an administrator token that never expires; print its id."""
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Make the token."""
+        """Generate the token."""
         from frepo_core.services.access.tokens import NewToken
 
         new = NewToken(roles=[Role.ADMINISTRATOR], expires="never")
@@ -49,30 +49,30 @@ class CreateToken(TokenCommand):
     """Create a token; print its id."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take what the API takes."""
+        """Define the options. They match the fields of the API."""
         parser = super().get_parser(prog_name)
         parser.epilog = f"Roles: {', '.join(Role)}."
         parser.add_argument("--roles", type=words, required=True, help="roles, separated by commas")
-        parser.add_argument("--tags", type=words, default=[], help="tags that the token is held to")
-        parser.add_argument("--mimes", type=words, default=[], help="types that the token may upload")
+        parser.add_argument("--tags", type=words, default=[], help="tags that the token is restricted to")
+        parser.add_argument("--mimes", type=words, default=[], help="MIME types that the token may upload")
         parser.add_argument("--max-file-size", default="0", metavar="SIZE", help="e.g. 500MB; 0: no limit")
-        parser.add_argument("--ip-addresses", type=words, help="addresses and networks that it may be used from")
+        parser.add_argument("--ip-addresses", type=words, help="addresses and networks from which it may be used")
         parser.add_argument(
             "--user-agent",
             action="append",
             default=[],
             metavar="PATTERN",
-            help="a User-Agent that may use it, `*` standing for any text; may be given again",
+            help="a User-Agent that may use it; `*` matches any text; may be repeated",
         )
         parser.add_argument("--expires", help="'never', '+30 minutes', '2030-01-01 12:00:00'; default: the setting")
         parser.add_argument("--id", help="a UUIDv4; default: a random one")
         parser.add_argument(
-            "--ignore-error-if-token-exists", action="store_true", help="an --id that is taken is success"
+            "--ignore-error-if-token-exists", action="store_true", help="exit with 0 if the --id exists already"
         )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Make the token, or find that it is there."""
+        """Create the token, or find the existing one."""
         from frepo_core.services.access.tokens import NewToken
 
         new = NewToken(
@@ -90,25 +90,25 @@ class CreateToken(TokenCommand):
 
 
 class RevokeToken(TokenCommand):
-    """Revoke the token that a log names by its fingerprint."""
+    """Revoke the token with this fingerprint, which the log shows."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take the fingerprint; an id on a command line would show in the list of processes."""
+        """Define the argument. It is a fingerprint, because the list of processes would show an id."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as logs show them")
+        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as in the log")
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Revoke it."""
+        """Revoke the token."""
         revoked = self.tokens().revoke_by_fingerprint(arguments.fingerprint)
         self.say(f"Token {revoked.fingerprint} was revoked. Its roles were: {', '.join(sorted(revoked.roles))}")
 
 
 class ClearExpiredTokens(TokenCommand):
-    """Remove all expired tokens; print the fingerprint and the end of each."""
+    """Remove all expired tokens; print the fingerprint and the expiry of each."""
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Remove them."""
+        """Remove the tokens."""
         cleared = self.tokens().clear_expired()
         for fingerprint, end in cleared:
             self.say(f"{fingerprint} expired at {format_expiry(end)}")
@@ -116,7 +116,7 @@ class ClearExpiredTokens(TokenCommand):
 
 
 def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> "tuple[str, IssuedToken | Identity]":
-    """Return the id and the token that was made, or the one that has the id already."""
+    """Return the id and the new token, or the existing token with this id."""
     try:
         issued = tokens.generate(new)
         return issued.id, issued
@@ -128,12 +128,12 @@ def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> "tuple[str, Iss
 
 
 def _response(token_id: str, token: "IssuedToken | Identity") -> dict[str, Any]:
-    """Write the answer as the API gives it."""
+    """Return the answer as the API returns it."""
     return {"tokenId": token_id, "fingerprint": token.fingerprint, "expires": format_expiry(token.expires_at)}
 
 
 def _form(new: "NewToken") -> dict[str, Any]:
-    """Write what was asked as the API takes it."""
+    """Return the request as the API accepts it."""
     return {
         "roles": sorted(new.roles),
         "data": {
@@ -169,7 +169,7 @@ def _networks(texts: list[str] | None) -> list[str]:
     try:
         return [check_network(text) for text in texts or ()]
     except ValueError as error:
-        raise FieldsError({"--ip-addresses": [f"{error}; an address, or a network such as 10.0.0.0/8"]}) from None
+        raise FieldsError({"--ip-addresses": [f"{error}; use an address or a network, e.g. 10.0.0.0/8"]}) from None
 
 
 def _patterns(texts: list[str]) -> list[str]:

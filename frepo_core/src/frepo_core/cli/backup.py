@@ -18,19 +18,21 @@ class CreateCollection(FrepoCommand):
     """Create a collection; print its id."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take what the API takes."""
+        """Define the options. They match the fields of the API."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("-d", "--description", default="", help="what it is for")
-        parser.add_argument("-f", "--filename", required=True, help="name of its file, e.g. db.sql.gz")
+        parser.add_argument("-d", "--description", default="", help="a description for people")
+        parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql.gz")
         add_numbers(parser)
-        parser.add_argument("-s", "--strategy", help="what happens when it is full; `frepo plugins` lists strategies")
-        parser.add_argument("-p", "--password", help="protects the versions that are uploaded; -: read it from stdin")
+        parser.add_argument("-s", "--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
+        parser.add_argument("-p", "--password", help="password for new versions; -: read it from stdin")
         parser.add_argument("--id", help="a UUIDv4; default: a random one")
-        parser.add_argument("--ignore-error-if-exists", action="store_true", help="an --id that is taken is success")
+        parser.add_argument(
+            "--ignore-error-if-exists", action="store_true", help="exit with 0 if the --id exists already"
+        )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Make the collection, or find that it is there."""
+        """Create the collection, or find the existing one."""
         from frepo_core.services.collections.collections import CollectionChange
 
         change = CollectionChange(
@@ -47,17 +49,17 @@ class CreateCollection(FrepoCommand):
 
 
 def read_password(option: str | None, stdin: TextIO) -> str | None:
-    """Return the password; `-` takes one line of stdin, so that the list of processes does not show it."""
+    """Return the password. `-` reads a line of stdin, because the list of processes shows arguments."""
     if option != "-":
         return option
     password = getpass.getpass("Password: ") if stdin.isatty() else stdin.readline().rstrip("\r\n")
     if not password:
-        raise FieldsError({"--password": ["stdin holds no password"]})
+        raise FieldsError({"--password": ["stdin has no password"]})
     return password
 
 
 def _make(collections: "Collections", change: "CollectionChange", may_exist: bool) -> str:
-    """Return the id of the collection that was made, or of the one that has it already."""
+    """Return the id of the new collection, or of the existing one."""
     try:
         return collections.create(change, by=None).id
     except FieldsError as error:
@@ -67,7 +69,7 @@ def _make(collections: "Collections", change: "CollectionChange", may_exist: boo
 
 
 def _form(change: "CollectionChange") -> dict[str, Any]:
-    """Write what was asked as the API takes it, without the password."""
+    """Return the request as the API accepts it, without the password."""
     return {
         "filename": change.filename,
         "description": change.description,

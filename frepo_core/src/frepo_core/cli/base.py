@@ -1,4 +1,4 @@
-"""What all commands share: the settings of the ini file, the services, and how an id is printed."""
+"""The base class of commands: settings, services, output."""
 
 import argparse
 import json
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
 
 
 class FrepoCommand(Command):
-    """A command of frepo; `take_action` returns the exit status, None being 0.
+    """A command of frepo; `take_action` returns the exit status; None is 0.
 
-    What is refused is raised: a `FrepoError` becomes one message on stderr and exit status 1.
-    The help is the docstring of the class. Output goes to `self.app.stdout`.
+    A `FrepoError` becomes a message on stderr and exit status 1. The docstring of the class is its help text. Results are
+    written to `self.app.stdout`.
     """
 
     app: "FrepoApp"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take options by their whole names only."""
+        """Return a parser that accepts no abbreviated options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
         parser.formatter_class = argparse.HelpFormatter
         return parser
 
     def get_epilog(self) -> str:
-        """Say which package brings a stranger's command; of our own cliff would read all that is installed to say nothing."""
+        """Name the package of a third-party command. For our own, cliff would search all packages in vain."""
         return "" if type(self).__module__.startswith("frepo_core.") else super().get_epilog()
 
     @property
     def is_verbose(self) -> bool:
-        """Tell whether -v was given, before or after the command."""
+        """Whether `-v` was given, before or after the command."""
         return bool(self.app.options.verbose_level > 1)
 
     def assemble(self) -> "Services":
-        """Build the services over whatever schema there is; imported late, so that `frepo --help` answers at once."""
+        """Build the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
         from frepo_core.services.container import assemble
 
         return assemble(read_ini(find_ini(self.app.options.ini)))
 
     def services(self) -> "Services":
-        """Build the services, over a database that is ready. Raises `ConfigurationError` where it is not."""
+        """Build the services. Raises `ConfigurationError` if the database is not ready."""
         from frepo_core.services.startup import make_ready
 
         services = self.assemble()
@@ -58,11 +58,11 @@ class FrepoCommand(Command):
         return services
 
     def say(self, text: str) -> None:
-        """Print a line for people."""
+        """Print a line."""
         self.app.stdout.write(f"{text}\n")
 
     def storage(self, name: str) -> "StorageBackend":
-        """Build the storage of this name from its settings, in use or not; the database is not touched."""
+        """Build the named storage from its settings, even if it is not in use. The database is not used."""
         from frepo_core.plugins import PluginRegistry
         from frepo_core.services.blobs.backends import Backends
         from frepo_core.settings import load_settings
@@ -72,7 +72,7 @@ class FrepoCommand(Command):
         return Backends(plugins, name, ini).get(name)
 
     def answer(self, identifier: str, *, form: dict[str, Any], response: dict[str, Any]) -> None:
-        """Print a bare id, so that a script can use `$(frepo ...)`; with -v what was asked and answered, as JSON."""
+        """Print only the id, for `$(frepo ...)` in scripts; with `-v`, the request and the answer as JSON."""
         if not self.is_verbose:
             self.say(identifier)
             return
@@ -81,14 +81,14 @@ class FrepoCommand(Command):
 
 
 def check_length(option: str, text: str | None, most: int) -> str | None:
-    """Return the text. Raises `FieldsError` where it has more characters than the API takes."""
+    """Return the text. Raises `FieldsError` if it is longer than `most` characters."""
     if text is not None and len(text) > most:
         raise FieldsError({option: [f"at most {most} characters"]})
     return text
 
 
 def check_id(text: str | None) -> str | None:
-    """Return the chosen id. Raises `FieldsError` for an empty one, which an unset variable of a script leaves."""
+    """Return the chosen id. Raises `FieldsError` if it is empty, e.g. an unset variable of a script."""
     if text == "":
         raise FieldsError({"--id": ["is empty; leave it out for a random one"]})
     return text

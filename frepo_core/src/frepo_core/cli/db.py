@@ -1,4 +1,4 @@
-"""The command for the database's schema."""
+"""The command that migrates the database schema."""
 
 import argparse
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Says in the words of the console what went wrong."""
+"""Error messages of the console."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,13 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 def explain(error: Exception) -> str:
-    """Return a message of one or more lines for what frepo refuses, and for what it did not expect."""
+    """Return a message of one or more lines for an error of frepo, or for an unexpected exception."""
     if isinstance(error, FrepoError):
         return "\n".join([f"frepo: {error.message}", *(f"  {line}" for line in _details(error))])
     reason = " ".join(str(error).split()) or "no reason given"
-    return f"frepo: unexpected {type(error).__name__}: {reason}\n  With --debug there is a traceback for a bug report"
+    return (
+        f"frepo: unexpected {type(error).__name__}: {reason}\n  Run it with --debug to get a traceback for a bug report"
+    )
 
 
 def _details(error: FrepoError) -> Iterator[str]:
@@ -28,7 +30,7 @@ def _details(error: FrepoError) -> Iterator[str]:
 
 
 def option(field: str) -> str:
-    """Return the option that stands for a field of the API: `--min-retention` for `minRetention`."""
+    """Return the option for a field of the API: `--min-retention` for `minRetention`."""
     name = field.removeprefix("form.")
     return name if name.startswith("-") else "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name)
 

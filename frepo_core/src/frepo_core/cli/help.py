@@ -1,4 +1,4 @@
-"""What `frepo --help` lists: every command and what it does. Cliff's own list reads all packages that are installed."""
+"""The list of commands in `frepo --help`. cliff's own list reads the metadata of all installed packages."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from .command_loader import package_of
 
 
 def overview(app: App) -> str:
-    """Return a line for each command; a stranger's names its package, and says where it cannot be loaded."""
+    """Return a line for each command. A third-party command is shown with its package, or with its import error."""
     lines = dict(_lines(app))
     width = max(map(len, lines))
     return "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
@@ -21,7 +21,7 @@ def _lines(app: App) -> Iterator[tuple[str, str]]:
         package = package_of(entry)
         try:
             text = _describe(app, entry)
-        except Exception as error:  # noqa: BLE001  # a stranger's code; the others have to be listed all the same
+        except Exception as error:  # noqa: BLE001  # third-party code; the other commands must still be listed
             text = f"cannot be loaded: {error}"
         yield name, text if package in {ours, None} else f"{text} ({package})"
 

@@ -15,22 +15,22 @@ def find_ini(option: str | None) -> Path:
 
 
 def is_chosen(option: str | None) -> bool:
-    """Tell whether somebody named an ini file, so that it has to be there."""
+    """Whether the user named an ini file. It must exist then."""
     return bool(option or os.environ.get("FREPO_INI"))
 
 
 def read_ini(path: Path) -> dict[str, str]:
-    """Return the settings of `[app:main]`. Raises `ConfigurationError` where the file cannot be read."""
+    """Return the settings of `[app:main]`. Raises `ConfigurationError` if the file cannot be read."""
     import plaster
     from plaster_pastedeploy import Loader
 
     if not path.is_file():
         raise ConfigurationError(
-            f"There is no ini file {str(path)!r}: name one with --ini FILE or FREPO_INI, or call frepo where it is"
+            f"The ini file {str(path)!r} does not exist. Name one with --ini FILE or FREPO_INI, or run frepo in its folder"
         )
     try:
         uri = plaster.parse_uri(str(path.absolute()))
-        # The one that plaster would find, and for that it reads the metadata of all that is installed.
+        # plaster would find the same loader, but would read the metadata of all installed packages.
         loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
         settings = dict(loader.get_settings("app:main"))
     except Exception as error:
@@ -39,6 +39,6 @@ def read_ini(path: Path) -> dict[str, str]:
         reason = "a % has to be written as %%" if is_percent else " ".join(str(error).split())
         raise ConfigurationError(f"The ini file {str(path)!r} cannot be read: {reason}") from error
     if not settings:
-        raise ConfigurationError(f"The ini file {str(path)!r} has no settings: there is no section [app:main] in it")
+        raise ConfigurationError(f"The ini file {str(path)!r} has no settings: the section [app:main] is missing")
     settings.pop("use", None)
     return settings

@@ -1,4 +1,4 @@
-"""The command that makes a new service ready."""
+"""The command that prepares a new service."""
 
 import argparse
 import shlex
@@ -19,15 +19,15 @@ class Install(FrepoCommand):
     """Migrate, create the administrator's token of security.admin_token, run post_install_cmd; safe to run again."""
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Do all three, saying what was done."""
+        """Run the three steps and print each result."""
         from frepo_core.services.startup import make_ready
 
         from .db import upgrade
 
         if self.app.is_nested:
-            raise ConfigurationError("post_install_cmd (POST_INSTALL_CMD) may not run `frepo install` itself")
+            raise ConfigurationError("post_install_cmd (POST_INSTALL_CMD) must not run `frepo install`")
         services = self.assemble()
-        # Read first, as a line that cannot be read is to change nothing.
+        # Parsed first: an invalid line must not change anything.
         lines = [_words(line) for line in services.settings.post_install_cmd]
         _, revision = upgrade(services)
         self.say(f"The database schema is at {revision}")
@@ -38,21 +38,21 @@ class Install(FrepoCommand):
             self._run(words)
 
     def _run(self, words: list[str]) -> None:
-        """Run a command of this console with the same settings; no shell is involved, no argument is repeated."""
+        """Run a command of this console with the same settings, without a shell. Its arguments are not printed."""
         from .app import FrepoApp
 
         self.say(f"post_install_cmd: {words[0]}")
         self.app.stdout.flush()
         ini = ["--ini", self.app.options.ini] if self.app.options.ini else []
         if FrepoApp(is_nested=True).run([*ini, *words]):
-            raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD): {words[0]} has failed, see above")
+            raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD): {words[0]} failed, see above")
 
 
 def _words(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError as error:
-        raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD) has a line with {error}") from None
+        raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD) has an invalid line: {error}") from None
 
 
 def _make_admin(services: "Services", admin: str) -> str:
@@ -63,8 +63,10 @@ def _make_admin(services: "Services", admin: str) -> str:
         return f"{ADMIN} was created"
     except FieldsError as error:
         if "id_already_exists_please_select_other_one" not in error.fields.get("id", []):
-            raise ConfigurationError(f"{ADMIN} is no UUIDv4, as `uuidgen -r` makes one") from None
+            raise ConfigurationError(f"{ADMIN} is not a UUIDv4; `uuidgen -r` generates one") from None
     found = services.tokens.look_up(admin)
     if Role.ADMINISTRATOR not in found.roles or found.expires_at:
-        raise ConfigurationError(f"{ADMIN} is there, but it is no administrator's or it ends: choose another one")
-    return f"{ADMIN} is there already"
+        raise ConfigurationError(
+            f"{ADMIN} exists, but it is not an administrator's token or it expires: choose another one"
+        )
+    return f"{ADMIN} exists already"

@@ -1,4 +1,4 @@
-"""The options of a collection that are numbers: its limits, and the guards that are off by default."""
+"""The numeric options of a collection: limits and guards."""
 
 import argparse
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from frepo_core.errors import FieldsError
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """An option, the field of the API that it is, and how its text is read."""
+    """An option, its field in the API, and its parser."""
 
     flags: tuple[str, ...]
     field: str
@@ -22,7 +22,7 @@ class Number:
     help: str
 
     def read(self, arguments: argparse.Namespace) -> Any:
-        """Return the value, None where the option is left out. Raises `FieldsError`."""
+        """Return the value, or None if the option is missing. Raises `FieldsError`."""
         text = getattr(arguments, self.flags[-1].removeprefix("--").replace("-", "_"))
         if text is None:
             return None
@@ -56,67 +56,67 @@ LIMITS = (
         field=COUNT,
         metavar="N",
         parse=_count,
-        help="at most N versions; 0: no limit",
+        help="maximum number of versions; 0: no limit",
     ),
     Number(
         flags=("-o", "--max-one-version-size"),
         field=ONE,
         metavar="SIZE",
         parse=parse_size,
-        help="of one version, e.g. 2GB; 0: no limit",
+        help="maximum size of a version, e.g. 2GB; 0: no limit",
     ),
     Number(
         flags=("-c", "--max-collection-size"),
         field=TOTAL,
         metavar="SIZE",
         parse=parse_size,
-        help="of all versions; 0: no limit",
+        help="maximum size of all versions; 0: no limit",
     ),
 )
-# By the names that the domain's `Guards` have.
+# Keyed by the field names of `Guards`.
 GUARDS = {
     "min_retention": Number(
         flags=("--min-retention",),
         field="minRetention",
         metavar="TIME",
         parse=parse_duration,
-        help="a younger version never goes, e.g. 48h or 7d",
+        help="a younger version is never deleted, e.g. 48h or 7d",
     ),
     "min_version_size": Number(
         flags=("--min-version-size",),
         field="minVersionSize",
         metavar="SIZE",
         parse=parse_size,
-        help="a smaller version is suspicious, e.g. an empty dump",
+        help="a smaller version is suspicious, e.g. an empty dump has 20 bytes",
     ),
     "max_shrink_percent": Number(
         flags=("--max-shrink-percent",),
         field="maxShrinkPercent",
         metavar="N",
         parse=_percent,
-        help="so is one that is more than N percent smaller than the one before",
+        help="a version is suspicious if it is more than N percent smaller than the one before",
     ),
 }
 
 
 def add_numbers(parser: argparse.ArgumentParser) -> None:
-    """Add the options; their texts are read later, by the same rules as the API's."""
+    """Add the options. Their values are parsed later, with the rules of the API."""
     for number in (*LIMITS, *GUARDS.values()):
         parser.add_argument(*number.flags, metavar=number.metavar, help=number.help)
     parser.add_argument(
         "--on-suspicious",
         choices=("refuse", "keep"),
-        help="refuse a suspicious version (the default), or keep it as long as no other one has to go for it",
+        help="refuse a suspicious version (default), or keep it if no other version has to be deleted",
     )
 
 
 def read_limits(arguments: argparse.Namespace) -> dict[str, int]:
-    """Return the limits that were given, by their fields."""
+    """Return the given limits by field."""
     limits = {number.field: number.read(arguments) for number in LIMITS}
     return {field: value for field, value in limits.items() if value is not None}
 
 
 def read_guards(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the guards that were given."""
+    """Return the given guards."""
     guards = {name: number.read(arguments) for name, number in GUARDS.items()} | {"action": arguments.on_suspicious}
     return {name: value for name, value in guards.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Where the console's log lines go: to stderr, and as many as were asked for."""
+"""Logging of the console to stderr."""
 
 import logging
 from typing import TextIO
@@ -8,10 +8,10 @@ _FILE_FORMAT = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"
 
 
 def configure_logging(verbosity: int, stderr: TextIO, log_file: str | None) -> None:
-    """Set logging up, in place of what was set up before.
+    """Replace the logging configuration.
 
     `verbosity` counts as cliff does: 0 for -q, 1 without options, 2 for -v, 3 for -vv, 4 for -vvv. Libraries
-    speak one level later than frepo.
+    log one level less than frepo.
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(stderr)]
     if log_file:

@@ -1,4 +1,4 @@
-"""The command that shows what is installed."""
+"""The command that lists plug-ins."""
 
 import argparse
 import os
@@ -19,13 +19,13 @@ class Plugins(Lister):
     """List storages and strategies, the packages that bring them, and which are in use. Needs no ini file."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take options by their whole names only."""
+        """Return a parser that accepts no abbreviated options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Look at the entry points."""
+        """Load the plug-ins and return a row for each storage and strategy."""
         from frepo_core.plugins import PluginRegistry
 
         path = find_ini(self.app.options.ini)
@@ -37,7 +37,7 @@ class Plugins(Lister):
 
 
 def _rows(registry: "PluginRegistry", adapter: str) -> Iterator[tuple[str, ...]]:
-    """Make a row of each; a strategy is in use where a collection chooses it, so all that are loaded are."""
+    """Yield a row for each. Every loaded strategy counts as in use, because collections choose it."""
     for plugin in registry.found:
         for storage in plugin.storages:
             used = "yes" if storage.name == adapter else "no"

@@ -1,4 +1,4 @@
-"""Shows how far long work is: a bar with rate and time left on a terminal, lines elsewhere."""
+"""Progress of long work: a bar with rate and time left on a terminal, lines elsewhere."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ WIDTH = 30
 
 
 class ProgressBar:
-    """Called after each blob; writes to stderr, so that what is printed can be piped."""
+    """Called after each blob. Writes to stderr, because stdout may be piped."""
 
     def __init__(self, what: str, stream: TextIO = sys.stderr) -> None:
         self._what = what
@@ -23,7 +23,7 @@ class ProgressBar:
         self._is_open = False
 
     def __call__(self, *, done: int, total: int, size: int) -> None:
-        """Count a blob, and show it where the last time is long enough ago."""
+        """Count a blob; update the display if the last update is long enough ago."""
         self._size += size
         now = time.monotonic()
         is_last = done == total

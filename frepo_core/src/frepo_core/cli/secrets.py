@@ -1,4 +1,4 @@
-"""The command for secrets that were changed."""
+"""The command that accepts a changed token phrase."""
 
 import argparse
 
@@ -6,7 +6,7 @@ from .base import FrepoCommand
 
 
 class AcceptNewPhrase(FrepoCommand):
-    """Accept an ENC_TOKEN_PHRASE that was changed on purpose; all tokens that exist become void."""
+    """Accept an ENC_TOKEN_PHRASE that was changed on purpose; all existing tokens become invalid."""
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Store the check value of the phrase that is set now."""
@@ -20,4 +20,4 @@ class AcceptNewPhrase(FrepoCommand):
         if tokens is None:
             self.say("The phrase is the accepted one already, nothing was changed")
         else:
-            self.say(f"The phrase is accepted. Of the {tokens} tokens, those stored with another phrase are void")
+            self.say(f"The phrase is accepted. Of the {tokens} tokens, those stored with another phrase are invalid")

@@ -1,4 +1,4 @@
-"""Commands that move and keep bytes."""
+"""Commands for the upkeep of storages."""
 
 import argparse
 from collections.abc import Callable
@@ -19,40 +19,48 @@ Report = tuple[tuple[str, ...], tuple[Any, ...]]
 
 
 class Size(FormattableColumn[int]):
-    """Bytes: in words in a table, a number elsewhere."""
+    """A size in bytes: readable in a table, a number in other formats."""
 
     def human_readable(self) -> str:
-        """Write it as people do."""
+        """Format the size for people."""
         return format_size(self._value)
 
 
 class StorageCommand(FrepoCommand, ShowOne):
-    """A command that works on many blobs, shows its progress, and reports; exit status 1 when something is wrong."""
+    """A command that processes many blobs, shows progress and prints a report. Exit status 1 reports a problem."""
 
     def take_action(self, arguments: argparse.Namespace) -> Report:
-        """Work and report."""
+        """Run the work and return its report."""
         rows, self._is_wrong = self.work(arguments)
         return tuple(rows), tuple(rows.values())
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Return 1 where the report tells of something wrong, so that cron mails it."""
+        """Return 1 if the report has a problem, so that cron sends it by mail."""
         status = int(super().run(arguments))
         return status or int(self._is_wrong)
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Return the report's rows, and whether something is wrong."""
-        raise AssertionError("each command says what its work is")
+        """Return the rows of the report, and whether there is a problem."""
+        raise AssertionError("a command overrides this")
 
 
 class Verify(StorageCommand):
     """Read blobs back and compare them with their digests; damage is reported and marked, never deleted."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take how much to read."""
+        """Define the options."""
         parser = super().get_parser(prog_name)
         share = parser.add_mutually_exclusive_group()
-        share.add_argument("--percent", type=float, default=100, metavar="N", help="of the blobs, longest unread first")
-        share.add_argument("--older-than", metavar="TIME", help="only what was not checked for so long, e.g. 30d")
+        share.add_argument(
+            "--percent",
+            type=float,
+            default=100,
+            metavar="N",
+            help="percentage of the blobs; those not checked for the longest time first",
+        )
+        share.add_argument(
+            "--older-than", metavar="TIME", help="only blobs that were last checked before this time, e.g. 30d"
+        )
         return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
@@ -60,7 +68,7 @@ class Verify(StorageCommand):
         from frepo_core.services.maintenance import verify
 
         if not 0 < arguments.percent <= 100:
-            raise FieldsError({"percent": ["a number over 0 and up to 100"]})
+            raise FieldsError({"percent": ["must be greater than 0 and at most 100"]})
         older_than = _duration("older-than", arguments.older_than) if arguments.older_than else None
         services = self.services()
         with ProgressBar("verify") as progress:
@@ -76,19 +84,19 @@ class Verify(StorageCommand):
 
 
 class Sweep(StorageCommand):
-    """Delete blobs that belong to no record, and report records whose bytes are gone and files of others."""
+    """Delete blobs without a record; report records without bytes, and foreign files."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take what is left alone."""
+        """Define the options."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            "--grace", default="48h", metavar="TIME", help="leave what is younger, at least 1h; default: 48h"
+            "--grace", default="48h", metavar="TIME", help="keep younger blobs; at least 1h; default: 48h"
         )
         parser.add_argument("--dry-run", action="store_true", help="report only, delete nothing")
         parser.add_argument(
             "--yes-delete", type=int, metavar="N", help="delete up to N blobs; default: stop above 20 %% of all"
         )
-        parser.add_argument("--storage", metavar="NAME", help="default: the one in use for new blobs")
+        parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
         return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
@@ -126,11 +134,11 @@ class Migrate(StorageCommand):
     """Move all blobs from one storage to another while the service runs; may be stopped and run again."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take from where to where."""
+        """Define the options."""
         parser = super().get_parser(prog_name)
         parser.add_argument("--from", dest="source", required=True, metavar="NAME", help="e.g. local")
         parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="e.g. awss3v3")
-        parser.add_argument("--purge", action="store_true", help="delete from the source what was moved")
+        parser.add_argument("--purge", action="store_true", help="delete moved blobs from the source")
         return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
@@ -138,7 +146,7 @@ class Migrate(StorageCommand):
         from frepo_core.services.maintenance import Migrator
 
         if arguments.source == arguments.target:
-            raise FieldsError({"to": ["another storage than --from"]})
+            raise FieldsError({"to": ["must differ from --from"]})
         services = self.services()
         services.backends.check_name(arguments.source)
         services.backends.check_name(arguments.target)
@@ -155,22 +163,28 @@ class Migrate(StorageCommand):
 
 
 class RebuildIndex(StorageCommand):
-    """Tell what the keys of a storage alone can tell, for the day on which the database is gone."""
+    """Count the contents of a storage from its keys alone, after the loss of the database."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Take which storage."""
+        """Define the options."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("--dry-run", action="store_true", help="required: names and collections are not in keys")
-        parser.add_argument("--storage", metavar="NAME", help="default: the one in use for new blobs")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="required, because keys hold neither names nor collections"
+        )
+        parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
         return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Read the keys."""
+        """Read the keys of the storage."""
         from frepo_core.services.maintenance import read_index
 
         if not arguments.dry_run:
             raise FieldsError(
-                {"dry-run": ["is required: keys carry digests, but no names and no collections, to rebuild from"]}
+                {
+                    "dry-run": [
+                        "is required: keys hold digests, but neither names nor collections, so records cannot be rebuilt"
+                    ]
+                }
             )
         services = self.services()
         storage = arguments.storage or services.backends.current

@@ -1,4 +1,4 @@
-"""All that a plug-in author imports: the hook marker, the contracts, their facts, their settings and their errors."""
+"""The API for authors of plug-ins: the hook marker, contracts, settings, helpers and errors."""
 
 from frepo_core.errors import BlobNotFound, ConfigurationError, StorageError, StorageFull, StorageUnavailable
 
@@ -6,9 +6,17 @@ from .hookspecs import hookimpl
 from .registry import PluginRegistry
 from .settings import PluginSettings
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
-from .storage_helpers import PARTIAL, ExactReader, exactly, is_blob_key, is_key, is_partial_path, partial_name
+from .storage_helpers import (
+    PARTIAL,
+    ExactReader,
+    Window,
+    exactly,
+    is_blob_key,
+    is_key,
+    is_partial_path,
+    partial_name,
+)
 from .strategy import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, StrategySpec, VersionInfo
-from .window import Window
 
 __all__ = [
     "PARTIAL",

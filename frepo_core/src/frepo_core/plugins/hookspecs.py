@@ -1,4 +1,4 @@
-"""The questions that frepo asks its plug-ins."""
+"""The hooks of frepo."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def frepo_storages() -> list[StorageSpec]:  # type: ignore[empty-body]  # pluggy calls the implementations
-    """Name the storage backends of this plug-in.
+    """Return the storage backends of this plug-in.
 
     .. versionadded:: 0.1
     """
@@ -24,7 +24,7 @@ def frepo_storages() -> list[StorageSpec]:  # type: ignore[empty-body]  # pluggy
 
 @hookspec
 def frepo_strategies() -> list[StrategySpec]:  # type: ignore[empty-body]  # pluggy calls the implementations
-    """Name the collection strategies of this plug-in.
+    """Return the collection strategies of this plug-in.
 
     .. versionadded:: 0.1
     """
@@ -32,9 +32,9 @@ def frepo_strategies() -> list[StrategySpec]:  # type: ignore[empty-body]  # plu
 
 @hookspec
 def frepo_endpoints() -> Sequence[Any]:  # type: ignore[empty-body]  # pluggy calls the implementations
-    """Declare the HTTP endpoints of this plug-in, each a `frepo_core.web.Endpoint`; asked by the web alone.
+    """Return the HTTP endpoints of this plug-in, each a `frepo_core.web.Endpoint`. Only the web application calls it.
 
-    Import `frepo_core.web` inside the function: the console asks a plug-in for its storages, too, and needs no web.
+    Import `frepo_core.web` inside the function, because the console loads the plug-in, too, and does not need the web.
 
     .. versionadded:: 0.1
     """

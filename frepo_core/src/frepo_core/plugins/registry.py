@@ -1,4 +1,4 @@
-"""The typed facade over pluggy: finds plug-ins by their entry points and knows what they offer."""
+"""The typed facade over pluggy: loads plug-ins from entry points and gives access to what they provide."""
 
 import logging
 import re
@@ -23,15 +23,15 @@ Spec = TypeVar("Spec", StorageSpec, StrategySpec)
 Offer = TypeVar("Offer")
 Built = TypeVar("Built")
 
-# A name is part of the names of settings, FS_<NAME>_<SETTING>, where a dash cannot be.
+# A name is a part of environment variables, FS_<NAME>_<SETTING>, which cannot contain a dash.
 _NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundPlugin:
-    """A plug-in that is loaded: the entry point's name, its distribution and what it offers.
+    """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
-    `endpoints` is called by the web only, as it imports what the console does without.
+    Only the web calls `endpoints`, because it imports modules that the console does not need.
     """
 
     name: str
@@ -48,7 +48,7 @@ class FoundPlugin:
 
 
 class PluginRegistry:
-    """What the installed plug-ins offer, by name.
+    """The storages and strategies of the installed plug-ins, by name.
 
     Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, a name that is not valid or
     that two distributions claim, or a strategy that cannot be built.
@@ -63,7 +63,7 @@ class PluginRegistry:
 
     @classmethod
     def from_entry_points(cls, disabled: Sequence[str] = ()) -> "PluginRegistry":
-        """Load every entry point of the group `frepo` that is not named in `disabled`."""
+        """Load the entry points of the group `frepo`, except those named in `disabled`."""
         manager = pluggy.PluginManager(hookspecs.PROJECT)
         manager.add_hookspecs(hookspecs)
         origins: dict[str, tuple[str, str]] = {}
@@ -81,18 +81,18 @@ class PluginRegistry:
         return cls(_describe(manager, name, *origin) for name, origin in origins.items())
 
     def storage(self, name: str) -> StorageSpec:
-        """Return the backend of this name; the error says what to install and which ones there are."""
+        """Return the spec of a storage. Raises `ConfigurationError` with the installed names and the package to install."""
         if name not in self.storages:
-            advice = f"Install the package that brings it, e.g. `pip install {_package_hint(name)}`."
+            advice = f"Install the package that provides it, e.g. `pip install {_package_hint(name)}`."
             if meant := _resembling(name, self.storages):
                 advice = f"Did you mean {meant!r}? If not: {advice[0].lower()}{advice[1:]}"
             raise ConfigurationError(
-                f"No installed package brings the storage {name!r}. Installed: {_names(self.storages)}. {advice}"
+                f"No installed package provides the storage {name!r}. Installed: {_names(self.storages)}. {advice}"
             )
         return self.storages[name]
 
     def build_storage(self, name: str, settings: Any) -> StorageBackend:
-        """Build the backend of this name. Raises `ConfigurationError`, or what the backend says of its server."""
+        """Build a storage. Raises `ConfigurationError`, or a `StorageError` of the backend."""
         spec = self.storage(name)
         return _built(lambda: spec.build(settings), StorageBackend, self.storage_origin(name))
 
@@ -107,10 +107,10 @@ class PluginRegistry:
         return f"the strategy {name!r} ({owners[0]})" if owners else f"the strategy {name!r}"
 
     def strategy(self, name: str) -> CollectionStrategy:
-        """Build the strategy of this name; raises `ConfigurationError` where its package is gone."""
+        """Build a strategy. Raises `ConfigurationError` if its package is not installed."""
         if name not in self.strategies:
             raise ConfigurationError(
-                f"A collection uses the strategy {name!r}, but no installed package brings it. "
+                f"A collection uses the strategy {name!r}, but no installed package provides it. "
                 f"Installed: {_names(self.strategies)}."
             )
         return _built(self.strategies[name].build, CollectionStrategy, self.strategy_origin(name))
@@ -122,14 +122,14 @@ def _register(manager: pluggy.PluginManager, name: str, distribution: str, load:
     except Exception as error:
         raise ConfigurationError(
             f"The plug-in {name!r} of the package {distribution} cannot be loaded: {error}. "
-            f"Mend or uninstall the package, or switch it off with plugins.disabled = {name}."
+            f"Fix or uninstall the package, or switch it off with plugins.disabled = {name}."
         ) from error
 
 
 def _check_hooks(manager: pluggy.PluginManager, origins: Mapping[str, tuple[str, str]]) -> None:
-    """Refuse a plug-in that defines `frepo_...` functions which are no hooks of frepo.
+    """Refuse a plug-in with a function `frepo_...` that is not a hook.
 
-    Only marked implementations reach pluggy, so a forgotten `@hookimpl` is looked for, too.
+    pluggy sees marked functions only, so this also finds a forgotten `@hookimpl`.
     """
     known = {name for name in dir(hookspecs) if name.startswith("frepo_")}
     marked_names = [(name, caller.name) for name in origins for caller in _callers(manager, name)]
@@ -154,8 +154,8 @@ def _callers(manager: pluggy.PluginManager, name: str) -> Sequence[pluggy.HookCa
 
 def _no_hook(name: str, distribution: str, hook: str, known: Iterable[str]) -> ConfigurationError:
     return ConfigurationError(
-        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is no hook "
-        f"of frepo. Hooks: {_names(known)}."
+        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is not a "
+        f"hook of frepo. Hooks: {_names(known)}."
     )
 
 
@@ -165,11 +165,11 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         try:
             specs = [spec for implementation in own for spec in cast(list[Any], implementation.function())]
             if odd := [spec for spec in specs if not isinstance(spec, kind)]:
-                raise TypeError(f"{odd[0]!r} is no {kind.__name__}")
+                raise TypeError(f"{odd[0]!r} is not a {kind.__name__}")
         except Exception as error:
             raise ConfigurationError(
                 f"{caller.name!r} of the plug-in {name!r} ({distribution}) does not work: {error}. "
-                f"Mend or uninstall the package, or switch it off with plugins.disabled = {name}."
+                f"Fix or uninstall the package, or switch it off with plugins.disabled = {name}."
             ) from error
         return specs
 
@@ -205,7 +205,7 @@ def _check_name(what: str, name: str, distribution: str) -> None:
 
 
 def _built(build: Callable[[], Built], kind: type[Any], origin: str) -> Built:
-    """Build what a plug-in offers, and check that it is what the contract asks for."""
+    """Call `build` of a plug-in and check the type of its result."""
     try:
         built = build()
     except FrepoError:
@@ -219,7 +219,7 @@ def _built(build: Callable[[], Built], kind: type[Any], origin: str) -> Built:
 
 def _claimed_twice(what: str, name: str, first: str, second: str) -> ConfigurationError:
     return ConfigurationError(
-        f"Two packages claim the {what} {name!r}: {first} and {second}. Uninstall one of them, "
+        f"Two packages provide the {what} {name!r}: {first} and {second}. Uninstall one of them, "
         "or switch one plug-in off with plugins.disabled."
     )
 
@@ -229,14 +229,14 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _resembling(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that was probably meant: `awss3v3` for `s3`, `local` for `lcoal`."""
+    """Return the most similar name: `awss3v3` for `s3`, `local` for `lcoal`."""
     lower = name.lower()
     containing = [one for one in sorted(names) if lower and (lower in one.lower() or one.lower() in lower)]
     return next(iter(containing or get_close_matches(lower, sorted(names), n=1)), None)
 
 
 def _package_hint(adapter: str) -> str:
-    """Name the package of a storage: as the extras of the distribution `frepo` have it, else as it should be called."""
+    """Return the package of a storage from the extras of the distribution `frepo`, else a conventional name."""
     try:
         requirements = requires("frepo") or []
     except PackageNotFoundError:

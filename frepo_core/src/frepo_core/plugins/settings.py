@@ -1,4 +1,4 @@
-"""The base class of every declared set of settings, core's and each plug-in's."""
+"""The base class of settings, of the core and of plug-ins."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict
 class PluginSettings(BaseModel):
     """Settings declared as data: name, type, default and help (`Field(description=...)`).
 
-    Unknown names are refused, values are frozen, texts stay texts: `12345` as a password is not a number.
-    Use `pydantic.SecretStr` for what must not show in logs.
+    Unknown names are refused, and values are frozen. A text is never converted to a number: the password `12345` stays a
+    text. Use `pydantic.SecretStr` for values that must not appear in logs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)

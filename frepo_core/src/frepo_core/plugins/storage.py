@@ -1,4 +1,4 @@
-"""The storage contract: where blobs live."""
+"""The storage contract: where blobs are stored."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ class StorageSettings(PluginSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class BlobStat:
-    """What a backend knows of one blob: size in bytes, modification time in UTC (aware)."""
+    """A blob in a backend: size in bytes, modification time in UTC (aware)."""
 
     key: str
     size: int
@@ -31,46 +31,46 @@ class BlobStat:
 
 
 class StorageBackend(ABC):
-    """Where blobs live. A key names one immutable blob and is written once.
+    """A storage for blobs. A key names one immutable blob and is written once.
 
-    A key is a relative path, as `is_key` says. Those of blobs have 84 characters: two hex digits, `/`, a SHA-256 in
+    A key is a relative path for which `is_key` is true. The key of a blob has 84 characters: two hex digits, `/`, a SHA-256 in
     lower-case hex, `-`, 16 hex digits.
     One backend object serves many threads at once. Every method raises `StorageUnavailable` or
-    `StorageFull` with the driver's exception as its cause, and lets no other exception of the driver out.
+    `StorageFull` with the driver's exception as its cause. No other exception of the driver may leave it.
     """
 
     @abstractmethod
     def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Store exactly `size` bytes read from `content`: all or nothing, durable when it returns.
 
-        Nothing but `content.read(n)` is called, which may give fewer bytes than asked for. What it raises comes
-        out as it is. That, or a content of another size, which is refused, leaves no blob under the key.
+        Call only `content.read(n)`, which may return fewer than `n` bytes. Do not catch its exceptions. After such an
+        exception, or if the content has another size (raise `StorageUnavailable`), no blob exists under the key.
         """
 
     @abstractmethod
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open a blob for reading `length` bytes from `start` (None: to its end); the caller closes it.
 
-        Another thread than this one may read and close it.
+        Another thread may read and close it.
 
         Raises `BlobNotFound` at once, never at the first read. A connection that breaks while reading raises.
         """
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Delete a blob; an absent one is fine."""
+        """Delete a blob. Do nothing if it does not exist."""
 
     @abstractmethod
     def stat(self, key: str) -> BlobStat:
-        """Tell size and time of a blob. Raises `BlobNotFound`."""
+        """Return size and time of a blob. Raises `BlobNotFound`."""
 
     @abstractmethod
     def list(self) -> Iterator[BlobStat]:
-        """Go through every blob, in any order, without holding all of them in memory."""
+        """Yield all blobs in any order, without holding all of them in memory."""
 
     def check(self) -> None:
-        """Store, read back and delete a probe. Raises `StorageUnavailable` when that does not work."""
-        key = fresh_key(hashlib.sha256(PROBE).hexdigest())  # so storage:sweep deletes what a crash leaves
+        """Store, read and delete a probe. Raises `StorageUnavailable` if that fails."""
+        key = fresh_key(hashlib.sha256(PROBE).hexdigest())  # a valid key: storage:sweep deletes the probe after a crash
         self.store(key, BytesIO(PROBE), len(PROBE))
         try:
             with self.open(key) as blob:
@@ -78,30 +78,30 @@ class StorageBackend(ABC):
         finally:
             self.delete(key)
         if found != PROBE:
-            raise StorageUnavailable(f"The storage gave back {len(found)} other bytes than were stored")
+            raise StorageUnavailable(f"The storage returned {len(found)} bytes that differ from the stored probe")
 
     def tidy(self, before: datetime) -> int:
-        """Delete what uploads that never ended left before this time (UTC, aware); return how many things that were.
+        """Delete remains of unfinished uploads from before this time (UTC, aware); return their number.
 
-        The storage may hold files of others. Delete only what frepo could have made: paths for which
+        The storage may hold foreign files. Delete only what frepo could have made: paths for which
         `is_partial_path` is true, and parts of uploads to keys for which `is_blob_key` is true.
         """
         return 0
 
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:
-        """Make a URL from which a client may fetch the blob for `expires` seconds; None: the service streams it."""
+        """Return a URL from which a client can fetch the blob for `expires` seconds; None: the service streams it."""
         return None
 
     def path(self, key: str) -> Path | None:
-        """Name the local file that holds the blob, for sendfile and X-Accel-Redirect; None: there is none."""
+        """Return the local file of the blob, for sendfile and X-Accel-Redirect; None if it has no file."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class StorageSpec:
-    """A backend that can be chosen by `fs.adapter = <name>`.
+    """A backend that `fs.adapter = <name>` selects.
 
-    `build` gets an instance of `settings` and imports its driver only then.
+    `build` receives an instance of `settings`. Import the driver there, not at the import of the plug-in.
     """
 
     name: str

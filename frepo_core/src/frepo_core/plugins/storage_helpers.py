@@ -1,4 +1,4 @@
-"""What every storage has to get right in the same way: what is a key, and that no byte is missing."""
+"""Helpers for authors of storages: keys, names of partial files, and exact lengths."""
 
 import io
 import os
@@ -16,40 +16,40 @@ _PARTIAL_PATH = re.compile(r"[0-9a-f]{2}/" + re.escape(PARTIAL) + "[0-9a-f]{16}"
 
 
 def partial_name() -> str:
-    """Make a name for a blob that is still being written; no key has it, and no other blob."""
+    """Return a unique name for a blob that is being written. No key has such a name."""
     return f"{PARTIAL}{os.urandom(8).hex()}"
 
 
 def is_key(text: str) -> bool:
-    """Tell whether this can be a blob's key: a path that leads down, and of no blob that is still being written.
+    """Whether this is a valid key: a relative path without `..`, and not the name of a partial file.
 
-    Line ends and NUL are refused, too: in many protocols they end a command or a name.
+    Line ends and NUL are refused, because they end commands and names in many protocols.
     """
     is_path = all(part not in {"", ".", ".."} and not part.startswith(PARTIAL) for part in text.split("/"))
     return is_path and not any(character in text for character in "\r\n\0")
 
 
 def is_blob_key(text: str) -> bool:
-    """Tell whether frepo could have made this key: the whole key is compared, with the digest and the random part.
+    """Whether frepo could have made this key. The whole key is parsed, with the digest and the random part.
 
-    A storage may hold files of others, too. Only what this function accepts is ever deleted as an orphan.
+    A storage may hold foreign files. Only keys that this function accepts are deleted as orphans.
     """
     return digest_in_key(text) is not None
 
 
 def is_partial_path(text: str) -> bool:
-    """Tell whether this path below the storage's root could be a blob of frepo that was not written to its end.
+    """Whether this path below the root of the storage could be a partial file of frepo.
 
-    That is a name of `partial_name` in the folder of a key of frepo. `tidy` deletes nothing else.
+    That is a name of `partial_name` in the folder of a blob key. `tidy` deletes nothing else.
     """
     return _PARTIAL_PATH.fullmatch(text) is not None
 
 
 def exactly(content: BinaryIO, size: int, chunk_size: int = CHUNK) -> Iterator[bytes]:
-    """Read a content in chunks of at most `chunk_size` bytes, to its end.
+    """Yield the content in chunks of at most `chunk_size` bytes.
 
-    Raises `StorageUnavailable` where it has not `size` bytes; a chunk that goes beyond them is never yielded.
-    What the content itself raises comes out as it is.
+    Raises `StorageUnavailable` if it does not have `size` bytes; a chunk beyond them is not yielded. Exceptions of the
+    content are not caught.
     """
     count = 0
     while chunk := content.read(chunk_size):
@@ -59,13 +59,13 @@ def exactly(content: BinaryIO, size: int, chunk_size: int = CHUNK) -> Iterator[b
         yield chunk
     if count != size:
         found = f"more than {size}" if count > size else str(count)
-        raise StorageUnavailable(f"The content has {found} bytes, not the {size} that were announced")
+        raise StorageUnavailable(f"The content has {found} bytes, but {size} were announced")
 
 
 class ExactReader(io.RawIOBase):
-    """Reads exactly `length` bytes; raises `StorageUnavailable` where they end early. Closing it calls `close`, once.
+    """Reads exactly `length` bytes; raises `StorageUnavailable` if they end early. `close` is called once.
 
-    `read` is called with how many bytes were read before and how many are wanted, at least one; it may give fewer.
+    `read` is called with the number of bytes that were read and the number to read, at least 1; it may return fewer.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], length: int, close: Callable[[], object]) -> None:
@@ -75,11 +75,11 @@ class ExactReader(io.RawIOBase):
         self._count = 0
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read what comes next, at most `size` bytes, without a copy; all, where that is negative."""
+        """Read at most `size` bytes without a copy; all bytes if `size` is negative."""
         if size is None or size < 0:
             return self.readall()
         wanted = min(size, self._length - self._count)
@@ -98,7 +98,34 @@ class ExactReader(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        """Let go of what the bytes come from."""
+        """Close the source of the bytes."""
         if not self.closed:
             super().close()
             self._close()
+
+
+class Window(io.RawIOBase):
+    """Reads at most `length` bytes of a file from `start` on (None: to its end); closing it closes the file."""
+
+    def __init__(self, file: BinaryIO, start: int, length: int | None) -> None:
+        self._file = file
+        self._left = length
+        file.seek(start)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any writable buffer
+        """Fill the buffer as far as the window reaches."""
+        wanted = len(buffer) if self._left is None else min(len(buffer), self._left)
+        data = self._file.read(wanted)
+        buffer[: len(data)] = data
+        if self._left is not None:
+            self._left -= len(data)
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file below."""
+        self._file.close()
+        super().close()

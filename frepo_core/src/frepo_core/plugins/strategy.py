@@ -1,4 +1,4 @@
-"""The strategy contract: which versions leave when a collection is full. Pure: facts in, decision out."""
+"""The strategy contract: which versions of a full collection are evicted. A strategy has no side effects."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -7,12 +7,12 @@ from datetime import datetime
 
 
 class CollectionFull(Exception):  # the contract's name
-    """The strategy refuses the incoming version, as nothing may leave for it."""
+    """The strategy refuses the incoming version, because no version may be evicted for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VersionInfo:
-    """One version present in a collection: its number, size in bytes and creation time in UTC (aware)."""
+    """A version in a collection: number, size in bytes, creation time in UTC (aware)."""
 
     id: str
     number: int
@@ -22,9 +22,9 @@ class VersionInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class IncomingVersion:
-    """The version that is to be added: size in bytes, time in UTC (aware).
+    """The version to add: size in bytes, time in UTC (aware).
 
-    Before the content is read, the size is what the client announced, and 0 if it announced none (a chunked body).
+    Before the content is read, `size` is the Content-Length, or 0 if it is unknown (a chunked body).
     """
 
     size: int
@@ -33,10 +33,10 @@ class IncomingVersion:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionState:
-    """A collection as a strategy sees it. A limit of 0 is no limit; sizes are bytes.
+    """A collection as a strategy sees it. A limit of 0 means no limit; sizes are bytes.
 
-    `versions` is ascending by number and is loaded as far as it is looked at: iterating over the first
-    ones of ten thousand costs no more than over the first ones of ten. `stored_size` is the sum of all.
+    `versions` is in ascending order of number and is loaded lazily: the first versions of ten thousand cost as much
+    as the first versions of ten. `stored_size` is the sum of all sizes.
     """
 
     max_versions: int
@@ -45,14 +45,14 @@ class CollectionState:
     versions: Sequence[VersionInfo]
 
     def has_room(self, incoming: IncomingVersion, *, without: Sequence[VersionInfo] = ()) -> bool:
-        """Tell whether the incoming version fits, once the versions in `without` are gone."""
+        """Whether the incoming version fits after the versions in `without` are evicted."""
         count = len(self.versions) - len(without) + 1
         size = self.stored_size - sum(version.size for version in without) + incoming.size
         return (not self.max_versions or count <= self.max_versions) and (not self.max_size or size <= self.max_size)
 
 
 class CollectionStrategy(ABC):
-    """The strategy answers *which*, the service does *how*."""
+    """Decides which versions to evict. The service deletes them."""
 
     @abstractmethod
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
@@ -67,7 +67,7 @@ class CollectionStrategy(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class StrategySpec:
-    """A strategy that a collection can name."""
+    """A strategy that collections can choose by name."""
 
     name: str
     build: Callable[[], CollectionStrategy]

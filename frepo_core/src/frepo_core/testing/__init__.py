@@ -1,10 +1,13 @@
-"""The contract kit: what a plug-in author's tests inherit, and storages to test against. Needs pytest."""
+"""The contract kit: test classes for authors of plug-ins, and storages for tests. Requires pytest."""
 
 import pytest
 
 # Before they are imported, so that a failed assertion shows its values.
 pytest.register_assert_rewrite(
-    *(f"{__name__}.{name}" for name in ("_storage_reading", "_storage_writing", "_storage_asking", "strategy_contract"))
+    *(
+        f"{__name__}.{name}"
+        for name in ("_storage_reading", "_storage_writing", "_storage_information", "strategy_contract")
+    )
 )
 
 from .faulty import Fail, Fault, FaultyStorage, Stall, Truncate

@@ -1,4 +1,4 @@
-"""What a backend's tests tell the storage contract: what to test, what it offers, how far to go."""
+"""Fixtures of the storage contract: the backend under test, its capabilities and limits."""
 
 from io import BytesIO
 
@@ -15,7 +15,7 @@ def put(backend: StorageBackend, key: str, content: bytes) -> None:
 
 
 class StorageFixtures:
-    """The parameters. The first three must be overridden, the others where the default does not hold."""
+    """The parameters. Override the first three, and the others if the default is wrong for the backend."""
 
     @pytest.fixture
     def backend(self) -> StorageBackend:
@@ -24,7 +24,7 @@ class StorageFixtures:
 
     @pytest.fixture
     def unavailable_backend(self) -> StorageBackend:
-        """Build a backend whose storage does not answer, e.g. at a port where nobody listens."""
+        """Build a backend whose storage does not answer, e.g. at a closed port."""
         raise NotImplementedError("Override the fixture `unavailable_backend` of the storage contract")
 
     @pytest.fixture

@@ -1,4 +1,4 @@
-"""The storage contract, first part: what was stored can be read, whole and in parts."""
+"""The storage contract, part 1: stored blobs can be read, whole and in ranges."""
 
 import tracemalloc
 from contextlib import ExitStack
@@ -39,7 +39,7 @@ class ReadingContract(StorageFixtures):
         ],
     )
     def test_a_part_is_read_from_start_on(self, backend: StorageBackend, start: int, length: int | None) -> None:
-        """Ranges within the blob; None goes to its end."""
+        """Ranges within the blob; None means its end."""
         put(backend, KEY, pattern(0, SIZE))
 
         with backend.open(KEY, start, length) as blob:
@@ -92,7 +92,7 @@ class ReadingContract(StorageFixtures):
         start: int,
         length: int | None,
     ) -> None:
-        """The error comes from `open`, before a status line has gone out."""
+        """`open` raises the error, before a status line is sent."""
         with pytest.raises(BlobNotFound) as caught:
             backend.open(KEY, start, length)
 
@@ -110,7 +110,7 @@ class ReadingContract(StorageFixtures):
         assert found == [pattern(0, 100), pattern(7, 100), pattern(10, 100), pattern(100, 100)]
 
     def test_readers_that_are_closed_early_leave_nothing_behind(self, backend: StorageBackend) -> None:
-        """A client that goes away in the midst of a download costs no connection."""
+        """A client that disconnects during a download does not use up a connection."""
         put(backend, KEY, pattern(0, 3 << 20))
         for _ in range(20):
             with backend.open(KEY) as blob:
@@ -141,7 +141,7 @@ class ReadingContract(StorageFixtures):
     def test_a_part_of_a_large_blob_is_read_in_bounded_memory(
         self, backend: StorageBackend, large_size: int, memory_limit: int
     ) -> None:
-        """A range is streamed as the whole is, and starts where it should, far into the blob."""
+        """A range is streamed like the whole blob, and starts at the right byte far into the blob."""
         backend.store(KEY, Source(large_size).file, large_size)
         tracemalloc.start()
         try:

@@ -1,4 +1,4 @@
-"""The storage contract, second part: a blob is stored whole or not at all, and deleted for good."""
+"""The storage contract, part 2: a blob is stored as a whole or not at all, and deletion is final."""
 
 import io
 from concurrent.futures import ThreadPoolExecutor
@@ -101,7 +101,7 @@ class WritingContract(StorageFixtures):
 
     @pytest.mark.parametrize("size", SIZES)
     def test_a_source_is_read_as_its_class_says_last(self, backend: StorageBackend, size: int) -> None:
-        """A class of `io` that was given a `read` of its own need not have a `readinto` that does the same."""
+        """A subclass of an `io` class may override `read` and not `readinto`."""
         backend.store(KEY, cast(BinaryIO, _OwnRead(size)), size)
 
         with backend.open(KEY) as blob:
@@ -109,7 +109,7 @@ class WritingContract(StorageFixtures):
 
     @pytest.mark.parametrize("size", SIZES)
     def test_a_source_that_fails_half_way_leaves_nothing(self, backend: StorageBackend, size: int) -> None:
-        """Its exception comes out as it is: it is not the storage that broke."""
+        """An exception of the source is not wrapped: the storage did not fail."""
         with pytest.raises(ClientWentAwayError):
             backend.store(KEY, Source(size, at=size // 2, do=_go_away).file, size)
 

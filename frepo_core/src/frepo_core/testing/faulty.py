@@ -1,4 +1,4 @@
-"""A storage that goes wrong on purpose: it wraps a real one and fails, stalls or truncates at the n-th call."""
+"""A storage with injected faults: it wraps a real one and fails, stalls or truncates at the n-th call."""
 
 import threading
 from collections import Counter
@@ -20,7 +20,7 @@ def _broken() -> Exception:
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong at the `nth` call of a method, counted from 1 (0: at each call); this one: nothing.
+    """The fault at the `nth` call of a method, counted from 1 (0: at each call). This base class: no fault.
 
     With `after`, it goes wrong only when so many bytes have passed: those that `store` takes from its
     content, or those that are read from what `open` returned.
@@ -34,7 +34,7 @@ class Fault:
         """Go wrong."""
 
     def size(self, size: int) -> int:
-        """Return the size that the wrapped storage is told."""
+        """Return the size that is passed to the wrapped storage."""
         return size
 
     def wrap(self, content: BinaryIO) -> BinaryIO:
@@ -42,7 +42,7 @@ class Fault:
         return content if self.after is None else cast(BinaryIO, _Interrupted(content, self.after, self._passed))
 
     def _passed(self) -> bool:
-        """Go wrong in the midst of the bytes; tell whether more of them follow."""
+        """Inject the fault within the bytes; return whether more bytes follow."""
         self.happen()
         return True
 
@@ -79,7 +79,7 @@ class Truncate(Fault):
     after: int = field(default=0, kw_only=True)
 
     def size(self, size: int) -> int:
-        """Pretend that the content is no longer than what is kept."""
+        """Pretend that the content is only as long as the part that is kept."""
         return min(size, self.after)
 
     def _passed(self) -> bool:
@@ -96,12 +96,12 @@ class FaultyStorage(StorageBackend):
         self._lock = threading.Lock()
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Store with what goes wrong."""
+        """Store with the fault."""
         fault = self._enter("store")
         self.inner.store(key, fault.wrap(content), fault.size(size))
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open with what goes wrong, now or while it is read."""
+        """Open with the fault, now or while the blob is read."""
         return self._enter("open").wrap(self.inner.open(key, start, length))
 
     def delete(self, key: str) -> None:
@@ -115,7 +115,7 @@ class FaultyStorage(StorageBackend):
         return self.inner.stat(key)
 
     def list(self) -> Iterator[BlobStat]:
-        """List, or not; what goes wrong does so when the first blob is asked for."""
+        """List with the fault, which occurs at the first blob."""
         self._enter("list")
         yield from self.inner.list()
 
@@ -135,7 +135,7 @@ class FaultyStorage(StorageBackend):
         return self.inner.path(key)
 
     def _enter(self, method: Method) -> Fault:
-        """Count the call; go wrong now, or return what goes wrong with the bytes."""
+        """Count the call; raise the fault now, or return it for the bytes."""
         with self._lock:
             self.calls[method] += 1
             due = [fault for fault in self.faults if fault.method == method and fault.nth in {0, self.calls[method]}]

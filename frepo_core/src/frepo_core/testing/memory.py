@@ -28,7 +28,7 @@ class MemoryStorage(StorageBackend):
     def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Read the whole content, then keep it."""
         if not is_key(key):
-            raise BlobNotFound(f"{key!r} is no key")
+            raise BlobNotFound(f"{key!r} is not a key")
         self._refuse_without_room(size)
         data = bytearray()
         for chunk in exactly(content, size):

@@ -7,7 +7,7 @@ from typing import BinaryIO, Protocol, cast
 
 CHUNK = 1 << 20
 
-# The length is prime, so that a part that is lost, doubled or moved changes what is read.
+# The length is prime, so that a lost, repeated or moved part changes the content.
 _BLOCK = random.Random(0).randbytes(1_000_003)  # wanted: the same bytes each time
 
 

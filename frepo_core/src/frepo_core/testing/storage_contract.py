@@ -1,11 +1,11 @@
 """What frepo expects of a storage backend, as tests that the backend's own tests inherit."""
 
-from ._storage_asking import AskingContract
+from ._storage_information import InformationContract
 from ._storage_reading import ReadingContract
 from ._storage_writing import WritingContract
 
 
-class StorageContract(ReadingContract, WritingContract, AskingContract):
+class StorageContract(ReadingContract, WritingContract, InformationContract):
     """Inherit it and override the fixtures `backend`, `unavailable_backend` and `driver_errors`.
 
     The other fixtures are capabilities and measures with a default::

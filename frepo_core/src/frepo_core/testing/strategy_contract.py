@@ -70,12 +70,12 @@ ROOMY = {
 
 
 def incoming(size: int = 5) -> IncomingVersion:
-    """Make the version that wants in."""
+    """Make the incoming version."""
     return IncomingVersion(size=size, created_at=MORNING)
 
 
 class StrategyContract:
-    """Inherit it and override `strategy`, and `evicts` where a full collection refuses."""
+    """Inherit from this class and override `strategy`; also `evicts` if a full collection refuses."""
 
     @pytest.fixture
     def strategy(self) -> CollectionStrategy:
@@ -84,7 +84,7 @@ class StrategyContract:
 
     @pytest.fixture
     def evicts(self) -> bool:
-        """Tell whether a full collection lets versions go, rather than refuse the new one.
+        """Whether a full collection evicts versions; else it refuses the new one.
 
         Where it depends on which: the fixture may ask for `name`, which is one of `FULL`.
         """

@@ -230,7 +230,7 @@ def test_a_strategy_whose_package_is_gone_is_no_bug(root, services, make_collect
 
     assert (answer.status_int, answer.json["error_code"]) == (503, 7016106)
     assert answer.headers["Retry-After"] == "30"
-    assert "uses the strategy 'keep_first', but no installed package brings it" in caplog.text
+    assert "uses the strategy 'keep_first', but no installed package provides it" in caplog.text
     assert numbers(root, collection) == [1]
 
 

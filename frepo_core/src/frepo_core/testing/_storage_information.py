@@ -1,4 +1,4 @@
-"""The storage contract, third part: what a backend tells of its blobs, and how it says that something is wrong."""
+"""The storage contract, part 3: information about blobs, and errors."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ OPERATIONS: dict[str, Callable[[StorageBackend], object]] = {
 }
 
 
-class AskingContract(StorageFixtures):
+class InformationContract(StorageFixtures):
     """Facts, capabilities and errors."""
 
     @pytest.mark.parametrize("size", [0, 1, 100_000])
@@ -137,7 +137,7 @@ class AskingContract(StorageFixtures):
     def test_a_storage_without_room_is_full(
         self, full_backend: StorageBackend, driver_errors: tuple[type[BaseException], ...]
     ) -> None:
-        """The client is told so, not that something broke."""
+        """The error names the missing blob, not a failure of the storage."""
         with pytest.raises(StorageFull) as caught:
             put(full_backend, KEY, pattern(0, 64 << 10))
 
@@ -155,7 +155,7 @@ def _fetch(url: str) -> tuple[bytes, str, str | None]:
 
 
 def _file_name(disposition: str) -> str | None:
-    """Find the name that a browser takes: the extended one goes before the plain one (RFC 6266, 4.3)."""
+    """Return the name that a browser uses: `filename*` takes precedence over `filename` (RFC 6266, 4.3)."""
     extended = re.search(r"filename\*=UTF-8''([^;]*)", disposition)
     plain = re.search(r'filename="([^"]*)"', disposition)
     return unquote(extended[1]) if extended else plain and plain[1]
