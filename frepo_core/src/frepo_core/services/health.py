@@ -1,4 +1,4 @@
-"""The health check: does the database answer, does the storage return what it stored, are blobs damaged?"""
+"""The health check: whether the database answers, the storage returns what it stored, and all blobs are sound."""
 
 import hmac
 import logging
