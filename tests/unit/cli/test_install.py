@@ -66,7 +66,7 @@ def test_a_command_that_fails_ends_it(console, line, said):
 
     assert done.returncode == 1
     assert said in done.stderr
-    assert f"{line.split()[0]} has failed" in done.stderr
+    assert f"{line.split()[0]} failed" in done.stderr
     assert console.count("token") == 0
 
 
