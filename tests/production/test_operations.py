@@ -113,7 +113,7 @@ def restored_in(folder):
 
 
 def test_what_cron_runs_is_fine_on_a_sound_service(local_site):
-    lines = re.findall(r"^[\d *]+ root  chronic (frepo .*)$", section("Keep bytes sound"), re.MULTILINE)
+    lines = re.findall(r"^[\d *]+ root  chronic (frepo .*)$", section("Verify and sweep regularly"), re.MULTILINE)
 
     done = run(lines, local_site.environment)
 
@@ -134,7 +134,7 @@ def test_without_a_database_the_keys_still_tell(local_site, state):
     local_site.push(local_site.collection(), os.urandom(100))
     storage = {"FS_LOCAL_DIRECTORY": local_site.environment["FS_LOCAL_DIRECTORY"]}
 
-    done = run(commands("The bad day"), state | storage)
+    done = run(commands("Troubleshooting"), state | storage)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(re.search(r"contents +\| +(\d+)", done.stdout)[1]) > 0
