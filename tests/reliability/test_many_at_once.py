@@ -9,7 +9,7 @@ import time
 import pytest
 
 from frepo_core.domain.limits import ONE, TOTAL
-from frepo_core.errors import FrepoError, RuleError, VersionConflictError
+from frepo_core.errors import CollectionFullError, FrepoError, VersionConflictError
 from frepo_core.testing.sources import Source
 from reliability.conftest import BIG
 from support.reliability.invariants import Ledger
@@ -126,7 +126,7 @@ def test_of_two_that_fit_alone_but_not_together_one_is_refused(world):
         outcomes = _at_once(lambda content, c=collection: world.push(c, content), [b"a" * 10, b"b" * 10])
 
         assert [1] == world.numbers(collection)
-        assert [RuleError] == [type(outcome) for outcome in outcomes if outcome != 1]
+        assert [CollectionFullError] == [type(outcome) for outcome in outcomes if outcome != 1]
 
 
 @pytest.mark.on("sqlite", "postgresql")

@@ -1,14 +1,11 @@
-"""The tree of refusals: each has a message for a person and a stable number for a machine; none knows HTTP."""
+"""Every error that frepo raises on purpose, each with a message for a person and a stable number for a program."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 
 class FrepoError(Exception):
-    """Base of everything that frepo raises on purpose.
-
-    `number` is stable: clients may rest on it. `docs/errors.md` lists all of them.
-    """
+    """Base of all errors. `number` is part of the API; `docs/errors.md` lists all numbers."""
 
     number: ClassVar[int] = 500
 
@@ -19,26 +16,23 @@ class FrepoError(Exception):
 
 
 class ConfigurationError(FrepoError):
-    """A setting, a plug-in or the environment does not allow a start, or a request; the message says what to change."""
+    """A setting, a plug-in or the environment prevents the start or a request. The message says what to change."""
 
     number = 7016106
 
 
 class PluginError(FrepoError):
-    """A plug-in broke its contract: a fault of the service, whose message names the package for the log."""
-
-
-# Requests that cannot be served as they are
+    """A plug-in violated its contract. The message names the package."""
 
 
 class AccessDeniedError(FrepoError):
-    """The token is missing, not valid here, or lacks a role."""
+    """The token is missing, invalid, or lacks a role."""
 
     number = 403
 
 
 class TooManyAttemptsError(FrepoError):
-    """A client has tried too many wrong passwords; `retry_after` is in seconds."""
+    """A client tried too many wrong passwords; `retry_after` is in seconds."""
 
     number = 4290
 
@@ -48,16 +42,15 @@ class TooManyAttemptsError(FrepoError):
 
 
 class NotFoundError(FrepoError):
-    """The named thing does not exist."""
+    """The named object does not exist."""
 
     number = 404
 
 
 class FieldsError(FrepoError):
-    """Some fields of the request are not acceptable.
+    """Some fields of the request are invalid.
 
-    `fields` maps names, in the spelling that clients know, to messages: `form.<field>`, and `form` for
-    the whole body.
+    `fields` maps names as clients know them to messages: `form.<field>`, or `form` for the whole body.
     """
 
     number = 400
@@ -68,38 +61,140 @@ class FieldsError(FrepoError):
 
 
 class MalformedRequestError(FrepoError):
-    """The request cannot be read: broken JSON, wrong charset, broken multipart, a length that does not fit."""
+    """The request cannot be parsed: invalid JSON or multipart, a wrong charset, or a wrong length."""
 
     number = 400
 
 
 class RuleError(FrepoError):
-    """A rule of collections or versions forbids it: one field, one text, a number of its own."""
+    """A rule of collections or versions forbids the request. `field` names the value, `text` is for programs."""
 
     def __init__(self, number: int, field: str, text: str, *, context: Mapping[str, Any] | None = None) -> None:
         super().__init__("Logic validation error", context=context)
-        self.number = number  # type: ignore[misc]  # the rules share one class, their numbers differ
+        self.number = number  # type: ignore[misc]  # plug-ins raise this class with numbers of their own
         self.field = field
         self.text = text
 
 
 class VersionConflictError(FrepoError):
-    """Another version came first, and the upload was bound to the one before (`If-Match`)."""
+    """The last version is not the one that the upload requires (`If-Match`)."""
 
     number = 4015
 
 
 class IdempotencyConflictError(FrepoError):
-    """An Idempotency-Key came again with other content."""
+    """An Idempotency-Key was sent again with other content."""
 
     number = 4016
 
 
-# Contents that are refused
+class CollectionRuleError(RuleError):
+    """Base of the service's own rules. Their numbers, fields and texts are part of the API."""
+
+    def __init__(self, *, context: Mapping[str, Any] | None = None) -> None:
+        super().__init__(self.number, self.field, self.text, context=context)
+
+
+class TooManyVersionsError(CollectionRuleError):
+    """More versions than the service or the collection allows; `max` is in the context."""
+
+    number, field, text = 4000, "maxBackupsCount", "max_backups_count_too_many"
+
+
+class CollectionSizeCeilingError(CollectionRuleError):
+    """The collection's size limit is above the service's ceiling."""
+
+    number, field, text = 4001, "maxCollectionSize", "max_collection_size_too_big"
+
+
+class VersionSizeCeilingError(CollectionRuleError):
+    """The version's size limit is above the service's ceiling."""
+
+    number, field, text = 4002, "maxOneVersionSize", "max_one_version_size_too_big"
+
+
+class CollectionSizeBelowVersionSizeError(CollectionRuleError):
+    """The collection's size limit is below the limit for one version."""
+
+    number, field, text = 4003, "maxCollectionSize", "max_collection_size_is_lower_than_single_element_size"
+
+
+class CollectionSizeBelowNeedError(CollectionRuleError):
+    """The collection's size limit is below the number of versions times the size of one."""
+
+    number, field, text = (
+        4003,
+        "maxCollectionSize",
+        "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items",
+    )
+
+
+class CollectionSizeBelowContentError(CollectionRuleError):
+    """The collection's new size limit is below the size of its versions."""
+
+    number, field, text = (
+        4004,
+        "maxCollectionSize",
+        "max_collection_size_is_smaller_than_real_sum_of_data_in_collection",
+    )
+
+
+class CollectionNotEmptyError(CollectionRuleError):
+    """A collection that has versions cannot be deleted."""
+
+    number, field, text = 4005, "collection", "collection_cannot_be_deleted_while_it_contains_not_deleted_versions"
+
+
+class VersionTooBigError(CollectionRuleError):
+    """The version is larger than the collection allows for one."""
+
+    number, field, text = 4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection"
+
+
+class CollectionFullError(CollectionRuleError):
+    """The version does not fit into the collection's size limit."""
+
+    number, field, text = 4007, "file", "new_version_makes_collection_too_big_on_disk"
+
+
+class DuplicateVersionError(CollectionRuleError):
+    """The collection has a version with the same content."""
+
+    number, field, text = 4008, "file", "backup_version_uploaded_twice"
+
+
+class InvalidCollectionIdError(CollectionRuleError):
+    """The chosen id of a collection is not a UUIDv4."""
+
+    number, field, text = 4011, "id", "custom_id_is_not_uuid_format"
+
+
+class VersionTooYoungError(CollectionRuleError):
+    """A version is younger than the collection's minimum retention."""
+
+    number, field, text = 4012, "minRetention", "version_is_younger_than_the_minimal_retention"
+
+
+class VersionTooSmallError(CollectionRuleError):
+    """The version is smaller than the collection's minimum."""
+
+    number, field, text = 4013, "file", "new_version_is_smaller_than_the_minimum"
+
+
+class VersionShrankError(CollectionRuleError):
+    """The version shrank more than the collection allows."""
+
+    number, field, text = 4014, "file", "new_version_shrank_too_much"
+
+
+class ForeignVersionError(CollectionRuleError):
+    """The version belongs to another collection."""
+
+    number, field, text = 400, "collection", "version_collection_mismatch"
 
 
 class TypeNotAllowedError(FrepoError):
-    """The sniffed type is in none of the token's lists."""
+    """The token does not allow the detected type."""
 
     number = 3000
 
@@ -111,19 +206,19 @@ class TooBigError(FrepoError):
 
 
 class EmptyContentError(FrepoError):
-    """There is no content at all."""
+    """The content is empty."""
 
     number = 60003
 
 
 class DigestMismatchError(FrepoError):
-    """The content is not what the client said that it sends."""
+    """The content does not match the digest that the client sent."""
 
     number = 60007
 
 
 class RemoteError(FrepoError):
-    """A URL could not be fetched (add-by-url); `reason` says why, in more detail than `message`."""
+    """A URL could not be fetched (add-by-url). `reason` has more detail than `message`."""
 
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
@@ -131,34 +226,31 @@ class RemoteError(FrepoError):
 
 
 class RemoteStatusError(RemoteError):
-    """The other server answered with an error (add-by-url)."""
+    """The remote server answered with an error (add-by-url)."""
 
     number = 60004
 
 
 class RemoteRefusedError(RemoteError):
-    """The URL may not be fetched, or cannot be reached (add-by-url)."""
+    """The URL is not allowed, or its server cannot be reached (add-by-url)."""
 
     number = 60005
 
 
 class RemoteFailedError(RemoteError):
-    """Fetcher broke on the way (add-by-url)."""
+    """The transfer failed before its end (add-by-url)."""
 
     number = 60006
 
 
-# The service itself cannot do it now
-
-
 class RemotesBusyError(FrepoError):
-    """As many URLs are being fetched as may be at once (add-by-url)."""
+    """The maximum number of URLs is being fetched already (add-by-url)."""
 
     number = 60008
 
 
 class ReadOnlyError(FrepoError):
-    """The service is set to read-only."""
+    """The service is in read-only mode."""
 
     number = 5000001
 
@@ -170,32 +262,32 @@ class DatabaseUnavailableError(FrepoError):
 
 
 class BytesMissingError(FrepoError):
-    """A record's bytes are not where they should be."""
+    """The bytes of a record are missing in the storage."""
 
     number = 7016105
 
 
 class SweepStoppedError(FrepoError):
-    """A sweep would delete more than is plausible; nothing was deleted. Only the console raises it: it has no number."""
+    """A sweep stopped before it deleted an implausible number of blobs. Only the console raises it."""
 
 
 class StorageError(FrepoError):
-    """Base of what a storage backend raises; the driver's own exception is its `__cause__`."""
+    """Base of the errors of storage backends. The driver's exception is the `__cause__`."""
 
 
-class BlobNotFound(StorageError):  # the contract's name
-    """No blob has this key."""
+class BlobNotFound(StorageError):  # plug-ins know this name
+    """There is no blob with this key."""
 
     number = 7016105
 
 
-class StorageUnavailable(StorageError):  # the contract's name
-    """The storage cannot be reached, refuses to work, or broke while working. Trying later may help."""
+class StorageUnavailable(StorageError):  # plug-ins know this name
+    """The storage cannot be reached, or failed. Trying again later may help."""
 
     number = 7016103
 
 
-class StorageFull(StorageError):  # the contract's name
-    """The storage, or the disk for temporary files, has no room left."""
+class StorageFull(StorageError):  # plug-ins know this name
+    """The storage or the disk for temporary files is full."""
 
     number = 7016104

@@ -18,7 +18,7 @@ def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
         count=asked.get(COUNT, defaults.count), one=asked.get(ONE, defaults.one), total=asked.get(TOTAL, defaults.total)
     )
     try:
-        check_limits(limits, ceilings=ceilings, asked=asked, stored=stored)
+        check_limits(limits, ceilings=ceilings, requested=asked, stored=stored)
     except RuleError as error:
         return error.number, error.field, error.text, error.context
     return None

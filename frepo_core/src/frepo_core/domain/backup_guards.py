@@ -1,18 +1,21 @@
-"""Guards of a collection: against the empty dump, and against losing versions too soon. All off by default."""
+"""A collection's guards: against empty or broken dumps, and against the early deletion of versions. Off by default."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from frepo_core.errors import RuleError
+from frepo_core.errors import RuleError, VersionShrankError, VersionTooSmallError
 
 GuardAction = Literal["refuse", "keep"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guards:
-    """`min_retention`: younger versions never leave. `min_version_size` (bytes) and `max_shrink_percent` tell a
-    suspicious version, which `action` refuses, or keeps without letting another go. 0 is off.
+    """The guards of one collection; 0 switches a guard off.
+
+    Versions younger than `min_retention` are not deleted. A version is suspicious if it is smaller than
+    `min_version_size` (bytes), or if it shrank by more than `max_shrink_percent`. The `action` on a suspicious version:
+    `refuse` it, or `keep` it if no other version has to be deleted for it.
     """
 
     min_retention: timedelta = timedelta()
@@ -20,19 +23,17 @@ class Guards:
     max_shrink_percent: int = 0
     action: GuardAction = "refuse"
 
-    def suspicion(self, size: int, previous: int | None) -> RuleError | None:
-        """Return what speaks against a version of `size` bytes after one of `previous` bytes (None: the first)."""
+    def find_violation(self, size: int, previous: int | None) -> RuleError | None:
+        """Return the guard that a version of `size` bytes violates, or None.
+
+        `previous` is the size of the version before, in bytes, None for the first version.
+        """
         if size < self.min_version_size:
-            return RuleError(4013, "file", "new_version_is_smaller_than_the_minimum")
+            return VersionTooSmallError()
         if self.max_shrink_percent and previous and size * 100 < previous * (100 - self.max_shrink_percent):
-            return RuleError(4014, "file", "new_version_shrank_too_much")
+            return VersionShrankError()
         return None
 
     def protects(self, created_at: datetime, *, now: datetime) -> bool:
-        """Tell whether a version may not leave yet; one from the future is protected, as clocks can jump."""
+        """Return whether a version is too young to be deleted. One from the future is, because clocks can jump."""
         return bool(self.min_retention) and now - created_at < self.min_retention
-
-
-def retained() -> RuleError:
-    """Make the refusal of what would let a version go that is younger than the minimal retention."""
-    return RuleError(4012, "minRetention", "version_is_younger_than_the_minimal_retention")

@@ -26,7 +26,13 @@ from frepo_core.db.models import Blob, Collection, File, Version
 from frepo_core.domain.identity import Identity, actor, new_uuid4
 from frepo_core.domain.mime_types import fits_token
 from frepo_core.domain.naming import version_name
-from frepo_core.errors import RuleError, TypeNotAllowedError, VersionConflictError
+from frepo_core.errors import (
+    CollectionFullError,
+    DuplicateVersionError,
+    TypeNotAllowedError,
+    VersionConflictError,
+    VersionTooBigError,
+)
 from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
 from frepo_core.settings import Settings
 
@@ -38,7 +44,7 @@ from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..files.files import insert_file, token_size_limit
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
-from .rotation import collection_too_large, find_violated_guard, make_room, version_too_large
+from .rotation import find_violated_guard, make_room
 from .versions import delete_versions, lock_collection, select_with_files
 
 log = logging.getLogger(__name__)
@@ -122,8 +128,8 @@ class AddVersion:
         """Return the limits for the size of one version: the token's and the collection's."""
         return (
             token_size_limit(by),
-            Limit(size=collection.limits.one, refuse=version_too_large),
-            Limit(size=collection.limits.total, refuse=collection_too_large),
+            Limit(size=collection.limits.one, refuse=VersionTooBigError),
+            Limit(size=collection.limits.total, refuse=CollectionFullError),
         )
 
     def check(self, collection: CollectionRecord, size: int, *, after: int | None) -> None:
@@ -151,7 +157,7 @@ class AddVersion:
         collection = CollectionRecord.of(row)
         _check_last_number(collection, after)
         if self._refuses_duplicates and _has_content(session, row.id, blob):
-            raise RuleError(4008, "file", "backup_version_uploaded_twice")
+            raise DuplicateVersionError()
         violation = find_violated_guard(session, collection, blob.size)
         incoming = IncomingVersion(size=blob.size, created_at=now)
         evicted = make_room(session, self._plugins, collection, incoming, violation=violation)

@@ -14,7 +14,7 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
 from frepo_core.domain.roles import Role
-from frepo_core.errors import AccessDeniedError, FieldsError, RuleError
+from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError, InvalidCollectionIdError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
@@ -82,7 +82,7 @@ class Collections:
         _check_roles(change, by)
         self._check_strategy(change.strategy)
         limits = self._limits(change.limits, self._ceilings)
-        check_limits(limits, ceilings=self._ceilings, asked=change.limits)
+        check_limits(limits, ceilings=self._ceilings, requested=change.limits)
         row = Collection(
             id=_new_id(change.id),
             max_backups_count=limits.count,
@@ -130,7 +130,7 @@ class Collections:
             row = _find(session, collection_id, lock=True)
             current = CollectionRecord.of(row)
             limits = self._limits(change.limits, current.limits)
-            check_limits(limits, ceilings=self._ceilings, asked=change.limits, stored=row.stored_size)
+            check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size)
             row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
                 limits.count,
                 limits.one,
@@ -157,9 +157,7 @@ class Collections:
         def work(session: Session) -> CollectionRecord:
             row = _find(session, collection_id, lock=True)
             if row.versions_count:
-                raise RuleError(
-                    4005, "collection", "collection_cannot_be_deleted_while_it_contains_not_deleted_versions"
-                )
+                raise CollectionNotEmptyError()
             if not simulate:
                 session.execute(delete(CollectionToken).where(CollectionToken.collection_id == row.id))
                 session.delete(row)
@@ -262,7 +260,7 @@ def _new_id(chosen: str | None) -> str:
         return new_uuid4()
     canonical = parse_uuid4(chosen.lower())
     if canonical is None:
-        raise RuleError(4011, "id", "custom_id_is_not_uuid_format")
+        raise InvalidCollectionIdError()
     return canonical
 
 

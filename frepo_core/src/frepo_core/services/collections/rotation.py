@@ -7,9 +7,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
-from frepo_core.domain.backup_guards import retained
-from frepo_core.domain.limits import COUNT
-from frepo_core.errors import RuleError
+from frepo_core.errors import (
+    CollectionFullError,
+    RuleError,
+    TooManyVersionsError,
+    VersionTooBigError,
+    VersionTooYoungError,
+)
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 from ..records import CollectionRecord
@@ -51,7 +55,7 @@ def make_room(
     if evicted and violation:
         raise violation
     if any(collection.guards.protects(version.created_at, now=incoming.created_at) for version in evicted):
-        raise retained()
+        raise VersionTooYoungError()
     return evicted
 
 
@@ -65,31 +69,21 @@ def find_violated_guard(session: Session, collection: CollectionRecord, size: in
         return None
     query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
     trusted = query.where(Version.collection_id == collection.id, Version.is_suspicious.is_not(True))
-    return guards.suspicion(size, session.scalar(trusted.order_by(Version.number.desc()).limit(1)))
+    return guards.find_violation(size, session.scalar(trusted.order_by(Version.number.desc()).limit(1)))
 
 
 def check_size_limits(collection: CollectionRecord, size: int) -> None:
     """Raise `RuleError` if a version of `size` bytes would not fit even into the empty collection."""
     if collection.limits.one and size > collection.limits.one:
-        raise version_too_large()
+        raise VersionTooBigError()
     if collection.limits.total and size > collection.limits.total:
-        raise collection_too_large()
-
-
-def version_too_large() -> RuleError:
-    """Return the error for a version that is larger than the limit for one version."""
-    return RuleError(4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection")
-
-
-def collection_too_large() -> RuleError:
-    """Return the error for a version that would exceed the limit for the collection's size."""
-    return RuleError(4007, "file", "new_version_makes_collection_too_big_on_disk")
+        raise CollectionFullError()
 
 
 def _collection_full(collection: CollectionRecord) -> RuleError:
     if collection.limits.count and collection.versions_count >= collection.limits.count:
-        return RuleError(4000, COUNT, "max_backups_count_too_many", context={"max": collection.limits.count})
-    return collection_too_large()
+        return TooManyVersionsError(context={"max": collection.limits.count})
+    return CollectionFullError()
 
 
 class LazyVersions(Sequence[VersionInfo]):

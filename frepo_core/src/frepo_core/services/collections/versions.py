@@ -8,11 +8,10 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version
-from frepo_core.domain.backup_guards import retained
 from frepo_core.domain.identity import Identity, actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.domain.roles import Role
-from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, RuleError
+from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionError, NotFoundError, VersionTooYoungError
 
 from ..access.passwords import Passwords
 from ..blobs.lifecycle import Blobs
@@ -83,7 +82,7 @@ class Versions:
             collection = lock_collection(session, collection_id)
             row = _find_for_deletion(session, collection_id, name)
             if CollectionRecord.of(collection).guards.protects(row.created_at, now=utc_now()):
-                raise retained()
+                raise VersionTooYoungError()
             facts = VersionRecord.of(row)
             if simulate:
                 return facts, []
@@ -120,7 +119,7 @@ def _find_for_deletion(session: Session, collection_id: str, name: str) -> Versi
     if row is None:
         raise FieldsError({"form.version": ["version_no_longer_exists"]})
     if row.collection_id != collection_id:
-        raise RuleError(400, "collection", "version_collection_mismatch")
+        raise ForeignVersionError()
     return row
 
 

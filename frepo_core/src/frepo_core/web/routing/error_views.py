@@ -74,7 +74,7 @@ def error_body(request: FrepoRequest, message: str, number: int, status: int, /,
 
 def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
     status = status_of(error)
-    if type(error) not in STATUS:
+    if type(error) not in STATUS and not isinstance(error, errors.RuleError):
         return _bug(error, request)
     if status in {403, 429}:
         _log_refusal(request, error.message)
