@@ -31,11 +31,17 @@ hypothesis.settings.register_profile("frepo", deadline=None)
 hypothesis.settings.load_profile("frepo")
 
 
+# The fixtures that start a server as a process.
+SERVER_FIXTURES = {"nursery", "postgresql_server", "mariadb_server"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what only frepo-server does where the services run under stock waitress."""
-    for item in items if IS_STOCK else []:
-        if item.get_closest_marker("own_server"):
-            item.add_marker(pytest.mark.skip(reason="FREPO_TEST_SERVER=stock: this is what frepo-server adds"))
+    """Mark the tests that start a server; skip what only frepo-server does if services run under stock waitress."""
+    for item in items:
+        if isinstance(item, pytest.Function) and SERVER_FIXTURES.intersection(item.fixturenames):
+            item.add_marker(pytest.mark.server)
+        if IS_STOCK and item.get_closest_marker("own_server"):
+            item.add_marker(pytest.mark.skip(reason="FREPO_TEST_SERVER=stock: only frepo-server does this"))
 
 
 @pytest.fixture

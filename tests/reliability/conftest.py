@@ -1,48 +1,15 @@
 """A world on each database, whose invariants are checked at the end of every test."""
 
-import contextlib
 import io
 import logging
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 
-from frepo_core.db import migrations
-from frepo_core.plugins import PluginRegistry
-from frepo_core.services.container import Services, assemble
+from frepo_core.services.container import Services
 from support.reliability.world import World
-
-BIG = os.environ.get("FREPO_TEST_BIG") == "1"
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run on SQLite, and with the mark `on` on the databases that it names."""
-    mark = metafunc.definition.get_closest_marker("on")
-    if mark and "database_url" in metafunc.fixturenames:
-        metafunc.parametrize("database_url", mark.args, indirect=True)
-
-
-@pytest.fixture
-def database_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
-    """The URL of a database whose tables are empty, or not made yet."""
-    kind = getattr(request, "param", "sqlite")
-    if kind not in request.config.getoption("--databases").split(","):
-        pytest.skip(f"{kind} was left out by --databases")
-    if kind == "sqlite":
-        return f"sqlite:///{tmp_path}/frepo.db"
-    return str(request.getfixturevalue(f"{kind}_server").emptied())
-
-
-@contextlib.contextmanager
-def services_over(ini: dict[str, str], plugins: PluginRegistry) -> Iterator[Services]:
-    """Services over a database of the test's own, wherever it is."""
-    services = assemble(ini, {}, plugins)
-    migrations.upgrade(services.database.engine)
-    yield services
-    services.database.engine.dispose()
 
 
 @pytest.fixture

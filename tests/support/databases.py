@@ -23,14 +23,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "database_kind" in metafunc.fixturenames:
-        metafunc.parametrize("database_kind", metafunc.config.getoption("--databases").split(","), indirect=True)
+    """Run a test on SQLite, or on the databases that its mark `databases` names; without a name on all of them."""
+    mark = metafunc.definition.get_closest_marker("databases")
+    if mark and "database_kind" in metafunc.fixturenames:
+        if unknown := set(mark.args) - set(ALL):
+            raise pytest.UsageError(f"{metafunc.definition.nodeid}: unknown databases {sorted(unknown)}, known: {ALL}")
+        chosen = metafunc.config.getoption("--databases").split(",")
+        kinds = [kind for kind in mark.args or ALL if kind in chosen]
+        metafunc.parametrize("database_kind", kinds, indirect=True)
 
 
 @pytest.fixture
 def database_kind(request: pytest.FixtureRequest) -> str:
     """The database that this test runs on."""
-    return str(request.param)
+    return str(getattr(request, "param", "sqlite"))
 
 
 @pytest.fixture

@@ -1,17 +1,19 @@
 """A client of the services in this process that keeps a ledger of what it was told."""
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from io import BytesIO
 from typing import Any
 
+from frepo_core.db import migrations
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import StorageBackend
+from frepo_core.plugins import PluginRegistry, StorageBackend
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.collections.collections import CollectionChange
-from frepo_core.services.container import Services
+from frepo_core.services.container import Services, assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.maintenance import SweepReport, VerifyReport, sweep, verify
@@ -111,3 +113,12 @@ class World:
 
     def check(self, *, log: str = "", swept: bool = False, rotten: Iterable[str] = ()) -> None:
         assert_invariants(self.services, self.ledger, log=log, swept=swept, rotten={*rotten, *self.spoilt})
+
+
+@contextlib.contextmanager
+def services_over(ini: dict[str, str], plugins: PluginRegistry) -> Iterator[Services]:
+    """Open services over the database that the settings name."""
+    services = assemble(ini, {}, plugins)
+    migrations.upgrade(services.database.engine)
+    yield services
+    services.database.engine.dispose()

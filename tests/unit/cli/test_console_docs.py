@@ -8,7 +8,7 @@ import pytest
 from cliff.show import ShowOne
 
 from frepo_core.cli.app import FrepoApp
-from unit.cli.conftest import ROOT
+from support.paths import ROOT
 
 SECTIONS = dict(
     re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", (ROOT / "docs/console.md").read_text(), re.MULTILINE | re.DOTALL)

@@ -16,6 +16,8 @@ from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 from support.reliability.upgrading import revisions, upgrade_to
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def engine(database_url):

@@ -13,6 +13,8 @@ from frepo_core.services.collections.collections import CollectionChange
 from frepo_core.services.files.listing import CollectionSearch, FileSearch
 from support import crowd
 
+pytestmark = pytest.mark.databases
+
 COUNT = 20_000
 LARGE = {"blob", "file", "file_tag", "collection", "collection_token", "version", "token", "upload"}
 # Walked from its newest end, as far as the page goes.

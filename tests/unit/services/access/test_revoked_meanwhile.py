@@ -7,6 +7,8 @@ from frepo_core.errors import AccessDeniedError
 from frepo_core.services.collections.collections import CollectionChange
 from frepo_core.services.files.listing import CollectionSearch
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.mark.parametrize("simulate", [False, True])
 def test_a_token_that_was_revoked_meanwhile_creates_no_collection(services, identify, make_token, simulate):

@@ -7,6 +7,8 @@ import pytest
 from frepo_core.errors import ConfigurationError
 from frepo_core.services.access import token_phrase
 
+pytestmark = pytest.mark.databases
+
 
 def test_processes_that_start_at_the_same_time_agree_on_one_value(services):
     def start(_):

@@ -6,6 +6,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, NotFoundError, StorageUnavailable
 from frepo_core.testing import Fail
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def once(identify):

@@ -14,6 +14,8 @@ from sqlalchemy.exc import OperationalError
 from frepo_core.errors import DatabaseUnavailableError
 from support.servers import ears
 
+pytestmark = pytest.mark.databases
+
 LOST = sqlite3.OperationalError("server closed the connection unexpectedly")
 
 

@@ -11,6 +11,8 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError, StorageUnavailable
 from frepo_core.testing import Fail
 
+pytestmark = pytest.mark.databases
+
 
 def read(services, name):
     with services.downloads.open(services.files.find(name).blob) as content:

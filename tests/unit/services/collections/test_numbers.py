@@ -6,6 +6,8 @@ from frepo_core.domain.limits import ONE
 from frepo_core.errors import RuleError, StorageUnavailable
 from frepo_core.testing import Fail
 
+pytestmark = pytest.mark.databases
+
 
 def test_the_number_of_a_deleted_newest_version_is_not_used_again(services, make_collection, push, numbers):
     collection = make_collection()

@@ -13,6 +13,8 @@ from frepo_core.errors import StorageUnavailable
 from frepo_core.services.content.verified_reader import VerifiedFile
 from frepo_core.services.records import BlobRecord
 
+pytestmark = pytest.mark.databases
+
 CONTENT = bytes(range(256)) * 4
 TAKEN = st.lists(st.integers(1, 200), min_size=1, max_size=30)
 CHECKSUMS = st.sampled_from([xxhash.xxh3_128(CONTENT).hexdigest(), None])

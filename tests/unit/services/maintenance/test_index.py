@@ -1,6 +1,10 @@
 from io import BytesIO
 
+import pytest
+
 from frepo_core.services.maintenance import read_index
+
+pytestmark = pytest.mark.databases
 
 
 def test_the_keys_tell_contents_and_what_the_database_lacks(services, backend, add):

@@ -10,6 +10,8 @@ from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.maintenance import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage, Truncate
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def migrator(services, memory):

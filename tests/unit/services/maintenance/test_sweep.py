@@ -13,6 +13,8 @@ from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
 from frepo_core.services.maintenance import Migrator, sweep
 
+pytestmark = pytest.mark.databases
+
 DAY = 86_400
 OLD, YOUNG = fresh_key("ab" * 32), fresh_key("cd" * 32)
 

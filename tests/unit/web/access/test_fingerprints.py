@@ -11,6 +11,8 @@ from frepo_core.domain.signatures import fingerprint
 from frepo_core.services.access.tokens import NewToken
 from support.answers import CHOSEN_TOKEN
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def generate(root):

@@ -10,6 +10,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.access.password_attempts import PasswordAttempts
 from support.client import COLLECTIONS, stored, with_settings
 
+pytestmark = pytest.mark.databases
+
 RIGHT = "right-5ecre7"
 
 

@@ -58,6 +58,7 @@ def test_a_year_has_four_digits(root):
     assert answer.json["expires"] == "0987-06-05 00:00:00"
 
 
+@pytest.mark.databases
 def test_a_generated_token_works(root, app):
     token = generate(root, "upload.all").json["tokenId"]
     answer = Client(app, token).upload()
@@ -65,6 +66,7 @@ def test_a_generated_token_works(root, app):
     assert answer.status_int == 200
 
 
+@pytest.mark.databases
 def test_a_lookup_tells_all_of_a_token(root):
     data = {
         "tags": ["B", "a"],
@@ -91,6 +93,7 @@ def test_a_lookup_tells_all_of_a_token(root):
     }
 
 
+@pytest.mark.databases
 def test_a_lookup_tells_expired_tokens_too(root, make_token):
     answer = look_up(root, make_token(expires="2001-01-01"))
 
@@ -127,6 +130,7 @@ def test_a_relative_end_counts_from_now(root, expires, minutes):
     assert lifetime(answer) == minutes
 
 
+@pytest.mark.databases
 def test_ten_years_end_on_the_same_day(root):
     answer = generate(root, expires="+10 years")
 
@@ -139,6 +143,7 @@ def test_tomorrow_is_the_next_midnight(root):
     assert answer.json["expires"] == f"{datetime.now(UTC).date() + timedelta(days=1)} 00:00:00"
 
 
+@pytest.mark.databases
 def test_never_is_null(root):
     answer = generate(root, expires="never")
 
@@ -260,6 +265,7 @@ def test_a_chosen_id_is_a_uuid4(root, chosen):
     assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_expects_to_be_uuidv4_format"]})
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("again", [CHOSEN_TOKEN, CHOSEN_TOKEN.upper()])
 def test_a_taken_id_is_refused(root, again):
     generate(root, id=CHOSEN_TOKEN)
@@ -275,6 +281,7 @@ def test_a_token_is_stored_under_an_hmac_only(services, root, tmp_path):
     assert not any(CHOSEN_TOKEN.encode() in path.read_bytes() for path in tmp_path.glob("frepo.db*"))
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 @pytest.mark.parametrize("token", [NOBODY, "x", "a" * 1000, "\0"])
 def test_an_unknown_token_is_not_found(root, method, token):
@@ -290,6 +297,7 @@ def test_the_right_is_checked_before_the_token_is_looked_for(holder, method):
     assert answer.status_int == 403
 
 
+@pytest.mark.databases
 def test_revoking_tells_what_is_gone(root, make_token):
     token = make_token(expires="2030-01-01")
     answer = root.delete(f"/auth/token/{token}")
@@ -300,6 +308,7 @@ def test_revoking_tells_what_is_gone(root, make_token):
     )
 
 
+@pytest.mark.databases
 def test_a_revoked_token_opens_nothing(root, uploader):
     root.delete(f"/auth/token/{uploader.token}")
 
@@ -319,12 +328,14 @@ def test_an_administrators_token_is_safe_from_others(holder, admin):
     assert answer.status_int == 403
 
 
+@pytest.mark.databases
 def test_an_administrator_revokes_another(root, make_token):
     answer = root.delete(f"/auth/token/{make_token(Role.ADMINISTRATOR)}")
 
     assert answer.status_int == 200
 
 
+@pytest.mark.databases
 def test_revoking_takes_the_token_off_every_collection(root, member, collection):
     caller = member(Role.LIST_VERSIONS)
     root.delete(f"/auth/token/{caller.token}")
@@ -334,6 +345,7 @@ def test_revoking_takes_the_token_off_every_collection(root, member, collection)
     assert answer.json["data"]["tokens_count"] == 2
 
 
+@pytest.mark.databases
 def test_a_collection_survives_its_creators_token(app, make_token, root):
     creator = Client(app, make_token(Role.CREATE_COLLECTIONS))
     collection = creator.create().json["collection"]["id"]
@@ -348,6 +360,7 @@ def test_roles_are_listed_with_what_they_allow(holder):
     assert answer.json == {"roles": {role.value: role.description for role in Role}}
 
 
+@pytest.mark.databases
 def test_clearing_removes_the_expired_ones_only(root, make_token):
     gone, stays = make_token(expires="2001-01-01"), make_token(expires="2100-01-01")
     root.get("/jobs/token/expired/clear")
@@ -355,6 +368,7 @@ def test_clearing_removes_the_expired_ones_only(root, make_token):
     assert [look_up(root, token).status_int for token in (gone, stays, root.token)] == [404, 200, 200]
 
 
+@pytest.mark.databases
 def test_clearing_tells_fingerprints_and_ends(root, make_token, services):
     token = make_token(expires="2001-01-01")
     fingerprint = services.tokens.look_up(token).fingerprint
@@ -370,12 +384,14 @@ def test_clearing_never_tells_a_token(root, make_token):
     assert token not in answer.text
 
 
+@pytest.mark.databases
 def test_clearing_nothing_is_fine(root):
     answer = root.get("/jobs/token/expired/clear")
 
     assert (answer.status_int, set(answer.json), answer.json["log"]) == (200, {"message", "log"}, [])
 
 
+@pytest.mark.databases
 def test_the_end_has_no_fractions(root):
     answer = generate(root, expires="+1 hour")
 

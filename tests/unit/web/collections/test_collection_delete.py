@@ -5,6 +5,8 @@ import pytest
 from support.answers import GONE
 from support.client import COLLECTIONS, refusal
 
+pytestmark = pytest.mark.databases
+
 
 def test_a_deleted_collection_is_told(root, collection):
     before = root.get(f"{COLLECTIONS}/{collection}").json["collection"]

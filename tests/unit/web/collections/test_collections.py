@@ -10,6 +10,8 @@ from frepo_core.domain.roles import Role
 from support.answers import CHOSEN, COUNT, GONE, SMALL
 from support.client import COLLECTIONS
 
+pytestmark = pytest.mark.databases
+
 
 def test_a_created_collection_is_answered_in_its_envelope(root):
     answer = root.create(description="nightly", filename="dump.sql.gz", **SMALL)

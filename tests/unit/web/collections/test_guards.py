@@ -9,6 +9,8 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Version
 from frepo_core.domain.roles import Role
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def collection(app, admin):

@@ -7,6 +7,8 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Collection
 from frepo_core.domain.roles import Role
 
+pytestmark = pytest.mark.databases
+
 TODAY = utc_now().date()
 
 

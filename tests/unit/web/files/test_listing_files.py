@@ -2,6 +2,8 @@ import pytest
 
 from frepo_core.domain.roles import Role
 
+pytestmark = pytest.mark.databases
+
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
 MASKED = {
     "publicUrl": "",

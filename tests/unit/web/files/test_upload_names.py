@@ -68,6 +68,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(("name", "stored", "encoded"), NAMES)
 def test_a_name_of_any_script_is_kept_and_stored_in_ascii(app, uploader, root, name, stored, encoded):
     nfd = unicodedata.normalize("NFD", name)
@@ -89,6 +90,7 @@ def test_a_plain_name_is_sent_back_as_before(app, uploader):
     assert download.headers["Content-Disposition"] == 'inline; filename="a (1) [x]!,@$+_-.txt"'
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("name", ["\u0301", "'", "\u0e47\u0e48"])
 def test_a_name_without_letters_has_a_stored_name(app, uploader, name):
     answer = uploader.upload(b"hello", name).json
@@ -97,6 +99,7 @@ def test_a_name_without_letters_has_a_stored_name(app, uploader, name):
     assert re.fullmatch(HELLO[:10] + r"[a-zA-Z0-9._-]+", answer["filename"])
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("character", ["ż", "\ufdfa", "\U00020000", "北"])
 def test_the_longest_names_of_files_and_versions_fit(uploader, root, make_collection, character):
     name = character * 193 + ".sql.gz"
@@ -110,6 +113,7 @@ def test_the_longest_names_of_files_and_versions_fit(uploader, root, make_collec
     assert version["filename"].endswith("-v1.sql.gz")
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("search", "is_found"),
     [

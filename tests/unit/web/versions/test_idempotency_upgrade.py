@@ -8,6 +8,8 @@ from sqlalchemy import delete
 from frepo_core.db import utc_now
 from frepo_core.db.models import Upload
 
+pytestmark = pytest.mark.databases
+
 COLLECTION, FILE = "0f0e7c9a-4d0b-4a52-8a44-6b1f5a3f7c11", "file"
 
 

@@ -12,6 +12,8 @@ from support.answers import COUNT, HELLO
 from support.client import COLLECTIONS, with_settings
 from support.samples import HTML, PNG
 
+pytestmark = pytest.mark.databases
+
 ALERT = "alert_when_backup_limit_reached"
 EXCEEDS_ONE = "new_version_exceeds_single_element_limit_specified_for_this_collection"
 EXCEEDS_ALL = "new_version_makes_collection_too_big_on_disk"

@@ -5,6 +5,8 @@ import pytest
 from support.answers import NOBODY
 from support.client import COLLECTIONS
 
+pytestmark = pytest.mark.databases
+
 
 def test_a_deleted_version_is_told(root, three):
     answer = root.delete(f"{three}/v2")

@@ -6,8 +6,8 @@ import pytest
 
 from frepo_core.errors import StorageFull
 from frepo_core.testing.sources import Source
-from reliability.conftest import services_over
 from support.reliability.invariants import assert_unchanged
+from support.reliability.world import services_over
 from support.servers.disks import small_disk
 
 SIZES = {"storage": "2m", "temporary": "1m", "database": "2m"}

@@ -9,14 +9,14 @@ import time
 import pytest
 
 from frepo_core.services.blobs.failpoints import ENVIRONMENT, POINTS
-from reliability.conftest import BIG
 from support.reliability.invariants import Ledger, digest_of, eventually
 from support.reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
 from support.reliability.world import World
+from support.scale import IS_BIG
 from support.servers.nursery import ForkedService
 from support.wire import blob_files
 
-KILLS = 200 if BIG else 12
+KILLS = 200 if IS_BIG else 12
 ROUNDS = 8  # kills between two looks at everything
 
 

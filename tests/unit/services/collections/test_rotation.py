@@ -24,6 +24,8 @@ from frepo_core.services.content.ingest import Incoming
 from frepo_core.testing import Fail, Truncate
 from frepo_core.testing.sources import Source
 
+pytestmark = pytest.mark.databases
+
 
 def broken(*_):
     raise OperationalError("", {}, sqlite3.OperationalError("disk I/O error"))

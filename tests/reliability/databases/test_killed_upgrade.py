@@ -12,12 +12,14 @@ from sqlalchemy import insert, inspect, select, text
 from frepo_core.db import make_engine, migrations, name_index, utc_now
 from frepo_core.db.models import Base, Token
 from frepo_core.errors import ConfigurationError
-from reliability.conftest import BIG
 from support.reliability.upgrading import upgrade_to
+from support.scale import IS_BIG
 from support.servers.nursery import Child
 
+pytestmark = pytest.mark.databases
+
 # From nothing, and at each statement, only in the full form.
-STARTS, STEPS = (["nothing", "0001"], {}) if BIG else (["0001"], {"sqlite": 13, "postgresql": 13, "mysql": 8})
+STARTS, STEPS = (["nothing", "0001"], {}) if IS_BIG else (["0001"], {"sqlite": 13, "postgresql": 13, "mysql": 8})
 KILLED, FINISHED = -signal.SIGKILL, 9
 ROW = {
     "key": "k" * 64,

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import make_url
 
 
-@pytest.mark.on("sqlite", "postgresql", "mariadb")
+@pytest.mark.databases
 def test_the_services_are_on_the_database_that_the_test_names(services, database_url):
     named, url = make_url(database_url), services.database.engine.url
 

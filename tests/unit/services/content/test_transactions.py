@@ -15,6 +15,8 @@ from frepo_core.services.container import assemble
 from frepo_core.testing import Stall
 from frepo_core.testing.sources import Source
 
+pytestmark = pytest.mark.databases
+
 
 class CountingStream(BytesIO):
     """Counts the bytes that are read, and how often its start was."""

@@ -12,6 +12,8 @@ from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.services.blobs.blob_write import BlobVanishedError
 from frepo_core.testing import Fail
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def delete(services, sender):

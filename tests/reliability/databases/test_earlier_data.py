@@ -17,6 +17,8 @@ from support.client import Client
 from support.reliability.stored_data import WRONG_BYTES, check, store
 from support.reliability.upgrading import revisions, upgrade_to
 
+pytestmark = pytest.mark.databases
+
 PHRASE = "phrase-5ecre7"
 
 

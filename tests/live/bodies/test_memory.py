@@ -3,18 +3,18 @@
 import functools
 import hashlib
 import http.client
-import os
 import threading
 import time
 
 import pytest
 
 from frepo_core.testing.sources import CHUNK, pattern
+from support.scale import IS_BIG
 from support.servers.nursery import ScriptService
 from support.wire import Client, peak_memory, temporary_files
 
 MIB = 1 << 20
-SIZE = (4096 if os.environ.get("FREPO_TEST_BIG") == "1" else 512) * MIB
+SIZE = (4096 if IS_BIG else 512) * MIB
 AT_MOST = 150
 
 

@@ -2,9 +2,13 @@
 
 import hashlib
 
+import pytest
+
 from frepo_core.domain.roles import Role
 from support.answers import HELLO
 from support.client import stored
+
+pytestmark = pytest.mark.databases
 
 
 def test_the_same_content_under_any_name_answers_with_the_file_that_is_there(uploader):

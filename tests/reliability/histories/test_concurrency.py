@@ -11,15 +11,15 @@ import pytest
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import CollectionFullError, FrepoError, VersionConflictError
 from frepo_core.testing.sources import Source
-from reliability.conftest import BIG
 from support.reliability.invariants import Ledger
 from support.reliability.real import Caller, assert_holds_after_sweep, in_threads
+from support.scale import IS_BIG
 from support.servers.nursery import ForkedService
 from support.servers.service import Service
 
-SECONDS = 60 if BIG else 2
-CLIENTS = 50 if BIG else 12
-PROCESSES = 4 if BIG else 2
+SECONDS = 60 if IS_BIG else 2
+CLIENTS = 50 if IS_BIG else 12
+PROCESSES = 4 if IS_BIG else 2
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def callers(crowd):
     return [Caller(service, ledger) for service in crowd]
 
 
-@pytest.mark.on("sqlite", "postgresql", "mariadb")
+@pytest.mark.databases
 def test_a_crowd_breaks_no_promise(crowd, callers):
     """Pushes, equal contents, deletions, edits and downloads, all at once, on three small collections."""
     ledger = callers[0].ledger
@@ -94,7 +94,7 @@ def _read_whole(caller, collection):
     return 200
 
 
-@pytest.mark.on("postgresql")
+@pytest.mark.databases("postgresql")
 def test_limits_that_change_under_fire_hold_for_the_next_version(crowd, callers):
     collection, ledger = callers[0].collection(3), callers[0].ledger
     end = time.monotonic() + SECONDS / 2
@@ -119,7 +119,7 @@ def test_limits_that_change_under_fire_hold_for_the_next_version(crowd, callers)
     assert (200, 2) == (status, kept)
 
 
-@pytest.mark.on("sqlite", "postgresql")
+@pytest.mark.databases("sqlite", "postgresql")
 def test_of_two_that_fit_alone_but_not_together_one_is_refused(world):
     for _ in range(10):
         collection = world.collection(0, limits={ONE: 10, TOTAL: 15}, strategy="alert_when_backup_limit_reached")
@@ -129,7 +129,7 @@ def test_of_two_that_fit_alone_but_not_together_one_is_refused(world):
         assert [CollectionFullError] == [type(outcome) for outcome in outcomes if outcome != 1]
 
 
-@pytest.mark.on("sqlite", "postgresql")
+@pytest.mark.databases("sqlite", "postgresql")
 def test_adopting_a_blob_while_its_last_user_goes_keeps_its_bytes(world):
     """Whoever wins: what was acknowledged downloads. The world's invariants say so at the end."""
     for number in range(15):

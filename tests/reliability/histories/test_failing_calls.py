@@ -10,12 +10,12 @@ from sqlalchemy.exc import OperationalError
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.errors import FrepoError
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.testing import Fail, Stall
-from reliability.conftest import BIG
+from support.reliability.failures import Trouble, fails
 from support.reliability.invariants import assert_unchanged, digest_of
+from support.scale import IS_BIG
 
 STORAGE_CALLS = ("store", "open", "stat", "delete", "list")
 SECONDS = 20
@@ -151,35 +151,15 @@ each_break = pytest.mark.parametrize(
 )
 
 
-class Trouble:
-    """Does something at the k-th statement or COMMIT, once it is `armed`."""
-
-    def __init__(self, do, only=""):
-        self.do, self.only, self.k, self.seen = do, only, 0, 0
-
-    def __call__(self, what, connection):
-        if self.k and what.startswith(self.only):
-            self.seen += 1
-            if self.seen == self.k:
-                self.do(connection)
-
-    def arm(self, k):
-        self.k, self.seen = k, 0
-
-    @property
-    def came(self):
-        return self.seen >= self.k
-
-
 @each_break
 @each_case
 def test_a_database_that_fails_at_step_k_loses_nothing(world, at_database, case, do, only):
     _fail_at_each_step(world, at_database, case, do, only)
 
 
-@pytest.mark.on("postgresql")
+@pytest.mark.databases("postgresql")
 @each_break
-@each_of(CASES if BIG else INTRICATE)
+@each_of(CASES if IS_BIG else INTRICATE)
 def test_a_postgresql_that_fails_at_step_k_loses_nothing(world, at_database, case, do, only):
     _fail_at_each_step(world, at_database, case, do, only)
 
@@ -191,7 +171,7 @@ def _fail_at_each_step(world, at_database, case, do, only):
         call = case(world, k)
         before = world.snapshot()
         trouble.arm(k)
-        failed = _fails(call)
+        failed = fails(call)
         came = trouble.came
         trouble.arm(0)
         if failed and do is not lost_after:
@@ -212,7 +192,7 @@ def test_a_storage_that_fails_at_step_k_loses_nothing(world, case, method, error
         call = case(world, k)
         before = world.snapshot()
         storage = world.wrap(Fail(method, nth=k, **({"error": error} if error else {})))
-        failed = _fails(call)
+        failed = fails(call)
         came = storage.calls[method] >= k
         world.unwrap()
         if failed:
@@ -231,7 +211,7 @@ def test_what_failed_succeeds_when_the_trouble_is_over(world, at_database, case)
     for k in (1, 2, 3, 5):
         call = case(world, k)
         trouble.arm(k)
-        failed = _fails(call)
+        failed = fails(call)
         trouble.arm(0)
         if failed:
             call()
@@ -239,7 +219,7 @@ def test_what_failed_succeeds_when_the_trouble_is_over(world, at_database, case)
     assert not trouble.k
 
 
-@pytest.mark.on("sqlite", "postgresql")
+@pytest.mark.databases("sqlite", "postgresql")
 @pytest.mark.parametrize("method", ["store", "stat", "delete"])
 @pytest.mark.parametrize("case", [add_file, add_version_and_rotate, delete_version], ids=lambda case: case.__name__)
 def test_a_storage_that_stalls_at_any_step_stops_nobody_else(world, case, method):
@@ -267,7 +247,7 @@ def test_a_storage_that_stalls_at_any_step_stops_nobody_else(world, case, method
     assert not stalled.is_alive()
 
 
-@each_of(CASES if BIG else INTRICATE)
+@each_of(CASES if IS_BIG else INTRICATE)
 def test_a_database_that_stalls_at_step_k_only_takes_longer(world, at_database, case):
     trouble = Trouble(lambda connection: threading.Event().wait(0.02))
     at_database(trouble)
@@ -284,13 +264,5 @@ def test_a_database_that_stalls_at_step_k_only_takes_longer(world, at_database, 
 
 def _look(world, k):
     """Check everything, at each step only in the full form: it looks at all that the steps before left, too."""
-    if BIG or k % 5 == 0:
+    if IS_BIG or k % 5 == 0:
         world.check()
-
-
-def _fails(call):
-    try:
-        call()
-    except (FrepoError, RuntimeError):
-        return True
-    return False

@@ -29,12 +29,12 @@ from frepo_core.errors import (
     VersionConflictError,
 )
 from frepo_core.testing.sources import Source
-from reliability.conftest import BIG
 from support.databases import _empty
 from support.reliability.invariants import ALERTING, assert_unchanged, digest_of
 from support.reliability.world import World
+from support.scale import IS_BIG
 
-EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if BIG else "8"))
+EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if IS_BIG else "8"))
 STEPS = 30
 ROTATING = "delete_oldest_when_adding_new"
 ENOUGH = 1 << 30
@@ -286,7 +286,7 @@ def _clear(world: World) -> None:
         directory.mkdir()
 
 
-@pytest.mark.on("sqlite", "postgresql")
+@pytest.mark.databases("sqlite", "postgresql")
 def test_any_sequence_of_requests_does_what_the_model_does(world):
     class OnThisDatabase(Model):
         pass
@@ -299,8 +299,8 @@ def test_any_sequence_of_requests_does_what_the_model_does(world):
             stateful_step_count=STEPS,
             deadline=None,
             suppress_health_check=list(HealthCheck),
-            derandomize=not BIG,
-            phases=[Phase.generate, *([Phase.shrink] if BIG else [])],  # shrinking takes minutes
+            derandomize=not IS_BIG,
+            phases=[Phase.generate, *([Phase.shrink] if IS_BIG else [])],  # shrinking takes minutes
             report_multiple_bugs=False,
             database=None,
         ),

@@ -4,6 +4,8 @@ import pytest
 
 from frepo_core.domain.roles import Role
 
+pytestmark = pytest.mark.databases
+
 DELETED = {"success": True, "status": "OK", "error_code": None, "http_code": 200, "exit_code": 200}
 
 

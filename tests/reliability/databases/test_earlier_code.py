@@ -10,17 +10,19 @@ from webob import Request
 from webtest import TestApp
 
 from frepo_core.db import make_engine, migrations
-from reliability.conftest import BIG
 from support.client import Client
 from support.reliability.earlier import EarlierService, commit_of, unpack
 from support.reliability.stored_data import WRONG_BYTES, check, store
 from support.reliability.upgrading import revisions
+from support.scale import IS_BIG
 from support.servers.nursery import ForkedService
+
+pytestmark = pytest.mark.databases
 
 # The first commit that can serve: `make serve` made a database of revision 0002 with it.
 FIRST = "76f545128fbc6e26f7aa004fa05913856d0d38b8"
 # Each start takes seconds: only the full form starts the code of every revision. test_earlier_data.py has them all.
-EARLIER = [revision for revision in revisions() if "0002" <= revision < migrations.newest()]
+EARLIER = [revision for revision in revisions() if "0002" <= revision < migrations.head_revision()]
 STATE = ("APP_SECRETS_FILE", "DATABASE_URL", "FS_LOCAL_DIRECTORY")
 HOP_BY_HOP = {"connection", "transfer-encoding", "keep-alive"}
 
@@ -71,7 +73,7 @@ def current_revision(url):
     return found
 
 
-@pytest.mark.parametrize("revision", EARLIER if BIG else EARLIER[:1])
+@pytest.mark.parametrize("revision", EARLIER if IS_BIG else EARLIER[:1])
 def test_todays_service_works_with_what_earlier_code_stored(earlier, today, revision):
     def damage(digest):
         (path,) = today.storage.glob(f"*/{digest}-*")

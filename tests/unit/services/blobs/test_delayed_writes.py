@@ -7,6 +7,8 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.services.blobs import blob_write
 
+pytestmark = pytest.mark.databases
+
 
 @pytest.fixture
 def waits(services, monkeypatch):

@@ -18,9 +18,9 @@ from frepo_core.db.engine import normalize_url
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.testing.sources import Source
 from frepo_core.web import make_app
-from reliability.conftest import services_over
-from reliability.test_step_k import Trouble, _fails
+from support.reliability.failures import Trouble, fails
 from support.reliability.invariants import assert_unchanged, eventually
+from support.reliability.world import services_over
 from support.servers import postgresql
 from support.servers.children import run_as
 
@@ -140,7 +140,7 @@ def test_a_database_that_stops_at_the_commit_rotates_nothing(world, switch, coll
     assert 3 == world.push(collection, b"three")
 
 
-@pytest.mark.on("postgresql")
+@pytest.mark.databases("postgresql")
 def test_a_connection_that_is_terminated_at_any_statement_loses_nothing(world, at_database):
     killer = create_engine(world.services.database.engine.url, poolclass=NullPool)
 
@@ -156,7 +156,7 @@ def test_a_connection_that_is_terminated_at_any_statement_loses_nothing(world, a
         world.push(collection, b"old %d" % k)
         before = world.snapshot()
         trouble.arm(k)
-        failed = _fails(lambda c=collection, k=k: world.push(c, b"new %d" % k))
+        failed = fails(lambda c=collection, k=k: world.push(c, b"new %d" % k))
         came = trouble.came
         trouble.arm(0)
         if failed:
