@@ -87,7 +87,7 @@ def order(path: Path, *orders: dict[str, Any]) -> None:
 
 def faulty_ini(path: Path, **server: object) -> Path:
     """Write development.ini with this application in it; keywords are settings of its server."""
-    text = (ROOT / "development.ini").read_text().replace("egg:frepo-core\n", "call:reliability.faulty:app\n")
+    text = (ROOT / "development.ini").read_text().replace("egg:frepo-core\n", "call:support.reliability.faulty:app\n")
     for name, value in server.items():
         lines = [line for line in text.splitlines() if not line.startswith(f"{name} =")]
         text = "\n".join(lines).replace("[server:main]", f"[server:main]\n{name} = {value}") + "\n"

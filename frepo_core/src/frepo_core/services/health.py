@@ -1,20 +1,17 @@
 """The health check: whether the database answers, the storage returns what it stored, and all blobs are sound."""
 
 import hmac
-import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
-from frepo_core.db import Database
+from frepo_core.db import Database, migrations
 from frepo_core.db.models import Blob
-from frepo_core.errors import AccessDeniedError, BytesMissingError, FrepoError
+from frepo_core.errors import AccessDeniedError, BytesMissingError
 from frepo_core.settings import Settings
 
 from .blobs.backends import Backends
-
-log = logging.getLogger(__name__)
+from .health_checks import HealthCheck, HealthChecks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,27 +34,33 @@ class Health:
         self._database = database
         self._backends = backends
         self._code = settings.health_check_code.get_secret_value()
+        self._checks = HealthChecks(
+            [
+                HealthCheck(name="database", run=self._check_database),
+                HealthCheck(name="storage", run=self._check_storage),
+                HealthCheck(name="blobs", run=self._check_blobs),
+            ]
+        )
 
     def report(self, code: str) -> HealthReport:
-        """Check both. Raises `AccessDeniedError` for a wrong code, and for any code if none is configured."""
+        """Run all checks. Raises `AccessDeniedError` for a wrong code, and always if no code is set."""
         if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
             raise AccessDeniedError("No access: the health check needs its code")
-        database = self._run(self._database.check)
-        storage = self._run(self._backends.get(self._backends.current).check)
-        if not database:
-            storage += self._run(self._check_blobs)
+        found = self._checks.run()
+        database, storage = found["database"], found["storage"]
+        if not database:  # without a database, the check of the blobs only repeats that
+            storage += found["blobs"]
         return HealthReport(database=database, storage=storage)
+
+    def _check_database(self) -> None:
+        self._database.check()
+        migrations.check_is_complete(self._database.engine)
+
+    def _check_storage(self) -> None:
+        self._backends.get(self._backends.current).check()
 
     def _check_blobs(self) -> None:
         with self._database.reading() as session:
             damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
         if damaged:
             raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify lists them")
-
-    def _run(self, check: Callable[[], None]) -> tuple[str, ...]:
-        try:
-            check()
-        except FrepoError as error:
-            log.error("health check: %s", error.message)
-            return (error.message,)
-        return ()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from frepo_core.db.models import Base
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 
 if TYPE_CHECKING:
@@ -64,6 +65,25 @@ def check_is_current(engine: Engine) -> None:
         raise ConfigurationError(
             f"The database schema is at {current or 'nothing'}, this version of frepo needs {head}: "
             "run `frepo db:upgrade`, or set database.auto_upgrade = true"
+        )
+
+
+def check_is_complete(engine: Engine) -> None:
+    """Raise `ConfigurationError` if the schema is older than this version of frepo needs, or lacks tables.
+
+    A newer schema is accepted: during an upgrade, running processes use it with older code.
+    """
+    with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        current = _current(connection)
+        missing = Base.metadata.tables.keys() - set(inspect(connection).get_table_names())
+    if current is None or current < head_revision():
+        raise ConfigurationError(
+            f"The database schema is at {current or 'nothing'}, this version of frepo needs {head_revision()}: "
+            "run `frepo db:upgrade`, or restore the database from its backup"
+        )
+    if missing:
+        raise ConfigurationError(
+            f"The database lacks the tables: {', '.join(sorted(missing))}. Restore it from its backup"
         )
 
 

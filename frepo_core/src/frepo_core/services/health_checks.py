@@ -1,0 +1,86 @@
+"""Health checks: named functions, each run in a thread of its own, with a deadline."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from frepo_core.errors import FrepoError
+
+log = logging.getLogger(__name__)
+
+DEADLINE = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthCheck:
+    """A check with a name: `run` raises if something does not work. `deadline` is in seconds."""
+
+    name: str
+    run: Callable[[], None]
+    deadline: float = DEADLINE
+
+
+class HealthChecks:
+    """Runs checks; each has at most one thread at a time, however often it is asked for.
+
+    A check that exceeds its deadline is reported as hanging. It is not started again before it has returned.
+    """
+
+    def __init__(self, checks: Iterable[HealthCheck]) -> None:
+        self._checks = tuple(checks)
+        self._runs: dict[str, _Run] = {}
+        self._lock = threading.Lock()
+
+    def run(self) -> dict[str, tuple[str, ...]]:
+        """Run all checks at the same time; return their messages by the name of the check. No message: it works.
+
+        Returns when all have returned or have exceeded their deadlines. Calls at the same time share the runs.
+        """
+        runs = [self._start(check) for check in self._checks]
+        return {run.check.name: run.wait() for run in runs}
+
+    def _start(self, check: HealthCheck) -> "_Run":
+        """Return the run of this check that has not ended yet, or start one."""
+        with self._lock:
+            run = self._runs.get(check.name)
+            if run is None or run.has_ended:
+                run = self._runs[check.name] = _Run(check)
+            return run
+
+
+class _Run:
+    """One run of a check. Its thread is a daemon: a check that hangs does not keep the process from ending."""
+
+    def __init__(self, check: HealthCheck) -> None:
+        self.check = check
+        self._started = time.monotonic()
+        self._ended = threading.Event()
+        self._messages: tuple[str, ...] = ()
+        threading.Thread(target=self._work, name=f"health check {check.name}", daemon=True).start()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
+
+    def wait(self) -> tuple[str, ...]:
+        """Return what the check found, or that it hangs when its deadline is exceeded."""
+        if self._ended.wait(self._started + self.check.deadline - time.monotonic()):
+            return self._messages
+        seconds = time.monotonic() - self._started
+        message = f"The check hangs: it has been running for {seconds:.0f} s, its deadline is {self.check.deadline:g} s"
+        log.error("health check %s: %s", self.check.name, message)
+        return (message,)
+
+    def _work(self) -> None:
+        try:
+            self.check.run()
+        except FrepoError as error:
+            log.error("health check %s: %s", self.check.name, error.message)
+            self._messages = (error.message,)
+        except BaseException as error:  # a check of a plug-in may raise anything, SystemExit included
+            log.error("health check %s failed", self.check.name, exc_info=error)
+            self._messages = (f"{type(error).__name__}: {' '.join(str(error).split())}",)
+        finally:
+            self._ended.set()

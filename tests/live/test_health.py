@@ -1,0 +1,107 @@
+"""`/health` through a real server: a check that hangs, and a database whose tables are gone."""
+
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
+from support.wire import Client, eventually
+
+CODE = "a-code"
+DEADLINE = 5
+THREADS = 3  # of the server; fewer than there are polls at the same time
+POLLS = 20
+
+
+@pytest.fixture
+def service(tmp_path, make_service):
+    """A service whose storage misbehaves as a file says."""
+    environment = {ENVIRONMENT: str(tmp_path / "faults.json"), "HEALTH_CHECK_CODE": CODE}
+    service = make_service(tmp_path, environment=environment, ini=faulty_ini(tmp_path / "service.ini", threads=THREADS))
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(service):
+    return Client(service)  # made first: its token needs a database that works
+
+
+@pytest.fixture
+def poll(client):
+    return lambda: client.request("GET", f"/health?code={CODE}", token=False)
+
+
+@pytest.fixture
+def hang(tmp_path):
+    return lambda seconds: order(tmp_path / "faults.json", {"method": "check", "kind": "stall", "seconds": seconds})
+
+
+def thread_count(service):
+    lines = Path(f"/proc/{service.pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("Threads:")))
+
+
+def test_a_check_that_hangs_is_reported_and_blocks_nothing(service, client, poll, hang):
+    hang(40)
+    start = time.monotonic()
+    with ThreadPoolExecutor(POLLS) as pool:
+        replies = list(pool.map(lambda _: poll(), range(POLLS)))
+    polled = time.monotonic() - start
+    threads = thread_count(service)
+    replies += [poll() for _ in range(POLLS)]
+    greeted = client.request("GET", "/", token=False).status
+    took = time.monotonic() - start
+
+    assert {503} == {reply.status for reply in replies}
+    assert all(reply.json["status"] == {"storage": False, "database": True} for reply in replies)
+    assert all("has been running for" in reply.json["messages"]["storage"][0] for reply in replies)
+    assert (greeted, threads) == (200, thread_count(service))
+    assert DEADLINE <= polled < 2 * DEADLINE + 2
+    assert took - polled < DEADLINE
+
+
+def test_a_check_that_answers_again_is_healthy_again(tmp_path, poll, hang):
+    hang(DEADLINE + 1)
+    first = poll()
+    order(tmp_path / "faults.json")
+
+    assert (first.status, eventually(200, lambda: poll().status)) == (503, 200)
+
+
+def test_a_check_that_hangs_does_not_keep_the_service_from_stopping(service, poll, hang):
+    hang(40)
+    poll()
+    start = time.monotonic()
+    service.stop()
+
+    assert (time.monotonic() - start < DEADLINE, service.process.returncode) == (True, 0)
+
+
+def test_an_unexpected_error_of_a_check_is_reported(service, poll, tmp_path):
+    (tmp_path / "faults.json").write_text("no JSON")  # so that the storage of the tests raises a ValueError
+    reply = poll()
+
+    assert (reply.status, reply.json["status"]) == (503, {"storage": False, "database": True})
+    assert "JSONDecodeError" in reply.json["messages"]["storage"][0]
+
+
+@pytest.mark.parametrize(
+    ("gone", "reason"), [(None, "The database schema is at nothing"), ("blob", "lacks the tables: blob")]
+)
+def test_tables_that_are_gone_are_reported(service, poll, gone, reason):
+    with closing(sqlite3.connect(service.folder / "frepo.db")) as database:
+        database.execute("PRAGMA foreign_keys = OFF")
+        found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        for name in [row[0] for row in found if gone in (None, row[0])]:
+            database.execute(f"DROP TABLE IF EXISTS {name}")
+        database.commit()
+    reply = poll()
+
+    assert (reply.status, reply.json["status"]) == (503, {"storage": True, "database": False})
+    assert reason in reply.json["messages"]["database"][0]
