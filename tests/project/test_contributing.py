@@ -1,0 +1,46 @@
+"""CONTRIBUTING.md names targets, files and folders that exist, and every folder of tests."""
+
+import re
+
+import pytest
+
+from support.paths import ROOT, TESTS
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+PATHS = re.findall(
+    r"`((?:frepo_\w+|tests|docs|deploy)/[\w/.]*|\w+\.(?:py|md|cfg))`|(?:\]\(|pytest )([\w/]+(?:\.md)?)", PAGE
+)
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:^|`)make ([a-z-]+)", PAGE, re.MULTILINE))))
+def test_each_target_is_in_the_makefile(target):
+    assert target in TARGETS
+
+
+@pytest.mark.parametrize("path", sorted({first or second for first, second in PATHS}))
+def test_each_path_is_there(path):
+    assert any((folder / path).exists() for folder in (ROOT, ROOT / "frepo_core/src/frepo_core"))
+
+
+def test_each_folder_of_tests_is_explained():
+    folders = {f"tests/{path.name}" for path in TESTS.iterdir() if path.is_dir() and path.name[0] not in "._"}
+
+    assert folders == set(re.findall(r"^\| `(tests/\w+)` \|", PAGE, re.MULTILINE))
+
+
+def test_each_distribution_is_built_for_a_release():
+    [command] = re.findall(r"pip wheel .*", PAGE)
+
+    assert {path.parent.name for path in ROOT.glob("frepo_*/pyproject.toml")} == set(re.findall(r"\./(\w+)", command))
+
+
+def test_all_distributions_have_one_version():
+    files = [ROOT / "setup.cfg", *ROOT.glob("frepo_*/pyproject.toml")]
+    versions = {found for path in files for found in re.findall(r'(?m)^version = "?([\d.]+)"?$', path.read_text())}
+    required = {
+        found for path in files for found in re.findall(r"frepo-\w[\w-]*(?:\[\w+\])? == ([\d.]+)", path.read_text())
+    }
+
+    assert len(versions) == 1
+    assert versions == required

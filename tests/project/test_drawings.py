@@ -1,0 +1,81 @@
+"""The drawings in docs/ show the rooms and imports that the source has, and were rendered from their text."""
+
+import ast
+import re
+from html import unescape
+
+import pytest
+
+from support.paths import ROOT
+
+CORE = ROOT / "frepo_core/src/frepo_core"
+DRAWINGS = sorted((ROOT / "docs/drawings").glob("*.dot"))
+PAGE = (ROOT / "docs/architecture.md").read_text()
+ROOMS = (ROOT / "docs/drawings/rooms.dot").read_text()
+NODES = set(re.findall(r'^ +"([\w/]+)" \[label', ROOMS, re.MULTILINE))
+ARROWS = re.findall(
+    r'^ +"([\w/]+)" -> "([\w/]+)"(?: \[[^\]]*constraint[^\]]*\]| \[lhead[^\]]*\])?;$', ROOMS, re.MULTILINE
+)
+
+
+def place(node):
+    """Return the folder or module that a node stands for."""
+    if node.startswith("frepo_"):
+        return ROOT / node / "src" / node
+    return CORE / node if (CORE / node).is_dir() else CORE / f"{node}.py"
+
+
+def rooms_of(folder):
+    return {path.name for path in folder.iterdir() if (path / "__init__.py").exists()}
+
+
+def imported(path):
+    """Yield the dotted names that a file of frepo imports."""
+    package = path.relative_to(next(parent for parent in path.parents if parent.name == "src")).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            start = [".".join(package[: len(package) - node.level + 1])] if node.level else []
+            module = ".".join([*start, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def test_each_room_of_the_drawing_is_in_the_tree():
+    assert NODES
+    assert [] == sorted(node for node in NODES if not place(node).exists())
+
+
+def test_each_room_of_the_tree_is_in_the_drawing():
+    distributions = {path.parent.name for path in ROOT.glob("frepo_*/pyproject.toml")} - {"frepo_core"}
+    parts = {f"{room}/{part}" for room in ("web", "services") for part in rooms_of(CORE / room)}
+
+    assert distributions | parts | {"errors"} | rooms_of(CORE) - {"web", "services"} == NODES
+
+
+@pytest.mark.parametrize(("importer", "used"), ARROWS, ids=["->".join(arrow) for arrow in ARROWS])
+def test_each_arrow_is_an_import(importer, used):
+    room = f"frepo_core.{used.replace('/', '.')}"
+    files = [place(importer)] if place(importer).is_file() else place(importer).rglob("*.py")
+
+    assert any(f"{name}.".startswith(f"{room}.") for path in files for name in imported(path))
+
+
+@pytest.mark.parametrize("source", DRAWINGS, ids=[path.name for path in DRAWINGS])
+def test_each_drawing_was_rendered_from_its_text(source):
+    """Versions of Graphviz differ in the layout, so the texts are compared."""
+    words = {word for label in re.findall(r'label="([^"]+)"', source.read_text()) for word in label.split("\\n")}
+    svg = source.with_suffix(".svg").read_text()
+    shown = {unescape(text) for text in re.findall(r"<text[^>]*>([^<]+)</text>", svg)}
+    names = {unescape(name) for name in re.findall(r"<title>([^<]+)</title>", svg)}
+
+    assert {word.strip() for word in words} == {text.strip() for text in shown}
+    assert set(re.findall(r'^ +"([\w/-]+)" \[', source.read_text(), re.MULTILINE)) <= names
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:[\w-]+/)*[\w-]+(?:/[\w-]+|\.(?:py|dot|toml)))`", PAGE))))
+def test_each_path_that_the_page_names_is_there(path):
+    assert any((folder / path).exists() for folder in (ROOT, CORE))
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS, ids=[path.name for path in DRAWINGS])
+def test_the_page_shows_each_drawing(drawing):
+    assert f"](drawings/{drawing.stem}.svg)" in PAGE

@@ -1,0 +1,114 @@
+"""The site of the documentation has every page, and loads nothing from other sites."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+
+from support.paths import ROOT
+
+GENERATOR = ROOT / ".venv-docs/bin/zensical"
+CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def stage():
+    spec = importlib.util.spec_from_file_location("stage", ROOT / "docs/stage.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def staged(stage, tmp_path):
+    stage.stage(tmp_path / "build/docs")
+    return tmp_path / "build/docs"
+
+
+def in_navigation(entries):
+    """Return all pages of a navigation that may be nested."""
+    found = []
+    for entry in entries:
+        for target in entry.values():
+            found += [target] if isinstance(target, str) else in_navigation(target)
+    return found
+
+
+def test_every_page_is_in_the_navigation(staged):
+    pages = [path.relative_to(staged).as_posix() for path in staged.rglob("*.md")]
+
+    assert sorted(pages) == sorted(in_navigation(CONFIGURATION["nav"]))
+
+
+def test_the_site_has_the_documents_outside_docs(staged):
+    assert (staged / "overview.md").read_text().startswith("# frepo\n")
+    assert (staged / "CHANGES.md").read_text().startswith("# Changes\n")
+    assert (staged / "CONTRIBUTING.md").read_text().startswith("# Contributing\n")
+    assert "](overview.md)" in (staged / "index.md").read_text()
+
+
+def test_a_link_in_code_is_not_changed(stage, tmp_path, monkeypatch):
+    monkeypatch.setattr(stage, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("`[a](nowhere.md)`\n\n```\n[a](nowhere.md)\n```\n")
+
+    assert (page.read_text(), []) == stage.adapt(page)
+
+
+def test_a_link_to_nothing_is_an_error(stage, tmp_path, monkeypatch):
+    monkeypatch.setattr(stage, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("[a](nowhere.md)")
+
+    with pytest.raises(SystemExit, match=r"page\.md links to nowhere\.md"):
+        stage.adapt(page)
+
+
+def build(folder):
+    """Build the site from a staged copy in the folder."""
+    shutil.copy(ROOT / "zensical.toml", folder)
+    command = [GENERATOR, "build", "--strict"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+needs_generator = pytest.mark.skipif(not GENERATOR.exists(), reason="make docs installs the generator first")
+
+
+@needs_generator
+def test_pages_load_nothing_from_other_sites(staged, tmp_path):
+    done = build(tmp_path)
+
+    pages = list((tmp_path / "build/site").rglob("*.html"))
+    loaded = [
+        f"{page.name}: {tag}"
+        for page in pages
+        for tag in re.findall(
+            r"<(?:script|img|iframe|link|source)\b[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>", page.read_text()
+        )
+        if 'rel="canonical"' not in tag
+    ]
+    assert 0 == done.returncode, done.stderr
+    assert len(pages) > 10
+    assert [] == loaded
+    assert [] == [page.name for page in pages if 'class="mermaid"' in page.read_text()]  # its script is on a CDN
+    assert (tmp_path / "build/site/search.json").exists()
+
+
+@needs_generator
+@pytest.mark.parametrize("link", ["nowhere.md", "settings.md#nowhere"])
+def test_a_broken_link_fails_the_build(staged, tmp_path, link):
+    with (staged / "index.md").open("a") as page:
+        page.write(f"\n[broken]({link})\n")
+
+    assert 0 != build(tmp_path).returncode
+
+
+def test_the_generator_that_is_installed_is_the_one_that_make_names():
+    if not GENERATOR.exists():
+        pytest.skip("make docs installs the generator first")
+    done = subprocess.run([GENERATOR, "--version"], capture_output=True, text=True, check=True)
+
+    assert re.search(r"zensical==([\w.]+)", (ROOT / "Makefile").read_text())[1] in done.stdout
