@@ -88,9 +88,9 @@ def test_after_the_window_one_may_try_again():
     for guess in guesses(2):
         attempts.add_failure("a file", "203.0.113.1", guess)
 
-    assert 1 == attempts.wait("a file", "203.0.113.1")
+    assert 1 == attempts.seconds_to_wait("a file", "203.0.113.1")
     time.sleep(0.3)
-    assert 0 == attempts.wait("a file", "203.0.113.1")
+    assert 0 == attempts.seconds_to_wait("a file", "203.0.113.1")
 
 
 @with_settings(password__attempts="0")

@@ -1,4 +1,4 @@
-"""Reads the YAML file of aliases, as texts and with the lines of what is wrong."""
+"""Reads the YAML file of aliases; errors name the line."""
 
 from pathlib import Path
 from unicodedata import normalize
@@ -9,7 +9,7 @@ from frepo_core.errors import ConfigurationError
 
 
 def read_aliases(path: Path) -> dict[str, str]:
-    """Return the stored names by their aliases in NFC. Raises `ConfigurationError` with the line of what is wrong."""
+    """Return the stored names under their aliases in NFC. Raises `ConfigurationError` with the line of the error."""
     root = _compose(path)
     if root is None or root.tag == "tag:yaml.org,2002:null":
         return {}
@@ -22,19 +22,19 @@ def read_aliases(path: Path) -> dict[str, str]:
             raise _broken(path, line, "each line is `alias: stored name`")
         alias = normalize("NFC", key.value)
         if alias in aliases:
-            raise _broken(path, line, f"the alias {alias!r} is there twice")
+            raise _broken(path, line, f"the alias {alias!r} is defined twice")
         aliases[alias] = value.value
     return aliases
 
 
 def _compose(path: Path) -> yaml.Node | None:
-    """Parse the file into nodes; nothing is built from them, so texts stay as they are written."""
+    """Parse the file into nodes without converting values, so texts such as `no` stay texts."""
     try:
         raw = path.read_bytes()
         return yaml.compose(raw.decode(), Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise _broken(path, line, error.problem or "it is no YAML") from error
+        raise _broken(path, line, error.problem or "it is not valid YAML") from error
     except yaml.reader.ReaderError as error:
         line = raw.decode().count("\n", 0, error.position) + 1
         raise _broken(path, line, error.reason) from error

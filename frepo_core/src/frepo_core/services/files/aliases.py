@@ -1,4 +1,4 @@
-"""Aliases: other names of files, from a YAML file that an operator edits while the service runs."""
+"""Aliases: alternative names of files, from a YAML file that an operator may edit while the service runs."""
 
 import logging
 import threading
@@ -17,11 +17,10 @@ CHECK_SECONDS = 0.5
 
 
 class Aliases:
-    """The map from alias to stored name, read again when its file changes; no file is no alias.
+    """The map from alias to stored name, read again when its file changes. Without a file there are no aliases.
 
-    The file is looked at every `check_seconds`, and not for each download, which that would make a tenth slower.
-
-    A broken file at start is a `ConfigurationError`; later it is logged with its line, and the old map is kept.
+    The file's time is checked at most every `check_seconds`: a check for each download would make them a tenth slower.
+    A broken file raises `ConfigurationError` at start. Later it is logged, and the aliases read before stay in use.
     """
 
     def __init__(self, path: Path, check_seconds: float = CHECK_SECONDS) -> None:
@@ -33,7 +32,7 @@ class Aliases:
         self._map: Mapping[str, str] = _read(path) if self._stamp else {}
 
     def resolve(self, name: str) -> str:
-        """Return the stored name that the alias stands for; any other name comes back as it is."""
+        """Return the stored name of an alias, or the name itself if it is not an alias."""
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + self._check_seconds
@@ -65,7 +64,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _read(path: Path) -> dict[str, str]:
-    # Where there is no such file, as mostly, nothing has to wait for yaml.
+    # Most installations have no aliases and need not import yaml.
     from .alias_file import read_aliases
 
     return read_aliases(path)

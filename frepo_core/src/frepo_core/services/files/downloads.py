@@ -1,4 +1,4 @@
-"""Downloads: who may read a file, and its bytes."""
+"""The use cases of downloads: check who may read a file, and read its bytes."""
 
 import contextlib
 import logging
@@ -40,7 +40,7 @@ NO_ACCESS = "No access to read the file, maybe invalid password?"
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadCredentials:
-    """What a client shows to read a file: a token, a password, the query of a signed link, and its address."""
+    """What a client presents to read a file: a token, a password, the query of a signed link, and its address."""
 
     identity: Identity | None = None
     address: str = ""
@@ -50,7 +50,7 @@ class DownloadCredentials:
 
 
 class Downloads:
-    """The use cases of reading."""
+    """Finds files for readers and opens their bytes."""
 
     def __init__(
         self,
@@ -72,14 +72,15 @@ class Downloads:
         self._requires_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
     def is_unrestricted(self, file: FileRecord) -> bool:
-        """Tell whether everybody may have a file, so that caches may keep it for others."""
+        """Return whether everybody may read the file, so that shared caches may store it."""
         return not (file.is_version or file.password_hash is not None or self._requires_token)
 
     def find(self, name: str, credentials: DownloadCredentials, *, checked: bool = False) -> FileRecord:
-        """Return the file, by its stored name or an alias, that the key opens.
+        """Return the file with this stored name or alias, if the credentials allow reading it.
 
-        `checked`: the URL is a protected one, whose access token was good. Raises `NotFoundError`, `AccessDeniedError`,
-        and `BytesMissingError` where the bytes are known to be damaged: those are never sent.
+        `checked` says that the request came by a protected URL, whose access token was valid.
+        Raises `NotFoundError`, `AccessDeniedError`, and `BytesMissingError` if the bytes are known to be damaged: those
+        are never sent.
         """
         file = self._find(name, credentials, checked=checked)
         if file.blob.is_damaged:
@@ -108,9 +109,12 @@ class Downloads:
         return file
 
     def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
-        """Return a few bytes of a blob; checked and kept, where they are all of it. Raises as `open` does."""
-        if (kept := self._cache.get(blob.digest)) is not None:
-            return kept[start : start + length]
+        """Return `length` bytes of a blob from `start`, for small answers. A whole blob is verified and cached.
+
+        Raises the same errors as `open`.
+        """
+        if (cached := self._cache.get(blob.digest)) is not None:
+            return cached[start : start + length]
         is_whole = length == blob.size
 
         def read(backend: StorageBackend, key: str) -> bytes:
@@ -129,10 +133,10 @@ class Downloads:
         return data
 
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open a blob's bytes, `length` of them from `start`; the caller closes. The whole is checked as it is read.
+        """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified on the way.
 
-        Raises `BytesMissingError` where a record points at nothing, which is logged loudly, and `NotFoundError`
-        where the record went meanwhile, too.
+        Raises `BytesMissingError` if the bytes are missing, which is logged as critical, and `NotFoundError` if the
+        blob's row was deleted meanwhile as well.
         """
         content = self._with_location(blob, lambda backend, key: backend.open(key, start, length))
         if (blob.size - start if length is None else length) > PIECE:
@@ -142,10 +146,10 @@ class Downloads:
         return content
 
     def open_file(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO | None:
-        """Open the local file that holds the bytes, placed at `start`; None where the backend has no such file.
+        """Open the local file of the blob at `start`, or return None if the backend has no local file.
 
-        A server can send it without a thread; where that is to send the whole, it is checked as it is read. Raises as `open` does, also where the file is not as long as the
-        record says: a server would answer with what there is, as if that were all.
+        The server can send such a file without a thread. A whole blob is verified on the way. Raises the same errors as
+        `open`. A file of a wrong size counts as missing: the server would send what there is as a complete answer.
         """
 
         def open_file(backend: StorageBackend, key: str) -> BinaryIO | None:
@@ -164,12 +168,12 @@ class Downloads:
         return file
 
     def path(self, blob: BlobRecord) -> Path | None:
-        """Return the local file that holds the bytes, where the backend has one. Raises as `open_file` does."""
+        """Return the path of the blob's local file, or None if the backend has none. Raises as `open_file` does."""
 
         def path(backend: StorageBackend, key: str) -> Path | None:
             found = backend.path(key)
             if found is not None:
-                with contextlib.suppress(FileNotFoundError):  # it went in this moment
+                with contextlib.suppress(FileNotFoundError):  # deleted in this moment
                     if found.stat().st_size == blob.size:
                         return found
                 raise _wrong_size(blob, key)
@@ -178,12 +182,12 @@ class Downloads:
         return self._with_location(blob, path)
 
     def url(self, blob: BlobRecord, *, filename: str, content_type: str) -> str | None:
-        """Return a URL of the store itself, good for ten minutes, where the backend has such."""
+        """Return a URL of the backend's own server, valid for ten minutes, or None if the backend has none."""
         backend = self._backends.get(blob.storage)
         return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
 
     def _with_location(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
-        """Use a blob where it is; once more where it was moved or stored anew since its facts were read."""
+        """Call `use` with the blob's backend and key; again if the blob was moved or stored anew meanwhile."""
         storage, key = blob.storage, blob.key
         while True:
             try:
@@ -205,7 +209,7 @@ class Downloads:
         )
 
     def _may_list(self, file: FileRecord, identity: Identity | None) -> bool:
-        """Tell whether the token may list the versions of the collection that the file belongs to."""
+        """Return whether the token may list the versions of the file's collection."""
         if identity is None:
             return False
         with self._database.reading() as session:
@@ -213,7 +217,7 @@ class Downloads:
 
 
 def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:
-    return BlobNotFound(f"The file of {key!r} does not have its {blob.size} bytes")
+    return BlobNotFound(f"The file of {key!r} does not have {blob.size} bytes")
 
 
 def _is_listed(session: Session, file_id: int, token: str) -> bool:

@@ -1,4 +1,7 @@
-"""Queries that walk an index from its newest entry, and stop: a page costs what it shows, not what there is."""
+"""Queries for pages of files. Each reads an index from its newest entry and stops early.
+
+So a page costs the same among a thousand files and among a million.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,23 +14,23 @@ from frepo_core.db import name_index
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.domain.naming import transliterate
 
-# Pages are counted so many rows ahead of the one that is asked for.
+# Rows are counted up to this many after the requested page.
 COUNT_AHEAD = 4_000
 
 
 def contains(column: Any, text: str) -> ColumnElement[bool]:
-    """Look for a part in any letter case; `%` and `_` in it are letters like others.
+    """Match a part of a text in any letter case. `%` and `_` have no special meaning.
 
-    SQLite knows the case of ASCII only, so that other letters are looked for as they are written, too.
+    SQLite ignores case for ASCII only, so other letters match as they are written.
     """
     in_any_case = func.lower(column).contains(text.lower(), autoescape=True)
     return in_any_case if text.isascii() else or_(in_any_case, column.contains(text, autoescape=True))
 
 
-def _is_named(text: str) -> ColumnElement[bool]:
-    """Look for a part of the stored name, or of the name as it was requested.
+def _name_contains(text: str) -> ColumnElement[bool]:
+    """Match a part of the stored name or of the requested name.
 
-    Only stored names have an index: a part of the requested name is looked for there in ASCII, and then compared.
+    Only stored names have an index. A requested name is therefore found by its ASCII form and compared afterwards.
     """
     stored, plain = contains(File.stored_name, text), transliterate(text)
     if plain == text:
@@ -44,87 +47,87 @@ class Protected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
-    """Which plain files: `public` holds the values that count, the rest as in `FileSearch`.
+class FileQuery:
+    """A query for plain files. `public` contains the accepted values; `text`, `tags` and `mimes` are as in `FileSearch`.
 
-    `shares`: a search by name or tag finds only files that share one of these tags (none: that have no tags);
-    None finds all. `opened`: such a search finds only these of the files with a password; None finds all. Names and tags
-    that are masked could be guessed letter by letter otherwise. The type is shown of masked files, too.
+    A search by name or tag must not find files that are masked for the caller: their names and tags could be guessed
+    letter by letter otherwise. So it finds only files that share one of `visible_tags` (or, if that is empty, that
+    have no tags), and of the files with a password only those in `unlocked_ids`. None removes the restriction.
     """
 
     public: Sequence[bool]
-    shares: Sequence[str] | None = None
-    opened: Sequence[int] | None = None
+    visible_tags: Sequence[str] | None = None
+    unlocked_ids: Sequence[int] | None = None
     text: str = ""
     tags: Sequence[str] = ()
     mimes: Sequence[str] = ()
 
     def page(self, session: Session, offset: int, size: int) -> tuple[list[int], int]:
-        """Return the ids of a page, newest first, and how many there are, counted to 4,000 rows after the page."""
-        walks = self._walks(session)
-        if not walks:
+        """Return the ids of a page, newest first, and the number of files, counted to 4,000 rows after the page."""
+        scans = self._scans(session)
+        if not scans:
             return [], 0
-        page: list[int] = list(session.scalars(_first(walks, offset + size).limit(size).offset(offset)))
+        page: list[int] = list(session.scalars(_newest(scans, offset + size).limit(size).offset(offset)))
         if not page:
-            return [], _count(session, _first(walks, offset))
-        # Counted from where the page ends: what comes before it was walked through once already.
-        older = [walk.where(walk.selected_columns.id < page[-1]) for walk in walks]
+            return [], _count(session, _newest(scans, offset))
+        # Only rows after the page are counted: those before it were read already.
+        older = [scan.where(scan.selected_columns.id < page[-1]) for scan in scans]
         if not (self.tags or self.text):
-            # From the oldest: those that are older than the page come at once, where MariaDB passes over the newer ones
-            # again to get to them. A tag, or a part of a name, may have none among a million old ones.
-            older = [walk.order_by(None).order_by(walk.selected_columns.id) for walk in older]
-        return page, offset + len(page) + _count(session, _first(older, COUNT_AHEAD))
+            # MariaDB would read the newer rows again to reach the older ones, so count from the oldest. Not for a tag or
+            # a part of a name: the first match may come after a million old rows.
+            older = [scan.order_by(None).order_by(scan.selected_columns.id) for scan in older]
+        return page, offset + len(page) + _count(session, _newest(older, COUNT_AHEAD))
 
     @property
-    def searches(self) -> bool:
-        """Tell whether files are looked for by what may be masked."""
+    def uses_masked_fields(self) -> bool:
+        """Return whether the search uses names or tags, which are masked for some callers."""
         return bool(self.text or self.tags)
 
     def protected(self, session: Session, count: int) -> list[Protected]:
-        """Return the newest files with a password that the search would find if all of them were open."""
-        walks = [walk.where(File.password_hash.is_not(None)) for walk in self._walks(session)]
-        if not walks:
+        """Return the newest `count` files with a password that the search would find without `unlocked_ids`."""
+        scans = [scan.where(File.password_hash.is_not(None)) for scan in self._scans(session)]
+        if not scans:
             return []
-        ids = session.scalars(_first(walks, count)).all()
+        ids = session.scalars(_newest(scans, count)).all()
         rows = session.execute(select(File.id, File.password_hash).where(File.id.in_(ids)))
         return [Protected(id=row.id, password_hash=row.password_hash) for row in rows]
 
-    def _walks(self, session: Session) -> list[Select[tuple[int]]]:
-        """Select ids so that each query walks one index backwards: of a tag, of a part of names, of a type, or of all."""
+    def _scans(self, session: Session) -> list[Select[tuple[int]]]:
+        """Return queries for ids that each read one index backwards: that of tags, of names, of types, or of all files."""
         public = [File.public == self.public[0]] if len(self.public) == 1 else []
         mimes = [File.mime.in_(self.mimes)] if self.mimes else []
         if self.tags:
             found = session.scalars(select(Tag.id).where(Tag.name.in_(self.tags)).order_by(Tag.id)).all()
-            walk = self._through(file_tag.c.file_id).where(*public, *mimes)
-            return [walk.where(file_tag.c.tag_id == tag) for tag in found]
+            scan = self._scan(file_tag.c.file_id).where(*public, *mimes)
+            return [scan.where(file_tag.c.tag_id == tag) for tag in found]
         if min(len(self.text), len(transliterate(self.text))) >= name_index.SHORTEST and name_index.has_table(
             session.connection()
         ):
             found_by_index = name_index.matches(self.text, transliterate(self.text))
-            return [self._through(name_index.file_name.c.rowid).where(found_by_index, *public, *mimes)]
+            return [self._scan(name_index.file_name.c.rowid).where(found_by_index, *public, *mimes)]
         if self.mimes:
-            walks = [self._through(File.id).where(File.public == public) for public in self.public]
-            return [walk.where(File.mime == mime) for walk in walks for mime in self.mimes]
-        return [self._through(File.id).where(*public)]
+            scans = [self._scan(File.id).where(File.public == public) for public in self.public]
+            return [scan.where(File.mime == mime) for scan in scans for mime in self.mimes]
+        return [self._scan(File.id).where(*public)]
 
-    def _through(self, column: SQLColumnExpression[int]) -> Select[tuple[int]]:
-        """Select ids in the order of a column that has them; what every walk looks for besides is added."""
-        walk: Select[tuple[int]] = select(column.label("id")).where(File.kind == "plain")
+    def _scan(self, column: SQLColumnExpression[int]) -> Select[tuple[int]]:
+        """Return a query for ids in descending order of a column that contains them, with the common conditions."""
+        scan: Select[tuple[int]] = select(column.label("id")).where(File.kind == "plain")
         if column is not File.id:
-            walk = walk.join(File, File.id == column)
+            scan = scan.join(File, File.id == column)
         if self.text:
-            walk = walk.where(_is_named(self.text))
-        if self.shares is not None and self.searches:
-            walk = walk.where(_shares(self.shares))
-        if self.opened is not None and self.searches:
-            walk = walk.where(or_(File.password_hash.is_(None), File.id.in_(self.opened)))
-        return walk.order_by(column.desc())
+            scan = scan.where(_name_contains(self.text))
+        if self.visible_tags is not None and self.uses_masked_fields:
+            scan = scan.where(_shares_tags(self.visible_tags))
+        if self.unlocked_ids is not None and self.uses_masked_fields:
+            scan = scan.where(or_(File.password_hash.is_(None), File.id.in_(self.unlocked_ids)))
+        return scan.order_by(column.desc())
 
 
-def _shares(names: Sequence[str]) -> ColumnElement[bool]:
-    """Tell whether a file has one of these tags or, where there are none, no tag."""
+def _shares_tags(names: Sequence[str]) -> ColumnElement[bool]:
+    """Match files that have one of these tags or, if no names are given, files without tags."""
     on_file = select(file_tag.c.tag_id).where(file_tag.c.file_id == File.id).correlate(File).limit(1)
-    # Not by EXISTS: MariaDB would read all tags of all files first, to look each of ours up in that.
+    # A subquery instead of EXISTS: for EXISTS, MariaDB reads all tags of all files first.
     if not names:
         return on_file.scalar_subquery().is_(None)
     return on_file.join(Tag, Tag.id == file_tag.c.tag_id).where(Tag.name.in_(names)).scalar_subquery().is_not(None)
@@ -134,9 +137,9 @@ def _count(session: Session, query: Select[tuple[int]]) -> int:
     return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
-def _first(walks: Sequence[Select[tuple[int]]], count: int) -> Select[tuple[int]]:
-    """Select the newest ids of all walks; each stops after so many."""
-    if len(walks) == 1:
-        return walks[0].limit(count)
-    each = union(*(select(walk.limit(count).subquery().c.id) for walk in walks)).subquery()
+def _newest(scans: Sequence[Select[tuple[int]]], count: int) -> Select[tuple[int]]:
+    """Return a query for the `count` newest ids of all scans; each scan stops after `count` rows."""
+    if len(scans) == 1:
+        return scans[0].limit(count)
+    each = union(*(select(scan.limit(count).subquery().c.id) for scan in scans)).subquery()
     return select(each.c.id).order_by(each.c.id.desc()).limit(count)

@@ -1,4 +1,4 @@
-"""Plain files: added, shared, overwritten and deleted."""
+"""The use cases of plain files: add, overwrite, find and delete them."""
 
 import logging
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ _BY_NAME = WITH_BLOB.where(_FILE.c.stored_name == bindparam("name"))
 
 @dataclass(frozen=True, kw_only=True)
 class NewFile:
-    """What an upload asks for; names and tags are checked already."""
+    """The requested values of an uploaded file; name and tags are validated already."""
 
     name: str
     tags: Sequence[str] = ()
@@ -62,9 +62,9 @@ class NewFile:
 
 @dataclass(frozen=True, kw_only=True)
 class AddedFile:
-    """The answer to an upload; `existed` where the same content was there under a name of its own.
+    """The result of an upload. `existed` says that an existing file with the same content is returned.
 
-    `before` is what an overwritten file was.
+    `before` is the former state of an overwritten file.
     """
 
     file: FileRecord
@@ -79,7 +79,7 @@ class _ExistingFile:
 
 
 class Files:
-    """The use cases of plain files."""
+    """Manages plain files."""
 
     def __init__(self, database: Database, ingest: Ingest, blobs: Blobs, passwords: Passwords) -> None:
         self._database = database
@@ -90,9 +90,11 @@ class Files:
     def add(
         self, new: NewFile, incoming: Incoming, *, by: Identity, idempotency: IdempotentUpload[AddedFile] | None = None
     ) -> AddedFile | RecordedAnswer:
-        """Store a file, or answer with the one that has the same content and that the uploader could open.
+        """Add a file, or return an existing one with the same content that the uploader could read.
 
-        Raises `AccessDeniedError` before the content is read, `TooBigError` while it is, `TypeNotAllowedError` after.
+        If an answer was recorded for the same Idempotency-Key, that is returned.
+        Raises `AccessDeniedError` before the content is read, `TooBigError` while it is read, and `TypeNotAllowedError`
+        afterwards.
         """
         tags = self.check_rights(new, by=by)
         with self._ingest.read(incoming, self.limits(by=by)) as content:
@@ -119,7 +121,7 @@ class Files:
         return added
 
     def limits(self, *, by: Identity) -> tuple[Limit, ...]:
-        """Return the limits for the bytes of one file."""
+        """Return the limits for the size of one file."""
         return (token_size_limit(by),)
 
     def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
@@ -138,26 +140,26 @@ class Files:
 
     def find(self, name: str) -> FileRecord:
         """Return a file, plain or a version's, by its stored name. Raises `NotFoundError`."""
-        # In one statement: before a second one, both may be gone.
+        # One statement for file and blob: both could be deleted before a second one.
         query = select(File).where(File.stored_name == name).options(joinedload(File.blob))
         with self._database.reading() as session:
-            # PostgreSQL refuses NUL in a text, even to look for it.
+            # PostgreSQL refuses NUL in a text, even in a condition.
             row = session.scalar(query) if "\0" not in name else None
             if row is None:
                 raise NotFoundError("File not found in the storage")
             return FileRecord.of(row)
 
     def find_for_download(self, name: str) -> FileRecord:
-        """Return what `find` does, at half its cost: without the tags."""
+        """Return the same as `find` at half the cost, but without tags."""
         rows = self._database.fetch_rows(_BY_NAME, name=name) if "\0" not in name else ()
         if not rows:
             raise NotFoundError("File not found in the storage")
         return FileRecord.of_row(rows[0])
 
     def delete(self, name: str, password: str, *, by: Identity, address: str = "") -> None:
-        """Delete a plain file; its bytes go when no other record uses them.
+        """Delete a plain file, and its blob if no other file uses it.
 
-        Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for a version's file.
+        Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for the file of a version.
         """
         file = self.find(name)
         if file.is_version:
@@ -178,11 +180,11 @@ class Files:
         self._blobs.collect([file.blob.id])
 
     def _find_same_content(self, content: Content, new: NewFile, by: Identity) -> _ExistingFile | None:
-        """Return id and password hash of a plain file of this content that the uploader could open, or is to overwrite.
+        """Return an existing file with the same content that the upload returns or overwrites, or None.
 
-        Of several that can be overwritten it is the one with the upload's name, else the oldest.
-        Passwords are compared here, outside the write transaction, as hashing costs some 30 ms. Who has tried too many
-        wrong ones by uploading gets a record of their own.
+        To be returned, a file must be readable with the uploader's password. Of several files to overwrite, the one
+        with the upload's name is chosen, else the oldest. Passwords are compared here, outside the write transaction,
+        as a hash costs about 30 ms. An uploader with too many wrong passwords gets a new file.
         """
         query = _TO_OVERWRITE if new.overwrite else _PROTECTED if new.password else _OPEN
         for row in self._database.fetch_rows(query, digest=content.digest, name=new.name):
@@ -205,7 +207,7 @@ def _record(
     password_hash: str | None,
     known: _ExistingFile | None,
 ) -> AddedFile:
-    """Add a file's row, or take the known one, unless its password is another by now."""
+    """Insert the file's row, or use the existing one, unless its password was changed meanwhile."""
     row = session.get(File, known.id, with_for_update=True) if known else None
     if row and known and (new.overwrite or row.password_hash == known.password_hash):
         before = None
@@ -227,7 +229,7 @@ def _record(
 
 
 def _log(added: AddedFile, by: Identity) -> None:
-    """Note in the log what an upload did."""
+    """Log what an upload has changed."""
     file, what = added.file, describe(file_values(added.file))
     if added.before is not None:
         log.info("file %s: overwritten by %s: %s", file.id, actor(by), file_edit(added.before, file))
@@ -239,7 +241,7 @@ def _log(added: AddedFile, by: Identity) -> None:
 
 
 def token_size_limit(identity: Identity) -> Limit:
-    """Return the token's own limit for one file, in bytes."""
+    """Return the token's limit for the size of one file."""
     return Limit(
         size=identity.max_file_size,
         refuse=lambda: TooBigError("File size is too big", context={"max": format_size(identity.max_file_size)}),
@@ -256,7 +258,7 @@ def insert_file(
     password_hash: str | None,
     tags: Sequence[Tag] = (),
 ) -> File:
-    """Add a file over a blob, under the first stored name that is free."""
+    """Insert a file that uses the blob, under the first free stored name."""
     attempt = 0
     while session.scalar(_TAKEN, {"name": stored_name(blob.digest, name, attempt)}):
         attempt += 1
@@ -277,7 +279,7 @@ def insert_file(
 
 
 def _tags(session: Session, names: Sequence[str]) -> list[Tag]:
-    """Return the tags' rows, new ones made; two that make the same one at once are a conflict, tried again."""
+    """Return the rows of the tags; insert missing ones. If another writer inserts the same tag, the write is retried."""
     if not names:
         return []
     known = {row.name: row for row in session.scalars(select(Tag).where(Tag.name.in_(names)))}

@@ -1,4 +1,4 @@
-"""Listings of files and collections: a page, and how many pages there are."""
+"""The use cases of listings: pages of files and of collections."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -18,14 +18,14 @@ from frepo_core.domain.roles import Role
 
 from ..access.passwords import Passwords
 from ..records import WITH_BLOB, CollectionRecord, FileRecord
-from .file_query import COUNT_AHEAD, Files, Protected, contains
+from .file_query import COUNT_AHEAD, FileQuery, Protected, contains
 
 Row = TypeVar("Row")
 
 PASSWORD_CHECKS = 10
-# A search with a password looks at so many of the newest protected files that match.
+# A search with a password tries it on this many of the newest protected files that match.
 MAX_PROTECTED_CANDIDATES = 1_000
-# What wrong passwords in listings are counted for, in place of a file.
+# The target for which wrong passwords in listings are counted, instead of a file.
 LISTINGS = "listings"
 _FILE, _TAG = File.__table__, Tag.__table__
 NEWEST = (Collection.created_at.desc(), Collection.id.desc())
@@ -33,9 +33,9 @@ NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Generic[Row]):
-    """Rows of one page; pages count from 1, `last` is at least 1.
+    """The rows of one page. Pages are numbered from 1, and `last` is at least 1.
 
-    Rows are counted to 4,000 after the page: where there are more, `last` is the last page that is known to be.
+    Rows are counted up to 4,000 after the page. If there are more, `last` is the last page that is known to exist.
     """
 
     rows: Sequence[Row]
@@ -46,9 +46,9 @@ class Page(Generic[Row]):
 
 @dataclass(frozen=True, kw_only=True)
 class FileSearch:
-    """Which files: names that contain `text`, one of the tags, one of the types. Nothing given: all.
+    """A search for files whose name contains `text`, with one of the tags and one of the types; empty: any.
 
-    `address`: the client's, for which wrong passwords are counted.
+    `address` is the client's, for which wrong passwords are counted.
     """
 
     text: str = ""
@@ -62,7 +62,7 @@ class FileSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedFile:
-    """A file in a listing; what is masked must not be shown but its type, size and time."""
+    """A file in a listing. Of a masked file, only type, size and time may be shown."""
 
     file: FileRecord
     masked: bool
@@ -70,7 +70,7 @@ class ListedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionSearch:
-    """Which collections: days are inclusive and in UTC, `tokens` are keys of tokens that must be listed."""
+    """A search for collections. Days are inclusive and in UTC. With `tokens`, the collection must list one of these keys."""
 
     text: str = ""
     created_from: date | None = None
@@ -81,35 +81,38 @@ class CollectionSearch:
 
 
 class Listing:
-    """The use cases of listings."""
+    """Lists files and collections."""
 
     def __init__(self, database: Database, passwords: Passwords) -> None:
         self._database = database
         self._passwords = passwords
 
     def files(self, search: FileSearch, *, by: Identity) -> Page[ListedFile]:
-        """Return public plain files, for an administrator all plain ones, newest first; versions never."""
-        public = (True, False) if Role.ADMINISTRATOR in by.roles else (True,)
-        shares = None if by.holds(Role.VIEW_ALL_TAGS) else by.tags
-        opens = self._password_checker(search, by)
-        wanted = Files(
-            public=public, shares=shares, text=normalize("NFC", search.text), tags=search.tags, mimes=search.mimes
+        """Return public plain files, or all plain files for an administrator, newest first. Versions are not listed."""
+        is_unlocked = self._password_checker(search, by)
+        query = FileQuery(
+            public=(True, False) if Role.ADMINISTRATOR in by.roles else (True,),
+            visible_tags=None if by.holds(Role.VIEW_ALL_TAGS) else by.tags,
+            text=normalize("NFC", search.text),
+            tags=search.tags,
+            mimes=search.mimes,
         )
         if not by.holds(Role.VIEW_ANY_FILE):
-            wanted = replace(wanted, opened=self._opened(wanted, opens) if search.password and wanted.searches else [])
+            tries_password = search.password and query.uses_masked_fields
+            query = replace(query, unlocked_ids=self._unlocked_ids(query, is_unlocked) if tries_password else [])
         with self._database.reading() as session:
-            ids, total = wanted.page(session, _offset(search), search.size)
+            ids, total = query.page(session, _offset(search), search.size)
             rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
             tags = _tags_of(session, ids)
         files = [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows]
-        listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and opens(file))) for file in files]
+        listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and is_unlocked(file))) for file in files]
         return Page(rows=listed, number=search.page, last=_last_page(total, search.size), size=search.size)
 
     def collections(self, search: CollectionSearch, *, by: Identity) -> Page[CollectionRecord]:
         """Return the collections that the token may see, newest first."""
         query = select(Collection)
         if not RULES["collection.fetch"].allows(by, listed=False):
-            query = query.where(_lists_one_of([by.token]))
+            query = query.where(_allows_one_of([by.token]))
         if text := search.text.strip("*"):
             query = query.where(
                 or_(
@@ -121,7 +124,7 @@ class Listing:
         if search.created_to and search.created_to < date.max:
             query = query.where(Collection.created_at < _midnight(search.created_to + timedelta(days=1)))
         if search.tokens:
-            query = query.where(_lists_one_of(search.tokens))
+            query = query.where(_allows_one_of(search.tokens))
         with self._database.reading() as session:
             ids = query.with_only_columns(Collection.id).order_by(*NEWEST)
             counted = ids.limit(_offset(search) + search.size + COUNT_AHEAD)
@@ -131,42 +134,42 @@ class Listing:
             facts = [CollectionRecord.of(row) for row in rows]
         return Page(rows=facts, number=search.page, last=_last_page(total, search.size), size=search.size)
 
-    def _opened(self, wanted: Files, opens: Callable[[FileRecord | Protected], bool]) -> list[int]:
-        """Return the protected files that a search may find, as the caller's password opens them."""
+    def _unlocked_ids(self, query: FileQuery, is_unlocked: Callable[[FileRecord | Protected], bool]) -> list[int]:
+        """Return the ids of protected files that match the query and have the caller's password."""
         with self._database.reading() as session:
-            candidates = wanted.protected(session, MAX_PROTECTED_CANDIDATES)
-        return [file.id for file in candidates if opens(file)]
+            candidates = query.protected(session, MAX_PROTECTED_CANDIDATES)
+        return [file.id for file in candidates if is_unlocked(file)]
 
     def _password_checker(self, search: FileSearch, by: Identity) -> Callable[[FileRecord | Protected], bool]:
-        """Return what tells whether a file is open to the caller.
+        """Return a function that says whether the caller may see a file, by its password.
 
-        A password costs one hash for all files. Those of before passwords shared a salt cost one each, so only the first
-        ten of them are tried. Raises `TooManyAttemptsError` where the client has guessed too often.
+        One hash suffices for all files whose passwords share the salt. Older ones cost a hash each, so only the first
+        ten of those are tried. Raises `TooManyAttemptsError` if the client has failed too often.
         """
         if search.password and not by.holds(Role.VIEW_ANY_FILE):
             self._passwords.attempts.check(LISTINGS, search.address)
         known: dict[str, bool] = {}
-        expensive = 0
+        extra_hashes = 0
 
-        def opens(file: FileRecord | Protected) -> bool:
-            nonlocal expensive
+        def is_unlocked(file: FileRecord | Protected) -> bool:
+            nonlocal extra_hashes
             stored = file.password_hash
             if not stored or by.holds(Role.VIEW_ANY_FILE):
                 return True
             if not search.password:
                 return False
             if stored not in known:
-                expensive += not self._passwords.shares_salt(stored)
-                known[stored] = expensive <= PASSWORD_CHECKS and self._passwords.matches(search.password, stored)
+                extra_hashes += not self._passwords.shares_salt(stored)
+                known[stored] = extra_hashes <= PASSWORD_CHECKS and self._passwords.matches(search.password, stored)
                 if not known[stored]:
                     self._passwords.attempts.add_failure(LISTINGS, search.address, search.password)
             return known[stored]
 
-        return opens
+        return is_unlocked
 
 
 def _tags_of(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:
-    """Return the tags of files, in the order of their names."""
+    """Return the tags of each file, in alphabetical order."""
     tags: dict[int, list[str]] = defaultdict(list)
     query = select(file_tag.c.file_id, _TAG.c.name).join(_TAG, _TAG.c.id == file_tag.c.tag_id)
     for file, tag in session.execute(query.where(file_tag.c.file_id.in_(ids)).order_by(_TAG.c.name)):
@@ -180,7 +183,7 @@ def _shares_tags(file: FileRecord, by: Identity) -> bool:
     return bool(set(file.tags) & set(by.tags)) or not (file.tags or by.tags)
 
 
-def _lists_one_of(keys: Sequence[str]) -> ColumnElement[bool]:
+def _allows_one_of(keys: Sequence[str]) -> ColumnElement[bool]:
     return Collection.id.in_(select(CollectionToken.collection_id).where(CollectionToken.token_key.in_(keys)))
 
 

@@ -1,4 +1,4 @@
-"""Moving and keeping bytes: the use cases behind the `storage:` commands. None of them stops the service."""
+"""Maintenance of the storage: the use cases behind the `storage:` commands. The service keeps running meanwhile."""
 
 from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator

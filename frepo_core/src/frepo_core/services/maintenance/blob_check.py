@@ -1,4 +1,4 @@
-"""Reads a blob back and says whether it is what its row says."""
+"""Reads a blob and compares it with the digest and size of its row."""
 
 from collections.abc import Iterator
 
@@ -11,15 +11,15 @@ CHUNK = 1 << 20
 
 
 class UnreadableError(Exception):
-    """The storage answers but does not give this blob's bytes, as of a disk with a bad sector."""
+    """The storage works but cannot read this blob, for example because of a bad sector on the disk."""
 
 
 def find_damage(
     backend: StorageBackend, key: str, *, digest: str, size: int, sums: Checksums | None = None
 ) -> str | None:
-    """Return what is wrong with a blob, None for nothing; `sums`, new ones, take all that is read.
+    """Return what is wrong with a blob, or None if it is sound. `sums`, if given, is updated with all bytes.
 
-    Raises `UnreadableError` for a blob that is there and cannot be read, and the backend's errors but `BlobNotFound`.
+    Raises `UnreadableError` if the blob exists but cannot be read, and the backend's other errors.
     """
     found, sums = 0, sums or Checksums()
     try:

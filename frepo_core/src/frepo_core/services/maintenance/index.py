@@ -1,4 +1,4 @@
-"""What the keys of a storage alone can tell, for the day on which the database is gone."""
+"""Reads the index of a storage from its keys alone, for the case that the database is lost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BATCH = 500
 
 @dataclass(frozen=True, kw_only=True)
 class IndexReport:
-    """Keys and bytes in the storage; distinct contents; contents that the database does not know; other keys."""
+    """The number of keys and bytes, of distinct contents, of contents without a blob row, and the keys of other files."""
 
     keys: int
     size: int
@@ -30,7 +30,7 @@ class IndexReport:
 def read_index(
     database: Database, backend: StorageBackend, *, storage: str, progress: Progress = no_progress
 ) -> IndexReport:
-    """Read every key; each carries its content's digest. Nothing is changed, and no content is read."""
+    """List all keys, which contain the digests of their contents. Changes nothing and reads no content."""
     total = count_blobs(database, Blob.storage == storage)
     digests: set[str] = set()
     foreign: list[str] = []

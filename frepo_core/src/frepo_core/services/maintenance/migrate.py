@@ -1,4 +1,4 @@
-"""Moves blobs from one storage to another while both serve: copy, verify, flip the row."""
+"""Moves blobs from one storage to another while the service runs: copy, verify, point the row at the copy."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class MigrationReport:
-    """Blobs and bytes that were moved, source blobs that were purged, and what could not be moved and why."""
+    """The numbers of moved blobs, moved bytes and purged source blobs, and which blobs failed and why."""
 
     moved: int
     size: int
@@ -35,7 +35,7 @@ class MigrationReport:
 
 
 class Migrator:
-    """Moves every blob of one storage to another. May be stopped at any time, and run again."""
+    """Moves all blobs of one storage to another. It can be stopped at any time and run again."""
 
     def __init__(self, database: Database, backends: Backends, *, source: str, target: str) -> None:
         self._database = database
@@ -43,9 +43,9 @@ class Migrator:
         self._source, self._target = backends.get(source), backends.get(target)
 
     def run(self, *, purge: bool = False, progress: Progress = no_progress) -> MigrationReport:
-        """Move what is still in the source; with `purge` delete the source's bytes of all that was moved.
+        """Move the blobs whose rows name the source; with `purge`, delete the bytes in the source of all moved blobs.
 
-        A blob that is damaged or unreadable in the source stays there and is reported; the others go on.
+        A blob that is damaged or unreadable in the source stays there and is reported; the others are moved.
         """
         total = count_blobs(self._database, Blob.storage == self._source_name)
         moved, size, failed = 0, 0, list[str]()
@@ -61,7 +61,7 @@ class Migrator:
         return MigrationReport(moved=moved, size=size, purged=self._purge() if purge else 0, failed=failed)
 
     def _move(self, row: Blob) -> bool:
-        """Copy one blob under a key of its own, read it back, point the row at it."""
+        """Copy one blob to a fresh key, read the copy, and point the row at it; return whether the row was changed."""
         key = fresh_key(row.digest)
         watch = CommitWatch()
         switched = False
@@ -73,17 +73,17 @@ class Migrator:
                 raise _DamagedError(problem)
             switched = self._database.write(lambda session: self._switch_row(session, row, key, sums), watch=watch)
         except (StorageUnavailable, OSError):
-            # The source may be damaged, and so end early or late, or not be readable; if not, a storage is away.
+            # Either the source is damaged, so it has a wrong size or cannot be read, or a storage is unavailable.
             if problem := find_damage(self._source, row.key, digest=row.digest, size=row.size):
                 raise _DamagedError(problem) from None
             raise
         finally:
             if not switched and not watch.outcome_is_unknown:
-                _drop(self._target, key)
+                _delete_copy(self._target, key)
         return switched
 
     def _switch_row(self, session: Session, seen: Blob, key: str, sums: Checksums) -> bool:
-        """Point the row at the copy, unless it was deleted or stored anew meanwhile."""
+        """Point the row at the copy, unless the row was deleted or changed meanwhile."""
         row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
         if row is None or (row.storage, row.key) != (seen.storage, seen.key):
             return False
@@ -94,7 +94,7 @@ class Migrator:
         return True
 
     def _is_unchanged(self, seen: Blob) -> bool:
-        """Look again: a row that was deleted, moved by another or stored anew since it was read has lost nothing."""
+        """Return whether the row still names the same bytes. Otherwise a failure to move them does not matter."""
         with self._database.reading() as session:
             query = select(Blob.id).where(Blob.id == seen.id, Blob.storage == seen.storage, Blob.key == seen.key)
             return session.scalar(query) is not None
@@ -111,16 +111,16 @@ class Migrator:
             after = rows[-1].id
 
     def _purge(self) -> int:
-        """Delete the source's bytes of each content whose row points at the target, and whose bytes are sound there."""
+        """Delete the bytes in the source of each content that has sound bytes in the target and a row that names them."""
         purged = 0
         for stat in self._source.list():
             digest = digest_in_key(stat.key)
-            if digest and self._was_moved(digest, stat.size):
+            if digest and self._is_in_target(digest, stat.size):
                 self._source.delete(stat.key)
                 purged += 1
         return purged
 
-    def _was_moved(self, digest: str, size: int) -> bool:
+    def _is_in_target(self, digest: str, size: int) -> bool:
         with self._database.reading() as session:
             row = session.scalar(select(Blob).where(Blob.digest == digest, Blob.storage == self._target_name))
         try:
@@ -130,11 +130,11 @@ class Migrator:
 
 
 class _DamagedError(Exception):
-    """The content is not what its row says."""
+    """The content does not match the digest or size of its row."""
 
 
-def _drop(backend: StorageBackend, key: str) -> None:
+def _delete_copy(backend: StorageBackend, key: str) -> None:
     try:
         backend.delete(key)
     except StorageError:
-        log.warning("the copy %s was not deleted, storage:sweep will", key)
+        log.warning("the copy %s was not deleted, storage:sweep will delete it", key)

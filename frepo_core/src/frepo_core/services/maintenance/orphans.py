@@ -1,4 +1,4 @@
-"""Finds the blobs of a storage that no row names. Files that frepo cannot have stored are never among them."""
+"""Finds orphans: blobs of a storage that no row names. Files that frepo cannot have stored are never included."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ from .progress import Progress, batches, count_blobs
 
 BATCH = 500
 EXAMPLES = 10
-AROUND_ITS_ROW = timedelta(hours=1)  # bytes are stored before their row is made, by another clock
+ROW_TOLERANCE = timedelta(hours=1)  # bytes are stored shortly before their row is inserted, and clocks may differ
 
 
 @dataclass(kw_only=True)
 class Inventory:
-    """What a storage holds: the number of blobs that frepo stored, those without a row, and files of others."""
+    """The contents of a storage: the number of frepo's blobs, the orphans among them, and foreign files."""
 
     blobs: int = 0
     orphans: list[BlobStat] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Inventory:
     foreign_examples: list[str] = field(default_factory=list)
 
     def add_foreign(self, key: str) -> None:
-        """Count a file that frepo did not store; the first ones are named."""
+        """Count a file that frepo did not store. The first ones are kept as examples."""
         self.foreign += 1
         if len(self.foreign_examples) < EXAMPLES:
             self.foreign_examples.append(printable(key))
@@ -38,7 +38,7 @@ class Inventory:
 def take_inventory(
     database: Database, backend: StorageBackend, *, storage: str, before: datetime, progress: Progress
 ) -> Inventory:
-    """List the storage once. Orphans are blobs without a row that were stored before this time (UTC, aware)."""
+    """List the storage once. Orphans are blobs without a row that were stored before `before` (UTC, aware)."""
     total = count_blobs(database, Blob.storage == storage)
     found, done = Inventory(), 0
     for batch in batches(backend.list(), BATCH):
@@ -54,7 +54,7 @@ def take_inventory(
 
 
 def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> list[BlobStat]:
-    """Return those that no row names, except for those that a migration left behind for its `--purge`."""
+    """Return the blobs that no row names, except those that a migration left in its source until `--purge`."""
     keys = [stat.key for stat in stats]
     with database.reading() as session:
         known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
@@ -63,25 +63,25 @@ def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> 
 
 
 def printable(key: str) -> str:
-    """Write a name that others chose so that any terminal can show it."""
+    """Return a foreign name with unprintable characters escaped, so that any terminal can show it."""
     text = key.encode("utf-8", "backslashreplace").decode()
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def in_batches(stats: Sequence[BlobStat]) -> Iterator[list[BlobStat]]:
-    """Cut orphans into lists that one query can look up."""
+    """Split blobs into lists that one query can look up."""
     return batches(stats, BATCH)
 
 
 def _is_migrated_copy(stat: BlobStat, moved: dict[str, datetime]) -> bool:
     made = moved.get(digest_in_key(stat.key) or "")
-    return made is not None and stat.modified <= made + AROUND_ITS_ROW
+    return made is not None and stat.modified <= made + ROW_TOLERANCE
 
 
 def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str, datetime]:
-    """Return the digests of contents whose rows are in another storage by now, and when those rows were made.
+    """Return the digests of contents whose rows name another storage, and when those rows were inserted.
 
-    What was stored about then is the first home of the content; a copy that a migration left unfinished is younger.
+    Bytes from about that time are the original that was moved. A copy from an unfinished migration is younger.
     """
     digests = [digest for key in keys if (digest := digest_in_key(key))]
     query = select(Blob.digest, Blob.created_at).where(Blob.storage != storage, Blob.digest.in_(digests))

@@ -1,4 +1,4 @@
-"""How long work is cut into pieces, and tells what it has done."""
+"""Batches and progress reports for long work."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -13,24 +13,24 @@ Item = TypeVar("Item")
 
 
 class Progress(Protocol):
-    """Called after each step."""
+    """A function that is called after each step."""
 
     def __call__(self, *, done: int, total: int, size: int) -> None:
-        """Say that `done` of `total` blobs were worked on, the last of `size` bytes; a total of 0 is not known."""
+        """Report that `done` of `total` blobs are finished and that the last one had `size` bytes. Total 0: unknown."""
 
 
 def no_progress(*, done: int, total: int, size: int) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 def count_blobs(database: Database, *conditions: ColumnElement[bool]) -> int:
-    """Count the rows of blobs."""
+    """Return the number of blob rows that meet the conditions."""
     with database.reading() as session:
         return session.scalar(select(func.count()).select_from(Blob).where(*conditions)) or 0
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Cut what may be endless into lists of at most `size`."""
+    """Split items, of which there may be any number, into lists of at most `size`."""
     rest = iter(items)
     while batch := list(islice(rest, size)):
         yield batch

@@ -1,4 +1,4 @@
-"""Deletes what belongs to nobody: bytes without a row and rows that nothing uses. Reports rows without bytes."""
+"""The sweep: deletes bytes without a row and blob rows that no file uses, and reports rows without bytes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,18 +16,21 @@ from ..blobs.lifecycle import Blobs
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
 
-# An upload waits for the database at most some minutes with its bytes stored and no row (see BlobWrite.check_not_swept).
-LEAST_GRACE = timedelta(hours=1)
-USUAL_PERCENT = 20
+# The bytes of an upload may wait some minutes for their row (see `BlobWrite.check_not_swept`).
+SHORTEST_GRACE = timedelta(hours=1)
+MAX_PERCENT = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepReport:
-    """What was found, and deleted unless it was a dry run.
+    """What was found and, unless it was a dry run, deleted.
 
-    `blobs`: keys of frepo in the storage; `orphans` and `orphan_size`: those without a row; `unused`: rows without a
-    user; `leftovers`: parts of uploads that never ended; `missing`: keys of rows whose bytes are gone, which are
-    reported only; `foreign`: files that frepo cannot have stored, which are never touched, and examples of them.
+    :param blobs: the number of frepo's blobs in the storage
+    :param orphans: the number of blobs without a row, and `orphan_size` their bytes
+    :param unused: the number of blob rows that no file uses
+    :param leftovers: the number of unfinished uploads that the backend deleted
+    :param missing: the keys of rows whose bytes are missing; they are only reported
+    :param foreign: the number of files that frepo cannot have stored, which are never touched
     """
 
     blobs: int
@@ -41,8 +44,8 @@ class SweepReport:
 
 
 def check_grace(grace: timedelta) -> timedelta:
-    """Return the grace period. Raises `ValueError` where it is shorter than an upload may wait for its row."""
-    if grace < LEAST_GRACE:
+    """Return the grace period. Raises `ValueError` if it is shorter than an upload may wait for its row."""
+    if grace < SHORTEST_GRACE:
         raise ValueError("at least 1h: the bytes of an upload that waits for the database look like an orphan")
     return grace
 
@@ -58,10 +61,10 @@ def sweep(
     most: int | None = None,
     progress: Progress = no_progress,
 ) -> SweepReport:
-    """Sweep one storage. What is younger than the grace period may belong to an upload in progress, and stays.
+    """Sweep one storage. Blobs younger than the grace period may belong to an upload in progress, so they stay.
 
-    Deletes at most `most` blobs; None: at most 20 % of them. More raise `SweepStoppedError`, and nothing is deleted:
-    the database may be empty, or older than the storage.
+    `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
+    `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.
     """
     before = utc_now() - grace
     backend = backends.get(storage)
@@ -85,7 +88,7 @@ def sweep(
 
 
 def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) -> None:
-    if count > most if most is not None else count * 100 > total * USUAL_PERCENT:
+    if count > most if most is not None else count * 100 > total * MAX_PERCENT:
         raise SweepStoppedError(
             f"The sweep would delete {count} of {total} blobs in the storage {storage!r}, and was stopped: nothing was "
             "deleted. An empty, old or wrong database makes all blobs look unused. Check database.url, and look at "
@@ -94,7 +97,7 @@ def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) ->
 
 
 def _delete(database: Database, backend: StorageBackend, storage: str, orphans: Sequence[BlobStat]) -> list[BlobStat]:
-    """Delete orphans that have no row until now; return them."""
+    """Delete the orphans that still have no row; return those."""
     deleted: list[BlobStat] = []
     for batch in in_batches(orphans):
         for stat in without_row(database, batch, storage):
@@ -111,7 +114,7 @@ def _unused_rows(database: Database, storage: str, before: datetime) -> list[int
 
 
 def _missing(database: Database, backend: StorageBackend, storage: str) -> Iterator[str]:
-    """Go through the keys of rows whose bytes are not there."""
+    """Yield the keys of rows whose bytes are missing."""
     after = 0
     while True:
         with database.reading() as session:
@@ -134,6 +137,6 @@ def _is_missing(backend: StorageBackend, key: str) -> bool:
 
 
 def _row_still_exists(database: Database, blob_id: int, key: str) -> bool:
-    """Look again: a row that was deleted since it was read misses nothing."""
+    """Return whether the row still names the key. If it was deleted meanwhile, its bytes are not missing."""
     with database.reading() as session:
         return session.scalar(select(Blob.id).where(Blob.id == blob_id, Blob.key == key)) is not None

@@ -1,4 +1,4 @@
-"""Reads blobs back and compares them with their digests. Reports and notes damage, never deletes."""
+"""Reads blobs and compares them with their digests. Damage is reported and marked; nothing is deleted."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """A blob that is not what it was: its digest, its storage and key, and what is wrong."""
+    """A damaged blob: its digest, storage and key, and what is wrong."""
 
     digest: str
     storage: str
@@ -34,7 +34,7 @@ class Damage:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyReport:
-    """How many blobs and bytes were read, and which are damaged."""
+    """The numbers of checked blobs and bytes, and the damaged blobs."""
 
     checked: int
     size: int
@@ -49,13 +49,14 @@ def verify(
     older_than: timedelta | None = None,
     progress: Progress = no_progress,
 ) -> VerifyReport:
-    """Check blobs, those first that nobody read for longest; `older_than` leaves out what was checked since.
+    """Check `percent` of the blobs, starting with those that were not checked for the longest time.
 
-    A date in the future was made by a clock that was wrong and says nothing: such a blob is due, and comes first.
+    `older_than` skips blobs that were checked within that time. A date in the future comes from a wrong clock: such
+    blobs are checked first.
 
-    What is damaged is marked, so that the next upload of the same content stores it anew; what is sound
-    again loses the mark. What cannot be read is reported and not marked. A storage that is away raises, and what
-    was checked before stays noted; damage is logged at once.
+    A damaged blob is marked, so that the next upload of the same content stores it anew; a sound one loses the mark.
+    An unreadable blob is reported but not marked. Damage is logged at once. An unavailable storage raises its error;
+    the results until then are kept.
     """
     started = utc_now()
     queue = _Queue(newest=_newest(database), cutoff=started - older_than if older_than is not None else started)
@@ -66,11 +67,11 @@ def verify(
             sums = Checksums()
             problem = find_damage(backends.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
             if not _record_result(database, row, problem, sums):
-                continue  # deleted, moved or stored anew since it was listed: this says nothing about the blob
+                continue  # deleted, moved or stored anew since it was listed, so the result is out of date
         except UnreadableError as error:
-            problem = str(error)  # not noted: nobody knows what the bytes are, and the next run tries again
+            problem = str(error)  # not recorded: the bytes may be fine, and the next run tries again
         if problem:
-            log.error("blob %s in %s is damaged: %s", row.key, row.storage, problem)  # should the report never come
+            log.error("blob %s in %s is damaged: %s", row.key, row.storage, problem)  # in case the run is killed
             damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
         checked += 1
         size += row.size
@@ -80,18 +81,18 @@ def verify(
 
 @dataclass(frozen=True, kw_only=True)
 class _Queue:
-    """The blobs to check: none that was added later than `newest`, and none that was checked since `cutoff`."""
+    """The blobs to check: ids up to `newest`, so no later ones, and not checked since `cutoff`."""
 
     newest: int
     cutoff: datetime
 
     def is_due(self) -> ColumnElement[bool]:
-        """Return the condition. It is made for each query, as what this run has checked is never in the future."""
+        """Return the condition. It is made anew for each query, so that no blob that this run has checked is due again."""
         is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
         return and_(Blob.id <= self.newest, is_old)
 
     def order(self) -> tuple[Any, ...]:
-        """Return the order: dates in the future first, then those that were read longest ago."""
+        """Return the order: dates in the future first, then the oldest."""
         last_read = func.coalesce(Blob.verified_at, Blob.created_at)
         return case((last_read > utc_now(), 0), else_=1), last_read, Blob.id
 
@@ -102,7 +103,10 @@ def _newest(database: Database) -> int:
 
 
 def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
-    """Load a page at a time: each check moves its blob to the end of the queue, but for some that others changed."""
+    """Yield `total` blobs, a page at a time.
+
+    A checked blob leaves the queue, except one whose result was not recorded. Those are counted and skipped.
+    """
     seen: set[int] = set()
     stuck = 0
     while len(seen) < total:
@@ -119,7 +123,7 @@ def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> 
 
 
 def _record_result(database: Database, row: Blob, problem: str | None, sums: Checksums) -> bool:
-    """Note the check, and the checksum of what is sound; False for what was moved, stored anew or deleted meanwhile."""
+    """Record the result, with the checksum of a sound blob. Return False if the blob was moved or deleted meanwhile."""
     now = utc_now()
     change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)
     sound = {} if problem else {"checksum": sums.checksum}

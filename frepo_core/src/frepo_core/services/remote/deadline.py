@@ -1,4 +1,4 @@
-"""The time that a fetch has in all, kept by cutting its connections."""
+"""The time limit of a whole fetch, which is enforced by shutting its connections down."""
 
 import contextlib
 import os
@@ -14,51 +14,51 @@ TOO_LONG = "Fetcher the URL took too long"
 
 
 class Deadline:
-    """The time that a fetch has: when it is over, whoever reads from its connections sees them end."""
+    """A time limit in seconds. When it expires, all connections of the fetch are shut down, so that reads end."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
-        self._over = threading.Event()
+        self._expired = threading.Event()
         self._lock = threading.Lock()
-        self._made: list[socket.socket] = []
-        self._twins: list[socket.socket] = []
-        self._timer = threading.Timer(seconds, self._cut)
+        self._sockets: list[socket.socket] = []
+        self._duplicates: list[socket.socket] = []
+        self._timer = threading.Timer(seconds, self._shut_down)
         self._timer.daemon = True
 
     def remaining(self) -> float:
-        """Return the seconds that are left. Raises `RemoteFailedError` where there are none."""
+        """Return the remaining seconds. Raises `RemoteFailedError` if the time is over."""
         seconds = self._end - time.monotonic()
-        if seconds <= 0 or self._over.is_set():
+        if seconds <= 0 or self._expired.is_set():
             raise RemoteFailedError(TOO_LONG)
         return seconds
 
-    def add_connection(self, made: socket.socket) -> None:
-        """Take a connection in; TLS takes the socket itself over, but its twin can still cut the connection."""
+    def add_connection(self, connection: socket.socket) -> None:
+        """Apply the limit to a connection. TLS takes the socket over, so a duplicate is kept to shut it down."""
         with self._lock:
             self.remaining()
-            self._made.append(made)
-            self._twins.append(made.dup())
+            self._sockets.append(connection)
+            self._duplicates.append(connection.dup())
 
     def __enter__(self) -> Self:
-        """Let the time run."""
+        """Start the timer."""
         self._timer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Leave neither thread nor socket behind."""
+        """Stop the timer and close all sockets."""
         self._timer.cancel()
         self._timer.join()
-        for twin in self._twins:
-            twin.close()
-        for made in self._made:  # urllib3 forgets the connection of an answer whose headers it cannot read
-            if (descriptor := made.detach()) != -1:
+        for duplicate in self._duplicates:
+            duplicate.close()
+        for connection in self._sockets:  # urllib3 does not close the connection if it cannot read the headers
+            if (descriptor := connection.detach()) != -1:
                 os.close(descriptor)
 
-    def _cut(self) -> None:
+    def _shut_down(self) -> None:
         with self._lock:
-            self._over.set()
-            for twin in self._twins:
+            self._expired.set()
+            for duplicate in self._duplicates:
                 with contextlib.suppress(OSError):
-                    twin.shutdown(socket.SHUT_RDWR)
+                    duplicate.shutdown(socket.SHUT_RDWR)

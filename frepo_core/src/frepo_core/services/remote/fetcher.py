@@ -1,4 +1,4 @@
-"""Fetches a URL without letting it lead into the operator's own network."""
+"""Fetches URLs (add-by-url), but never from addresses in the operator's own network."""
 
 import contextlib
 import logging
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class Fetcher:
-    """Opens URLs: a name is resolved once, its addresses are checked, and the connection goes to them.
+    """Opens URLs. A host name is resolved once, its addresses are checked, and only those are connected to.
 
-    So a name that changes its address between check and use gains nothing; redirects walk the same road.
-    A user and password in the URL are not sent. Content is taken as it comes, whatever its encoding.
+    So an attacker gains nothing by changing a name's address after the check. Redirects are checked in the same way.
+    A user and password in the URL are not sent. The body is not decoded.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -34,19 +34,19 @@ class Fetcher:
         self._timeout = settings.http_timeout
         self._seconds = settings.long_execution_time
         self._tls: SSLContext | None = None
-        self._room = threading.BoundedSemaphore(settings.add_by_url_at_once)
+        self._slots = threading.BoundedSemaphore(settings.add_by_url_at_once)
         for name in ("connection", "connectionpool", "poolmanager", "util.retry"):
             logging.getLogger(f"urllib3.{name}").addFilter(_URL_LOG_FILTER)
 
     @contextlib.contextmanager
     def open(self, url: str, *, by: Identity) -> Iterator["RemoteBody"]:
-        """Give the body of a URL, to be read once. What fails is logged with the host, without path and query.
+        """Yield the body of a URL, which can be read once. Failures are logged with the host, without path and query.
 
-        Raises `RemoteRefusedError` (may not be, or cannot be, reached), `RemoteStatusError` (it answered
-        4xx or 5xx) or `RemoteFailedError` (anything else); no answer of the remote gets into them.
-        `RemotesBusyError`: others are being fetched, as many as may be at once.
+        Raises `RemoteRefusedError` if the URL may not be or cannot be reached, `RemoteStatusError` if it answers 4xx or
+        5xx, `RemoteFailedError` for any other failure, and `RemotesBusyError` if too many URLs are being fetched. The
+        messages contain nothing that the remote server has sent.
         """
-        if not self._room.acquire(blocking=False):
+        if not self._slots.acquire(blocking=False):
             raise RemotesBusyError("Too many URLs are being fetched, try again later")
         try:
             with self._open(url) as body:
@@ -55,11 +55,11 @@ class Fetcher:
             log.warning("add-by-url of token %s from %r failed: %s", by.fingerprint, _host(url), error.reason)
             raise
         finally:
-            self._room.release()
+            self._slots.release()
 
     @contextlib.contextmanager
     def _open(self, url: str) -> Iterator["RemoteBody"]:
-        # With it comes urllib3, which no start has to wait for.
+        # Imported here so that the start does not wait for urllib3.
         from .http_client import RemoteBody, check_response, fetch, make_pool, make_tls, translated
 
         self._tls = self._tls or make_tls()
@@ -67,7 +67,7 @@ class Fetcher:
             with translated(deadline), _URL_LOG_FILTER:
                 response = fetch(pool, url)
             try:
-                deadline.remaining()  # headers that were cut look like others
+                deadline.remaining()  # headers that end early at the deadline look complete
                 check_response(response)
                 yield RemoteBody(response, deadline)
             finally:
@@ -75,7 +75,7 @@ class Fetcher:
 
 
 def _host(url: str) -> str:
-    """Return scheme and host of a URL; user, path and query may hold a secret."""
+    """Return the scheme and host of a URL. User, path and query may contain a secret."""
     try:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.hostname or ''}"[:300]
@@ -84,7 +84,7 @@ def _host(url: str) -> str:
 
 
 class _UrlLogFilter(logging.Filter, threading.local):
-    """Keeps what urllib3 says of a fetched URL out of the log: its query may hold somebody's token or password."""
+    """Suppresses urllib3's log lines during a fetch: the URL's query may contain a token or password."""
 
     active = False
 

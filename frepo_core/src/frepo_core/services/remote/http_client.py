@@ -1,4 +1,4 @@
-"""Speaks HTTP with somebody else's server, over connections to addresses that were checked."""
+"""The HTTP client for add-by-url: connects only to checked addresses and accepts only complete answers."""
 
 import contextlib
 import re
@@ -46,7 +46,7 @@ NO_CONNECTION = "The host of the URL, or of a redirect, does not accept a connec
 BAD_CERTIFICATE = "The certificate of the host of the URL, or of a redirect, is not valid or not trusted."
 CUT = "The connection broke, or the answer is not valid HTTP."
 _LENGTHS = re.compile(r"\s*[0-9]{1,18}\s*(,\s*[0-9]{1,18}\s*)*")  # urllib3 refuses those that differ
-# After a line that is no header Python takes all others for text: how the body is framed would be lost.
+# After an invalid header line, Python treats all following headers as text, so the body's length would be unknown.
 _LOST_HEADERS = (
     MissingHeaderBodySeparatorDefect,
     FirstHeaderLineIsContinuationDefect,
@@ -56,10 +56,10 @@ _LOST_HEADERS = (
 
 
 class ForbiddenAddressError(HTTPError):
-    """A name leads to an address that may not be reached."""
+    """A host name resolves to an address that must not be connected to."""
 
 
-# A subclass stands before its base.
+# Subclasses come before their base classes.
 _REASONS: Mapping[type[HTTPError], str] = {
     ForbiddenAddressError: BAD_ADDRESS,
     NameResolutionError: BAD_NAME,
@@ -71,33 +71,33 @@ _REASONS: Mapping[type[HTTPError], str] = {
 
 
 class RemoteBody:
-    """The body of an answer, as a stream that cannot go back."""
+    """The body of an answer, as a stream that can be read once."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
         self._response = response
         self._deadline = deadline
 
     def read(self, size: int) -> bytes:
-        """Return what has arrived, at most `size` bytes; an empty answer is the end. Never waits for more."""
+        """Return the bytes that have arrived, at most `size`; empty at the end. Waits only if none have arrived."""
         try:
             chunk = self._response.read1(size)
         except (HTTPError, OSError, ValueError) as error:
             self._deadline.remaining()
             raise RemoteFailedError(BROKEN) from error
-        self._deadline.remaining()  # a connection that was cut looks like one that has come to its end
+        self._deadline.remaining()  # a connection that the deadline shut down looks like the end of the body
         return chunk
 
 
 class StrictContext(ssl.SSLContext):
-    """TLS where an end that the other side did not announce is none (RFC 9112, 9.8): what ends so was cut."""
+    """A TLS context that raises if the connection ends without a closure alert (RFC 9112, 9.8): data may be missing."""
 
     def wrap_socket(self, *arguments: Any, **options: Any) -> ssl.SSLSocket:
-        """Wrap a socket, as every context does."""
+        """Wrap a socket and report truncation."""
         return super().wrap_socket(*arguments, **options | {"suppress_ragged_eofs": False})
 
 
 def make_tls() -> ssl.SSLContext:
-    """Make what connections by TLS need; to read the system's certificates takes 20 ms."""
+    """Make a TLS context. Reading the system's certificates takes 20 ms, so it should be reused."""
     context = StrictContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_default_certs()
     return context
@@ -106,7 +106,7 @@ def make_tls() -> ssl.SSLContext:
 def make_pool(
     timeout: float, allowed: Sequence[Network], deadline: Deadline, tls: ssl.SSLContext
 ) -> urllib3.PoolManager:
-    """Make a pool whose connections go to public addresses only, and to those of `allowed`; the timeout is in seconds."""
+    """Make a pool that connects only to public addresses and to those of `allowed`. The timeout is in seconds."""
     pool = urllib3.PoolManager(timeout=urllib3.Timeout(connect=timeout, read=timeout), ssl_context=tls)
 
     def connect(connection: Any) -> socket.socket:
@@ -121,14 +121,14 @@ def make_pool(
 
 @contextlib.contextmanager
 def translated(deadline: Deadline) -> Iterator[None]:
-    """Say in frepo's words that the URL cannot be fetched, or that the time is over."""
+    """Raise the exceptions of urllib3 and of the network as `RemoteError`, or the deadline's error if it has expired."""
     try:
         yield
     except tuple(_REASONS) as error:
         raise RemoteRefusedError(
             REFUSED, next(_REASONS[kind] for kind in _REASONS if isinstance(error, kind))
         ) from error
-    except SSLError as error:  # no certificate that is trusted, unless the other side hung up
+    except SSLError as error:  # the certificate is not trusted, or the other side closed the connection
         deadline.remaining()
         is_cut = isinstance(error.args[0], ssl.SSLEOFError)
         raise (RemoteFailedError(BROKEN, CUT) if is_cut else RemoteRefusedError(REFUSED, BAD_CERTIFICATE)) from error
@@ -138,7 +138,7 @@ def translated(deadline: Deadline) -> Iterator[None]:
 
 
 def fetch(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
-    """Return the first answer that is no redirect. Bodies of redirects are not read, they may be endless."""
+    """Request the URL and follow redirects; return the final answer. Bodies of redirects may be endless and are not read."""
     for _ in range(REDIRECTS + 1):
         if not url.lower().startswith(("http://", "https://")):
             raise RemoteRefusedError(REFUSED, BAD_SCHEME)
@@ -160,7 +160,7 @@ def fetch(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
 
 
 def check_response(response: urllib3.BaseHTTPResponse) -> None:
-    """Raise unless the answer is a whole content, framed in a way that is understood."""
+    """Raise `RemoteError` unless the answer is a complete content with valid framing."""
     if response.status >= 400:
         raise RemoteStatusError(f"The other server answered with status {response.status}")
     if not 200 <= response.status < 300 or response.status == 206:
@@ -182,13 +182,13 @@ def _join(url: str, target: str) -> str:
 
 
 def _pool_class(pool: Any, connection: Any, connect: Callable[[Any], socket.socket]) -> Any:
-    """Make a pool whose connections are opened by `connect`; TLS still checks the name."""
+    """Make a pool class that opens connections with `connect`. TLS still checks the host name."""
     guarded = type("GuardedConnection", (connection,), {"_new_conn": connect})
     return type("GuardedPool", (pool,), {"ConnectionCls": guarded})
 
 
 def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Deadline) -> socket.socket:
-    """Resolve once, refuse if one of the addresses is not public, connect to those that were checked."""
+    """Resolve the name once, raise if any address is not public, and connect to the first that accepts."""
     try:
         found = socket.getaddrinfo(connection._dns_host, connection.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, OverflowError) as error:
