@@ -42,7 +42,7 @@ class TestSftpStorage(StorageContract):
 
     @pytest.fixture
     def list_size(self):
-        """Storing one takes a dozen requests."""
+        """Storing a blob takes a dozen requests."""
         return 500
 
 

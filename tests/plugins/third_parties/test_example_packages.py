@@ -95,7 +95,7 @@ def test_one_line_of_the_ini_moves_the_files_to_the_strangers_storage(installed,
 def test_a_strangers_command_uses_the_settings_of_the_service(installed, sshd, ini_file):
     said = installed.run("frepo", "--ini", str(ini_file), "sftp:check", **sshd.environment)
 
-    assert "The SFTP server stores, gives back and deletes\n" == said
+    assert "The SFTP server stores, returns and deletes blobs\n" == said
 
 
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)

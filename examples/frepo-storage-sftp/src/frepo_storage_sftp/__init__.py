@@ -6,12 +6,12 @@ from .settings import SftpSettings
 
 
 def _build(settings: SftpSettings) -> StorageBackend:
-    from .backend import SftpStorage  # paramiko is imported only where this storage is used
+    from .backend import SftpStorage  # imports paramiko only if this storage is used
 
     return SftpStorage(settings)
 
 
 @hookimpl
 def frepo_storages() -> list[StorageSpec]:
-    """Offer the storage `sftp`."""
+    """Provide the storage `sftp`."""
     return [StorageSpec(name="sftp", settings=SftpSettings, build=_build, summary="files on an SFTP server")]

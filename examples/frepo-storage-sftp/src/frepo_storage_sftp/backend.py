@@ -26,20 +26,20 @@ class SftpStorage(plugins.StorageBackend):
         self._settings, self._lock, self._connected = settings, RLock(), cast(Any, None)
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Write under another name, ask for the size, sync, rename, sync the folder."""
+        """Write to a partial file, check its size, sync it, rename it, sync the folder."""
         name, partial = _name(key), plugins.partial_name()
         try:
             with self._session() as session:
                 file = session.open(partial, "wb")
-            for chunk in plugins.exactly(content, size, CHUNK):  # outside: what the content raises passes
+            for chunk in plugins.exactly(content, size, CHUNK):  # outside: exceptions of the content are not translated
                 with self._session():
-                    file.set_pipelined(True)  # its requests do not wait for each other
+                    file.set_pipelined(True)  # requests without waiting for each answer
                     file.write(chunk[:-1])
                     file.set_pipelined(False)  # now paramiko waits for all answers
                     file.write(chunk[-1:])
             with self._session() as session:
                 if session.stat(partial).st_size != size:
-                    raise plugins.StorageUnavailable(f"The SFTP server has not the {size} bytes of {key!r}")
+                    raise plugins.StorageUnavailable(f"The SFTP server did not store {size} bytes for {key!r}")
                 _sync(file)
                 file.close()
                 session.posix_rename(partial, name)
@@ -125,14 +125,14 @@ def _sync(file: Any) -> None:
 
 @contextmanager
 def _translated(key: str = "") -> Iterator[None]:
-    """Raise one of the contract's errors; where no key is given, something is written, and what is absent is the folder."""
+    """Translate errors of the driver. Without a key, a missing file is the folder of the storage."""
     try:
         yield
     except ERRORS as error:
         if key and isinstance(error, FileNotFoundError):
             raise plugins.BlobNotFound(f"No blob {key!r} on the SFTP server") from error
-        if not key and str(error) == "Failure":  # SFTP has no other word for a full disk
-            raise plugins.StorageFull("The SFTP server cannot write: it may have no room left") from error
+        if not key and str(error) == "Failure":  # SFTP has no other error for a full disk
+            raise plugins.StorageFull("The SFTP server cannot write; its disk may be full") from error
         raise plugins.StorageUnavailable(f"The SFTP server or its folder cannot be used: {error}") from error
 
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def frepo_strategies() -> list[StrategySpec]:
-    """Offer the strategy `keep_daily`."""
+    """Provide the strategy `keep_daily`."""
     return [StrategySpec(name="keep_daily", build=KeepDaily, summary="a full collection keeps the newest of each day")]
 
 
 @hookimpl
 def frepo_endpoints() -> "Sequence[Endpoint]":
-    """Offer `GET /keep-daily/{collection}/preview`."""
-    from .preview import ENDPOINTS  # the console asks for strategies, too, and needs no web
+    """Provide `GET /keep-daily/{collection}/preview`."""
+    from .preview import ENDPOINTS  # the console loads this module, too, and does not need the web
 
     return ENDPOINTS

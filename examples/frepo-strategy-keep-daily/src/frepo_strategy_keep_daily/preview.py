@@ -24,7 +24,7 @@ class PreviewReply(Reply):
 
 
 def preview(request: FrepoRequest) -> Answer:
-    """Ask the strategy what it would do now; nothing changes, and the collection may have another strategy."""
+    """Ask the strategy what it would evict now. Nothing changes; the collection may use another strategy."""
     versions = [
         VersionInfo(id=version.id, number=version.number, size=version.file.blob.size, created_at=version.created_at)
         for version in request.services.versions.list(request.collection.id)
@@ -49,7 +49,7 @@ ENDPOINTS = [
         method="GET",
         path="/keep-daily/{collection}/preview",
         view=preview,
-        summary="Preview what keep_daily would let go",
+        summary="Preview what keep_daily would evict",
         permission="version.list",
         query=PreviewQuery,
         answers={200: PreviewReply},

@@ -1,4 +1,4 @@
-"""`keep_daily`: many versions a day do not push the older days out."""
+"""The strategy `keep_daily`: many versions on one day do not evict the versions of other days."""
 
 from collections.abc import Sequence
 
@@ -6,18 +6,18 @@ from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrate
 
 
 class KeepDaily(CollectionStrategy):
-    """Lets go first what is not the newest version of its day in UTC, then whole days; the oldest first.
+    """Evicts first the versions that are not the newest of their day (UTC), then whole days; the oldest first.
 
-    A collection of at most 30 versions so keeps the newest version of each of the last 30 days that have one,
-    however often a day somebody pushes. It looks at all versions of a full collection.
+    A collection of at most 30 versions keeps the newest version of each of the last 30 days that have one, even if
+    there are many uploads on a day. It reads all versions of a full collection.
     """
 
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
-        """Choose as few as make the new one fit, itself the newest of its day; refuse what never would."""
+        """Choose the fewest versions that make the new one fit. Refuse a version that can never fit."""
         if collection.has_room(incoming):
             return ()
         if collection.max_size and incoming.size > collection.max_size:
-            raise CollectionFull("The version is larger than the whole collection may be")
+            raise CollectionFull("The version is larger than the limit of the collection")
         newest = {version.created_at.date(): version.number for version in collection.versions}
         newest[incoming.created_at.date()] = 0
         order = sorted(collection.versions, key=lambda version: newest[version.created_at.date()] == version.number)

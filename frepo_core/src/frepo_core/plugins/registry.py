@@ -154,8 +154,8 @@ def _callers(manager: pluggy.PluginManager, name: str) -> Sequence[pluggy.HookCa
 
 def _no_hook(name: str, distribution: str, hook: str, known: Iterable[str]) -> ConfigurationError:
     return ConfigurationError(
-        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is not a "
-        f"hook of frepo. Hooks: {_names(known)}."
+        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is not a hook "
+        f"of frepo. Hooks: {_names(known)}."
     )
 
 
