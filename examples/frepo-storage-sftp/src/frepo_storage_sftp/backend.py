@@ -78,7 +78,7 @@ class SftpStorage(plugins.StorageBackend):
             return _describe(key, session.stat(_name(key)))
 
     def list(self) -> Iterator[plugins.BlobStat]:
-        """Read the folder, a part at a time and in a session of its own."""
+        """List the folder in parts, in a separate session."""
         with _translated():
             for found in _connect(self._settings).listdir_iter("."):
                 if plugins.is_key(key := unquote(found.filename)):
@@ -114,7 +114,7 @@ def _connect(settings: SftpSettings) -> Any:
     session = ssh.open_sftp()
     session.get_channel().settimeout(settings.timeout)
     session.chdir(settings.directory)
-    session.client = ssh  # which would be closed if nobody knew it
+    session.client = ssh  # a reference, so that it is not closed
     return session
 
 
@@ -138,7 +138,7 @@ def _translated(key: str = "") -> Iterator[None]:
 
 def _name(key: str) -> str:
     if not plugins.is_key(key):
-        raise plugins.BlobNotFound(f"{key!r} is no key")
+        raise plugins.BlobNotFound(f"{key!r} is not a key")
     return quote(key, safe="")
 
 

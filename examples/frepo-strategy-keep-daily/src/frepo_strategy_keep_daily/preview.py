@@ -1,4 +1,4 @@
-"""The endpoint that tells which versions would leave."""
+"""The endpoint that previews which versions would be evicted."""
 
 from datetime import UTC, datetime
 
