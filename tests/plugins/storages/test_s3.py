@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import ValidationError
 
-from frepo_core.domain.naming import fresh_key
+from frepo_core.domain.naming import new_blob_key
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.testing import Source, StorageContract, pattern
 from frepo_storage_s3 import S3Settings
@@ -227,7 +227,7 @@ def test_boto3_is_not_imported_before_a_backend_is_built():
 
 def test_uploads_that_a_crash_left_are_aborted_by_tidying_up(s3, s3_client, s3_settings):
     prefix = s3_settings().prefix
-    for key in (fresh_key("ab" * 32), "aa/left", "other-app/" + fresh_key("ab" * 32)):
+    for key in (new_blob_key("ab" * 32), "aa/left", "other-app/" + new_blob_key("ab" * 32)):
         s3_client.create_multipart_upload(Bucket="frepo", Key=prefix + key)
 
     young = s3.tidy(datetime.now(UTC) - timedelta(hours=1))

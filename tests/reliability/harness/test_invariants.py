@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from frepo_core.db.models import Collection, File
-from frepo_core.domain.naming import fresh_key
+from frepo_core.domain.naming import new_blob_key
 from support.reliability.invariants import Ledger, assert_invariants, assert_unchanged
 
 
@@ -56,7 +56,7 @@ def test_bytes_that_changed_break_i2(world, breaks):
 
 
 def test_bytes_without_a_row_break_i2_once_swept(world, breaks, tmp_path):
-    orphan = tmp_path / "storage" / fresh_key("ab" * 32)
+    orphan = tmp_path / "storage" / new_blob_key("ab" * 32)
     orphan.parent.mkdir()
     orphan.write_bytes(b"x")
 

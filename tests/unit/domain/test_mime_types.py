@@ -11,8 +11,8 @@ from frepo_core.domain.mime_types import (
     IMAGES,
     ROLE_TYPES,
     VIDEOS,
-    common_name,
-    fits_token,
+    canonical_type,
+    is_allowed_by_token,
     may_upload,
     shows_inline,
 )
@@ -99,14 +99,14 @@ def test_upload_all_and_administrators_take_every_type(mime):
 def test_a_tokens_own_list_narrows_even_an_administrator(mime, mimes):
     identity = holder(Role.ADMINISTRATOR, mimes=mimes)
 
-    assert (mime in mimes, mime in mimes) == (may_upload(identity, mime), fits_token(identity, mime))
+    assert (mime in mimes, mime in mimes) == (may_upload(identity, mime), is_allowed_by_token(identity, mime))
 
 
 @pytest.mark.parametrize("listed", ["text/x-sql", "text/x-shellscript", "TEXT/X-C"])
 def test_a_token_for_programs_takes_plain_text(listed):
     """As programs got such types before."""
-    assert fits_token(holder(mimes=[listed]), "text/plain")
-    assert not fits_token(holder(mimes=[listed]), "text/html")
+    assert is_allowed_by_token(holder(mimes=[listed]), "text/plain")
+    assert not is_allowed_by_token(holder(mimes=[listed]), "text/html")
 
 
 @given(TYPES)
@@ -116,7 +116,7 @@ def test_a_tokens_own_list_adds_nothing(mime):
 
 @given(TYPES)
 def test_an_empty_list_narrows_nothing(mime):
-    assert fits_token(holder(), mime)
+    assert is_allowed_by_token(holder(), mime)
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_an_empty_list_narrows_nothing(mime):
     ],
 )
 def test_a_type_has_its_common_name(sniffed, common):
-    assert common == common_name(sniffed)
+    assert common == canonical_type(sniffed)
 
 
 @given(TYPES)
 def test_a_common_name_stays(mime):
-    assert mime == common_name(mime)
+    assert mime == canonical_type(mime)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from frepo_core.domain.naming import (
     ascii_name,
     check_file_name,
     check_tag,
-    fresh_key,
     name_from_url,
+    new_blob_key,
     parse_version_number,
     stored_name,
     version_name,
@@ -231,7 +231,7 @@ def test_other_texts_are_no_version_number(text):
 
 @given(DIGESTS)
 def test_a_key_carries_the_digest_and_is_never_given_twice(digest):
-    first, second = fresh_key(digest), fresh_key(digest)
+    first, second = new_blob_key(digest), new_blob_key(digest)
 
     assert re.fullmatch(rf"{digest[:2]}/{digest}-[0-9a-f]{{16}}", first)
     assert first != second

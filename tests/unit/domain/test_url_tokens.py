@@ -2,12 +2,12 @@ import hmac
 
 import pytest
 
-from frepo_core.domain.url_tokens import access_token, fill_in, has_expired, is_valid
+from frepo_core.domain.url_tokens import access_token, expand_template, has_expired, is_valid
 
 
 def test_the_check_value_of_the_contract():
     values = {"http_x_expiration_time": "123", "http_test_header": "HELLO"}
-    text = fill_in("$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX", values.__getitem__)
+    text = expand_template("$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX", values.__getitem__)
 
     assert access_token("md5", text, "") == "9bd4809201519ec0999f8279cf2f2cd6"
 

@@ -3,10 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.domain.addresses import check_network
 from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.naming import check_tag
+from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
@@ -167,7 +167,7 @@ def _networks(texts: list[str] | None) -> list[str]:
     if texts == []:
         raise FieldsError({"--ip-addresses": [EMPTY]})
     try:
-        return [check_network(text) for text in texts or ()]
+        return [normalize_network(text) for text in texts or ()]
     except ValueError as error:
         raise FieldsError({"--ip-addresses": [f"{error}; use an address or a network, e.g. 10.0.0.0/8"]}) from None
 

@@ -1,1 +1,1 @@
-"""Pure rules: no input or output, no clock, no framework. What the time is, the caller says."""
+"""Pure rules: no input or output, no clock, no framework. Callers pass the current time."""

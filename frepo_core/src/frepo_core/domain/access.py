@@ -1,4 +1,4 @@
-"""Who may do what: the one table that the security policy, the documents and the tests read."""
+"""Decides what a token may do: one table of rules for all actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from .roles import UPLOADS, Role
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """When an action is allowed. An administrator holds every role named here.
+    """The roles that an action requires. An administrator holds all of them.
 
-    `any_of`: holds at least one of these (empty: any valid token). `listed`: and is on the collection's
-    list, or may modify any collection. `or_any_of`: or holds one of these, which suffices alone.
+    The token must hold one of `any_of`; if that is empty, every valid token is enough. With `listed`, the token must
+    also be on the collection's list, or hold `MODIFY_ANY_COLLECTION`. One of `or_any_of` is enough on its own.
     """
 
     any_of: frozenset[Role] = frozenset()
@@ -20,7 +20,7 @@ class Rule:
     or_any_of: frozenset[Role] = frozenset()
 
     def allows(self, identity: Identity, *, listed: bool = False) -> bool:
-        """Decide for a token; `listed` tells whether the collection in question lists it."""
+        """Return whether a token may act; `listed` is whether the collection lists it."""
         if identity.holds_any(self.or_any_of):
             return True
         if self.any_of and not identity.holds_any(self.any_of):

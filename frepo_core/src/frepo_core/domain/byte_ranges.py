@@ -1,4 +1,4 @@
-"""Byte ranges of a request (RFC 9110, 14)."""
+"""Parses the Range header of a request (RFC 9110, 14)."""
 
 import re
 
@@ -6,10 +6,10 @@ _RANGE = re.compile(r"([0-9]{0,100})-([0-9]{0,100})")
 
 
 def parse_range(header: str, size: int) -> tuple[int, int] | None:
-    """Return the range as (start, end), end excluded; an empty one cannot be satisfied (416).
+    """Return the range as (start, end) in bytes, end excluded; an empty range cannot be satisfied (416).
 
-    None means that the field is ignored and the whole is sent: another unit, bad syntax, or several ranges.
-    RFC 9110, 14.2, allows this. Parts of one answer would need a thread for as long as the client reads.
+    None means that the header is ignored and the whole content is sent: another unit, invalid syntax, or several
+    ranges. RFC 9110, 14.2, allows this. An answer in several parts would occupy a thread while the client reads.
     """
     unit, _, text = header.partition("=")
     parts = [part.strip() for part in text.split(",") if part.strip()]

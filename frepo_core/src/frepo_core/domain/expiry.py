@@ -1,4 +1,4 @@
-"""When a token ends, as its maker writes it."""
+"""Parses the expiry of a new token: dates, words such as `tomorrow`, and sums such as `+30 minutes`."""
 
 import re
 from calendar import monthrange
@@ -15,9 +15,9 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}:[0-9]{2})?"
 
 
 def parse_expiry(text: str | None, *, now: datetime, default: str) -> datetime | None:
-    """Return the end in UTC (aware), or None for `never`.
+    """Return the time of expiry (aware, UTC), or None for `never`.
 
-    Understood: nothing, `auto` and `automatic` (the `default`, itself an expression), `never`,
+    Accepts: nothing, `auto` and `automatic` (the `default`, itself an expression), `never`,
     `YYYY-MM-DD[ HH:MM:SS]` in UTC, `tomorrow`, and sums such as `+30 minutes` or `+1 day 2 hours`.
     Raises `ValueError` for anything else.
     """
@@ -30,7 +30,7 @@ def parse_expiry(text: str | None, *, now: datetime, default: str) -> datetime |
 
 
 def format_expiry(end: datetime | None) -> str | None:
-    """Write the end as `YYYY-MM-DD HH:MM:SS` in UTC; None stays None."""
+    """Format the time of expiry as `YYYY-MM-DD HH:MM:SS` in UTC; None stays None."""
     return end.astimezone(UTC).replace(tzinfo=None).isoformat(sep=" ", timespec="seconds") if end else None
 
 
@@ -70,7 +70,7 @@ def _shift(moment: datetime, count: int, unit: str) -> datetime:
 
 
 def _shift_months(moment: datetime, months: int) -> datetime:
-    """Move by whole months; the 31st becomes the last day of a shorter month."""
+    """Add months. In a shorter month, the 31st becomes its last day."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
     if not 1 <= year <= 9999:
         raise ValueError(PROBLEM)

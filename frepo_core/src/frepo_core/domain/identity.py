@@ -1,4 +1,4 @@
-"""Who asks: what a valid token stands for during one request."""
+"""The identity of a valid token during one request."""
 
 import uuid
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from .roles import GRANTS, Role
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """A token that was found valid. `token` is the HMAC under which it is stored, never the id itself.
+    """A valid token. `token` is the HMAC under which it is stored, never the id itself.
 
-    `address` is where the request came from. Empty `tags`, `mimes`, `user_agents`, `ip_addresses` and a `max_file_size` of 0 bytes restrict nothing.
+    `address` is the client's address. Empty tuples, and a `max_file_size` of 0 (bytes), restrict nothing.
     """
 
     token: str
@@ -27,21 +27,21 @@ class Identity:
     address: str = ""
 
     def holds(self, role: Role) -> bool:
-        """Tell whether the role applies; an administrator holds every granting one."""
+        """Return whether the token has the role. An administrator has all roles that grant something."""
         return role in self.roles or (role in GRANTS and Role.ADMINISTRATOR in self.roles)
 
     def holds_any(self, roles: Iterable[Role]) -> bool:
-        """Tell whether at least one of the roles applies."""
+        """Return whether the token has at least one of the roles."""
         return any(self.holds(role) for role in roles)
 
 
-def actor(by: Identity | None) -> str:
-    """Return how logs name who does something: a token and its client's address, or the console."""
+def describe_actor(by: Identity | None) -> str:
+    """Return how logs name the describe_actor: a token and its client's address, or the console."""
     return f"token {by.fingerprint} from {by.address or 'unknown'}" if by else "the console"
 
 
 def parse_uuid4(text: str) -> str | None:
-    """Return the id in its one spelling (lower case, with dashes), or None where it is no UUIDv4 (RFC 9562, 5.4)."""
+    """Return the id in canonical form (lower case, with dashes), or None if it is not a UUIDv4 (RFC 9562, 5.4)."""
     try:
         parsed = uuid.UUID(text)
     except (ValueError, AttributeError, TypeError):
@@ -51,5 +51,5 @@ def parse_uuid4(text: str) -> str | None:
 
 
 def new_uuid4() -> str:
-    """Return a fresh random id."""
+    """Return a new random id (RFC 9562, 5.4)."""
     return str(uuid.uuid4())

@@ -1,4 +1,4 @@
-"""The limits of a collection and the rules between them."""
+"""The limits of a collection, and the rules that they have to follow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

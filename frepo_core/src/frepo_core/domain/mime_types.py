@@ -1,4 +1,4 @@
-"""Which types of content a token may upload, and which a browser may show."""
+"""Decides which MIME types a token may upload, and which a browser may show inline."""
 
 from collections.abc import Mapping
 
@@ -80,7 +80,7 @@ ROLE_TYPES: Mapping[Role, frozenset[str]] = {
     Role.UPLOAD_BACKUP: BACKUPS,
 }
 
-# What the sniffer calls otherwise than the lists do.
+# Names that libmagic and clients use for types of the lists.
 _OTHER_NAMES: Mapping[str, str] = {
     "application/x-gzip": "application/gzip",
     "application/x-zip-compressed": "application/zip",
@@ -95,30 +95,30 @@ _OTHER_NAMES: Mapping[str, str] = {
 }
 
 
-def common_name(sniffed: str) -> str:
-    """Return the registered or usual name, in lower case, of a type that the sniffer or a person named.
+def canonical_type(mime: str) -> str:
+    """Return the registered or usual name of a MIME type, in lower case.
 
-    `text/x-...` is plain text: libmagic's names for programs change with their content.
+    `text/x-...` becomes plain text: the names that libmagic gives to source code depend on details of the content.
     """
-    lower = sniffed.lower()
+    lower = mime.lower()
     return "text/plain" if lower.startswith("text/x-") else _OTHER_NAMES.get(lower, lower)
 
 
 def may_upload(identity: Identity, mime: str) -> bool:
-    """Tell whether the token's roles and its own list let a file of this type in."""
+    """Return whether the token's roles and its own list allow files of this type."""
     by_role = identity.holds(Role.UPLOAD_ALL) or any(
         identity.holds(role) and mime in types for role, types in ROLE_TYPES.items()
     )
-    return by_role and fits_token(identity, mime)
+    return by_role and is_allowed_by_token(identity, mime)
 
 
-def fits_token(identity: Identity, mime: str) -> bool:
-    """Tell whether the token's own list of types lets this one in; an empty list lets everything in."""
-    return not identity.mimes or mime in map(common_name, identity.mimes)
+def is_allowed_by_token(identity: Identity, mime: str) -> bool:
+    """Return whether the token's own list contains the type; an empty list allows all types."""
+    return not identity.mimes or mime in map(canonical_type, identity.mimes)
 
 
 def shows_inline(mime: str) -> bool:
-    """Tell whether a browser may show it in place; never what can run scripts (HTML, SVG, XML)."""
+    """Return whether a browser may show the type inline. Types that can run scripts (HTML, SVG, XML) are downloaded."""
     if mime in {"application/pdf", "text/plain"}:
         return True
     return mime.partition("/")[0] in {"image", "video", "audio"} and "xml" not in mime

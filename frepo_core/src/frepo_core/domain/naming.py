@@ -1,4 +1,4 @@
-"""Names: what a client may call a file, a tag and a blob, and how stored names and version names come about."""
+"""Names of files, tags and blobs: which are valid, and how stored names and version names are made."""
 
 import hashlib
 import re
@@ -14,13 +14,13 @@ MAX_FILE_NAME = 200
 _MAX_NOT_NORMAL = 4 * MAX_FILE_NAME
 _SIGNS = frozenset(" .-_+()[]!,@$'&%#~=")
 _LETTERS_MARKS_DIGITS = frozenset("LMN")  # the first letters of Unicode's general categories
-# These were the only names once, and are stored as they are.
+# Names of these characters are stored unchanged.
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9.\-_+ ()\[\]!,@$]+")
 _NOT_STORED = re.compile(r"[^A-Za-z0-9.\-_]+")
-# The column holds 255 characters, ten of them are the prefix. The end has the number of a version and the extension.
+# The column holds 255 characters; ten are the prefix. The last part holds the version's number and the extension.
 _STORED_START, _STORED_END = 180, 65
 _TAG = re.compile(r"[\w.\-]{1,64}")
-# At most one digit leads, as in .7z and .3gp: what follows the dot of 9.6 is no extension.
+# At most one leading digit, as in .7z and .3gp: the 6 in 9.6 is not an extension.
 _EXTENSION = re.compile(r"\.[0-9]?[A-Za-z][A-Za-z0-9]{0,9}")
 _WRAPPERS = frozenset(
     {".gz", ".bz2", ".xz", ".zst", ".lz4", ".lz", ".lzma", ".br", ".z", ".gpg", ".pgp", ".age", ".enc", ".7z"}
@@ -30,7 +30,7 @@ _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 
 
 def check_file_name(name: str) -> str:
-    """Return the name in NFC (UAX 15); raises `ValueError` with the text for the client where it is not allowed."""
+    """Return the name in NFC (UAX 15). Raises `ValueError` with a message for the client if it is not valid."""
     normal = unicodedata.normalize("NFC", name) if len(name) <= _MAX_NOT_NORMAL else ""
     is_allowed = 1 <= len(normal) <= MAX_FILE_NAME and all(map(_may_be_in_name, normal))
     if not is_allowed or normal in {".", ".."} or normal != normal.strip():
@@ -43,15 +43,15 @@ def _may_be_in_name(character: str) -> bool:
 
 
 def check_tag(tag: str) -> str:
-    """Return the tag in lower case; raises `ValueError` where it is not allowed."""
-    lower = tag.lower()  # which may be longer, and hold what is no letter, e.g. for a dotted capital I
+    """Return the tag in lower case. Raises `ValueError` with a message for the client if it is not valid."""
+    lower = tag.lower()  # may be longer and have other characters than letters, e.g. for a dotted capital I
     if not _TAG.fullmatch(tag) or not _TAG.fullmatch(lower):
         raise ValueError(TAG_PROBLEM)
     return lower
 
 
 def name_from_url(url: str) -> str:
-    """Return the last part of the URL's path, cleaned to what a file name may hold; `file` where nothing is left."""
+    """Return the last part of the URL's path without characters that a file name may not have, or `file`."""
     path = re.split("[?#]", url, maxsplit=1)[0].partition("://")[2].partition("/")[2]
     last = unquote(path).rstrip("/").rpartition("/")[2]
     normal = unicodedata.normalize("NFC", last[-_MAX_NOT_NORMAL:])
@@ -62,16 +62,16 @@ def name_from_url(url: str) -> str:
 def stored_name(digest: str, name: str, attempt: int = 0) -> str:
     """Return the public name of a file: ten hex digits of its content's digest, then its own name in ASCII.
 
-    From the second attempt on (the first name is taken) the digits come from SHA-256(digest ‖ attempt).
+    If the name is taken, the caller raises `attempt`: the digits then come from SHA-256(digest ‖ attempt).
     """
     prefix = hashlib.sha256(f"{digest}{attempt}".encode()).hexdigest() if attempt else digest
     return prefix[:10] + ascii_name(name)
 
 
 def ascii_name(name: str) -> str:
-    """Return the name as it is stored, at most 245 characters: a transliteration of letters, digits, `. - _`.
+    """Return the name in ASCII letters, digits and `. - _`, at most 245 characters.
 
-    Names of ASCII letters, digits, space and `. - _ + ( ) [ ] ! , @ $` stay as they are.
+    Names of ASCII letters, digits, space and `. - _ + ( ) [ ] ! , @ $` are not changed.
     """
     if _PLAIN_NAME.fullmatch(name):
         return name
@@ -84,16 +84,16 @@ def ascii_name(name: str) -> str:
 
 
 def transliterate(text: str) -> str:
-    """Write a part of a name in ASCII letters, digits, `. - _`."""
+    """Return the text in ASCII letters, digits and `. - _`."""
     if not text.isascii():
-        from anyascii import anyascii  # few names need it
+        from anyascii import anyascii  # slow to import, and few names need it
 
         text = anyascii(text)
     return _NOT_STORED.sub("_", text)
 
 
 def version_name(filename: str, number: int) -> str:
-    """Put `-v<number>` before the extension; `.sql.gz` and its like stay whole."""
+    """Insert `-v<number>` before the extension; `.sql.gz` counts as one extension."""
     stem, extension = filename, ""
     while match := _EXTENSION.fullmatch(stem[max(stem.rfind("."), 0) :]):
         if len(match[0]) == len(stem):
@@ -110,12 +110,12 @@ def parse_version_number(text: str) -> int | None:
     return int(match[1]) if match and int(match[1]) < 2**63 else None
 
 
-def fresh_key(digest: str) -> str:
-    """Return a key of its own for one put: the digest in it lets bytes be checked, the nonce keeps puts apart."""
+def new_blob_key(digest: str) -> str:
+    """Return a unique key for a new blob: the content's SHA-256, to verify the bytes, and a random part."""
     return f"{digest[:2]}/{digest}-{secrets.token_hex(8)}"
 
 
-def digest_in_key(key: str) -> str | None:
-    """Return the digest that a key made by `fresh_key` carries, None for any other key."""
+def parse_digest_in_key(key: str) -> str | None:
+    """Return the digest in a key that `new_blob_key` made, None for any other key."""
     match = _KEY.fullmatch(key)
     return match[2] if match and match[1] == match[2][:2] else None

@@ -1,16 +1,16 @@
-"""The roles that a token can hold: most grant, three restrict."""
+"""The roles that a token can have. Three of them restrict, all others grant."""
 
 from enum import StrEnum
 from typing import Self
 
 
 class Role(StrEnum):
-    """A role by its public name; `description` says what it allows."""
+    """A role. Its value is the public name; `description` says what it allows."""
 
     description: str
 
     def __new__(cls, name: str, description: str) -> Self:
-        """Make a member out of its public name and its description."""
+        """Create a member from its public name and its description."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.description = description

@@ -1,4 +1,4 @@
-"""Keyed hashes: token ids at rest, signed links to versions, and the headers that carry digests."""
+"""Hashes of token ids, signatures of links, and digests in headers."""
 
 import base64
 import binascii
@@ -7,42 +7,42 @@ import hmac
 import re
 
 LINK_SECONDS = 600
-# How far the clocks of two machines may differ that make and check each other's links.
+# How far the clocks of two machines that check each other's links may differ.
 CLOCK_SKEW_SECONDS = 60
-# Hexadecimal digits of a token's fingerprint: the first length that no other token has.
+# Hexadecimal digits of a token's fingerprint: the shortest length that makes it unique.
 FINGERPRINT_LENGTHS = range(12, 17)
 
 _DIGEST = re.compile(r"([a-z0-9*_.-]+)=:([a-z0-9+/=]*):", re.IGNORECASE | re.ASCII)
 
 
 def token_key(phrase: str, token_id: str) -> str:
-    """Return the HMAC-SHA256 in hex under which a token is stored, so that a stolen database opens nothing."""
+    """Return the HMAC-SHA256 in hex under which a token is stored. A stolen database does not reveal token ids."""
     return hmac.new(phrase.encode(), token_id.lower().encode(), hashlib.sha256).hexdigest()
 
 
 def phrase_check(phrase: str, salt: str) -> str:
-    """Return a value in hex that shows later whether a phrase is the same.
+    """Return a hash of the phrase in hex (scrypt, RFC 7914), to detect a changed phrase at the next start.
 
-    It is slow to compute (some 50 ms), so that a stolen database does not help to guess a short phrase.
+    It takes some 50 ms, so that a stolen database does not help to guess a short phrase.
     """
     return hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
 
 
 def fingerprint(key: str, length: int = FINGERPRINT_LENGTHS[0]) -> str:
-    """Return what logs may say of a token: it tells tokens apart and cannot be used as one."""
+    """Return the name of a token in logs and lists. It identifies the token and cannot be used as one."""
     return hashlib.sha256(key.encode()).hexdigest()[:length]
 
 
 def sign_link(secret: str, stored_name: str, expires: int, *, unlocked: bool) -> str:
-    """Sign a link to a stored name until `expires` (Unix seconds); `unlocked` stands for the password, too."""
+    """Sign a link that is valid until `expires` (Unix time). With `unlocked`, it replaces the password."""
     text = f"frepo link\n{stored_name}\n{expires}\n{'unlocked' if unlocked else 'locked'}"
     return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
 def link_is_valid(secret: str, stored_name: str, expires: int, signature: str, *, now: float, unlocked: bool) -> bool:
-    """Check a link's signature in constant time, and that `expires` is in the future.
+    """Return whether a link's signature is right (compared in constant time) and `expires` is in the future.
 
-    A link that expires later than the longest life allows was signed by a clock that ran ahead, and is invalid.
+    A link that expires later than `LINK_SECONDS` allows was signed by a clock that runs ahead, and is invalid.
     """
     expected = sign_link(secret, stored_name, expires, unlocked=unlocked)
     in_time = now < expires <= now + LINK_SECONDS + CLOCK_SKEW_SECONDS
@@ -50,14 +50,14 @@ def link_is_valid(secret: str, stored_name: str, expires: int, signature: str, *
 
 
 def repr_digest(digest: str) -> str:
-    """Write a hex SHA-256 as the value of Repr-Digest (RFC 9530, 3)."""
+    """Return a hex SHA-256 as the value of Repr-Digest (RFC 9530, 3)."""
     return f"sha-256=:{base64.b64encode(bytes.fromhex(digest)).decode()}:"
 
 
 def parse_repr_digest(value: str) -> str | None:
-    """Return the hex SHA-256 in a Repr-Digest or Content-Digest field, None where it names other algorithms only.
+    """Return the hex SHA-256 in a Repr-Digest or Content-Digest header (RFC 9530, 2 and 3), None if it has none.
 
-    Of several the last counts (RFC 8941, 3.2). Raises `ValueError` for what is no such field (RFC 9530, 2 and 3).
+    The last one counts (RFC 8941, 3.2). Raises `ValueError` if the header cannot be parsed.
     """
     found = None
     for item in value.split(","):
@@ -70,7 +70,7 @@ def parse_repr_digest(value: str) -> str | None:
 
 
 def parse_content_md5(value: str) -> str:
-    """Return the hex MD5 in a Content-MD5 field (RFC 1864); raises `ValueError`."""
+    """Return the hex MD5 in a Content-MD5 header (RFC 1864). Raises `ValueError`."""
     return _decode(value.strip(), 16)
 
 

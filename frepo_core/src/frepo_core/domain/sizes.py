@@ -1,4 +1,4 @@
-"""Sizes as people write them: bytes, powers of 1000 (`kB`) and of 1024 (`KiB`)."""
+"""Parses and formats sizes: bytes, powers of 1000 (`kB`) and of 1024 (`KiB`, IEC 80000-13)."""
 
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -17,9 +17,8 @@ _SIZE = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)(?: ?([a-z]{1,3}))?", re.IGN
 def parse_size(value: int | str) -> int:
     """Return a number of bytes from `1024`, `"1024"`, `"1.5GB"` or `"10 MiB"`; fractions of a byte are dropped.
 
-    Raises `ValueError` for anything else, for what is over 2^63-1, and for less than one byte that is
-    not 0: it must not turn into 0, which is no limit. A leading minus is read, so that a caller can tell
-    a negative size from nonsense.
+    Raises `ValueError` for any other text, for more than 2^63-1 bytes, and for a size between 0 and 1 byte: it must not
+    become 0, which means no limit. A negative size is returned, so that the caller can refuse it with its own message.
     """
     if isinstance(value, str):
         value = _parse_text(value)
@@ -41,10 +40,9 @@ def _parse_text(text: str) -> int:
 
 
 def format_size(size: int, *, up: bool = False) -> str:
-    """Write bytes with two decimals in the largest unit of 1000 that fits: `4.00GB`.
+    """Format bytes with two decimals in the largest decimal unit: `4.00GB`.
 
-    Rounded down, so that a limit as written is never over the limit; with `up`, rounded up, so that a need
-    as written is enough.
+    A limit is rounded down, so that the text never exceeds it; a need is rounded up (`up`), so that the text is enough.
     """
     unit, factor = "B", 1
     for power, letter in enumerate("kMGT", start=1):

@@ -1,4 +1,4 @@
-"""Access tokens of protected download URLs: a hash over a template with the request's own values."""
+"""Access tokens of protected download URLs: a hash of a template that is filled with values of the request."""
 
 import hashlib
 import hmac
@@ -9,34 +9,35 @@ _VARIABLE = re.compile(r"\$([a-z][a-z0-9_]*)")
 _KNOWN = re.compile(r"expiration_time|filename|(http|query|server)_.+")
 
 
-def fill_in(template: str, value_of: Callable[[str], str]) -> str:
-    """Put values in the place of `$names`; values that are filled in are not expanded again."""
+def expand_template(template: str, value_of: Callable[[str], str]) -> str:
+    """Replace each `$name` with its value. Values are not expanded again."""
     return _VARIABLE.sub(lambda match: value_of(match[1]), template)
 
 
-def unknown_variables(template: str) -> list[tuple[int, int]]:
-    """Return where the `$names` in a template are that no request can have; misspelt ones would protect nothing.
+def find_unknown_variables(template: str) -> list[tuple[int, int]]:
+    """Return the positions of unknown `$names` in a template: a misspelt name would protect nothing.
 
-    First and last character, counted from 1: what is there may be a part of the secret, and is not to be said.
+    A position is the first and the last character, counted from 1. The name itself may be part of the secret, and must
+    not be shown.
     """
     found = _VARIABLE.finditer(template)
     return [(match.start() + 1, match.end()) for match in found if not _KNOWN.fullmatch(match[1])]
 
 
-def is_keyed(crypto: str) -> bool:
-    """Return whether the hash needs a key: `hmac-sha256` and the like."""
+def needs_key(crypto: str) -> bool:
+    """Return whether the hash needs a key, such as `hmac-sha256`."""
     return crypto.lower().startswith("hmac-")
 
 
 def access_token(crypto: str, text: str, key: str) -> str:
-    """Return the lower-case hex of the hash `crypto` over the text; `hmac-<hash>` uses the key.
+    """Return the hash `crypto` of the text in lower-case hex; `hmac-<hash>` uses the key (RFC 2104).
 
-    Raises `ValueError` for a hash that this Python does not have.
+    Raises `ValueError` if this Python does not have the hash.
     """
     name = crypto.lower().removeprefix("hmac-")
     if name not in hashlib.algorithms_available or name.startswith("shake"):
-        raise ValueError(f"{crypto!r} is no hash of this Python")
-    if is_keyed(crypto):
+        raise ValueError(f"{crypto!r} is not a hash of this Python")
+    if needs_key(crypto):
         return hmac.new(key.encode(), text.encode(), name).hexdigest()
     return hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
 
@@ -47,7 +48,7 @@ def is_valid(given: str, expected: str) -> bool:
 
 
 def has_expired(expiration: str | None, *, now: float) -> bool:
-    """Tell whether a Unix time is over, or is none; a URL without one does not expire."""
+    """Return whether a Unix time is over or not a number. A URL without one does not expire."""
     if expiration is None:
         return False
     if not (expiration.isascii() and expiration.isdigit() and len(expiration) < 16):

@@ -1,8 +1,8 @@
-"""Patterns with `*`, matched in linear time: a regular expression would try every way to divide the text."""
+"""Matches patterns with `*` in linear time. A regular expression could take exponential time."""
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether the whole text fits the pattern; each `*` stands for any text, also an empty one."""
+    """Return whether the pattern matches the whole text; each `*` matches any text, also an empty one."""
     first, *rest = pattern.split("*")
     if not rest:
         return text == pattern
@@ -10,9 +10,9 @@ def matches(pattern: str, text: str) -> bool:
     if not text.startswith(first):
         return False
     position = len(first)
-    for piece in middle:
-        found = text.find(piece, position)
+    for part in middle:
+        found = text.find(part, position)
         if found < 0:
             return False
-        position = found + len(piece)
+        position = found + len(part)
     return len(text) - len(last) >= position and text.endswith(last)

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from frepo_core.domain.naming import fresh_key
+from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import StorageUnavailable
 
 from .settings import PluginSettings
@@ -70,7 +70,9 @@ class StorageBackend(ABC):
 
     def check(self) -> None:
         """Store, read and delete a probe. Raises `StorageUnavailable` if that fails."""
-        key = fresh_key(hashlib.sha256(PROBE).hexdigest())  # a valid key: storage:sweep deletes the probe after a crash
+        key = new_blob_key(
+            hashlib.sha256(PROBE).hexdigest()
+        )  # a valid key: storage:sweep deletes the probe after a crash
         self.store(key, BytesIO(PROBE), len(PROBE))
         try:
             with self.open(key) as blob:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from frepo_core.domain.naming import digest_in_key
+from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import StorageUnavailable
 
 PARTIAL = ".partial-"
@@ -34,7 +34,7 @@ def is_blob_key(text: str) -> bool:
 
     A storage may hold foreign files. Only keys that this function accepts are deleted as orphans.
     """
-    return digest_in_key(text) is not None
+    return parse_digest_in_key(text) is not None
 
 
 def is_partial_path(text: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from frepo_core.domain.addresses import parse_network
 from frepo_core.domain.expiry import parse_expiry
+from frepo_core.domain.network.addresses import parse_network
 from frepo_core.domain.sizes import parse_size
 
 _LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from frepo_core.domain.naming import fresh_key
+from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import StorageUnavailable
 from frepo_core.plugins import StorageBackend
 from frepo_core.testing import Fail, Stall
@@ -56,7 +56,7 @@ def test_a_key_holds_its_contents_digest(upload, keys):
 
 
 def test_two_puts_of_one_content_have_two_keys():
-    assert fresh_key("ab" * 32) != fresh_key("ab" * 32)
+    assert new_blob_key("ab" * 32) != new_blob_key("ab" * 32)
 
 
 def test_two_first_uploads_of_one_content_end_as_one_blob(meeting, make_collection, push, at_once, keys, blob_keys):

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, File
-from frepo_core.domain.naming import fresh_key
+from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
 from frepo_core.services.maintenance import Migrator, sweep
@@ -16,7 +16,7 @@ from frepo_core.services.maintenance import Migrator, sweep
 pytestmark = pytest.mark.databases
 
 DAY = 86_400
-OLD, YOUNG = fresh_key("ab" * 32), fresh_key("cd" * 32)
+OLD, YOUNG = new_blob_key("ab" * 32), new_blob_key("cd" * 32)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_copy_that_a_migration_did_not_finish_goes(services, memory, add):
     file = add(b"content")
     with services.database.engine.begin() as connection:
         connection.execute(update(Blob).values(created_at=utc_now() - timedelta(days=3)))
-    memory.store(fresh_key(file.blob.digest), BytesIO(b"content"), 7)
+    memory.store(new_blob_key(file.blob.digest), BytesIO(b"content"), 7)
 
     options = {"storage": "memory", "grace": timedelta(), "most": 1}
     report = sweep(services.database, services.backends, services.blobs, **options)
@@ -174,7 +174,7 @@ def test_a_sweep_that_would_delete_more_than_a_fifth_stops(clean, orphan, add, k
     for number in range(4):
         add(b"%d" % number)
     for _ in range(orphans):
-        orphan(fresh_key("ab" * 32), days=3)
+        orphan(new_blob_key("ab" * 32), days=3)
     before = keys()
 
     if stops:

@@ -5,7 +5,14 @@ import re
 import time
 from collections.abc import Callable
 
-from frepo_core.domain.url_tokens import access_token, fill_in, has_expired, is_keyed, is_valid, unknown_variables
+from frepo_core.domain.url_tokens import (
+    access_token,
+    expand_template,
+    find_unknown_variables,
+    has_expired,
+    is_valid,
+    needs_key,
+)
 from frepo_core.errors import AccessDeniedError, ConfigurationError
 from frepo_core.settings import Settings
 
@@ -35,13 +42,13 @@ class ProtectedUrls:
 
     def check(self, token: str, expiration: str | None, value_of: Callable[[str], str]) -> None:
         """Raise `AccessDeniedError` if the token does not match the values of the request, or has expired."""
-        expected = access_token(self._crypto, fill_in(self._template, value_of), self._key)
+        expected = access_token(self._crypto, expand_template(self._template, value_of), self._key)
         if not is_valid(token, expected) or has_expired(expiration, now=time.time()):
             raise AccessDeniedError("No access")
 
     def _check_key(self, settings: Settings) -> None:
         """Refuse an HMAC that has no separate key: a web site that knows app.secret can sign links to all backups."""
-        if not is_keyed(self._crypto):
+        if not needs_key(self._crypto):
             return
         if not self._key:
             raise ConfigurationError(
@@ -60,7 +67,7 @@ class ProtectedUrls:
             access_token(self._crypto, "", "")
         except ValueError as error:
             raise ConfigurationError(f"anti_hotlink.crypto (ANTI_HOTLINK_CRYPTO): {error}") from None
-        if unknown := unknown_variables(self._template):
+        if unknown := find_unknown_variables(self._template):
             raise ConfigurationError(
                 "anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) has an unknown variable at characters "
                 f"{' and '.join(f'{first} to {last}' for first, last in unknown)}. Known variables are $expiration_time, "

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
-from frepo_core.domain.addresses import is_allowed
 from frepo_core.domain.expiry import parse_expiry
-from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
+from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
+from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
 from frepo_core.domain.wildcards import matches
@@ -113,7 +113,7 @@ class Tokens:
             raise FieldsError(problems)
         key = token_key(self._phrase, token_id)
         row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
-        log.info("token %s was made by %s: %s", row.fingerprint, actor(by), describe(token_values(row)))
+        log.info("token %s was made by %s: %s", row.fingerprint, describe_actor(by), describe(token_values(row)))
         return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
 
     def look_up(self, token_id: str) -> Identity:
@@ -130,7 +130,7 @@ class Tokens:
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
         statement = delete(Token).where(Token.key == identity.token)
         self._database.write(lambda session: session.execute(statement), may_use_reserve=True)
-        log.info("token %s was revoked by %s", identity.fingerprint, actor(by))
+        log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(by))
         return identity
 
     def revoke_by_fingerprint(self, text: str) -> Identity:
@@ -149,7 +149,7 @@ class Tokens:
             return identity_of(row)
 
         identity = self._database.write(work, may_use_reserve=True)
-        log.info("token %s was revoked by %s", identity.fingerprint, actor(None))
+        log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(None))
         return identity
 
     def clear_expired(self, *, by: Identity | None = None) -> list[tuple[str, datetime]]:
@@ -163,7 +163,7 @@ class Tokens:
 
         cleared = self._database.write(work, may_use_reserve=True)
         for shown, end in cleared:
-            log.info("token %s was removed by %s: it expired at %s", shown, actor(by), end)
+            log.info("token %s was removed by %s: it expired at %s", shown, describe_actor(by), end)
         return cleared
 
     def _find(self, token_id: str, address: str = "") -> Identity | None:

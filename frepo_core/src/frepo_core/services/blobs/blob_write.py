@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import fresh_key
+from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
@@ -141,7 +141,7 @@ class BlobWrite:
 
     def _store(self) -> None:
         """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
-        self._key = fresh_key(self._content.digest)
+        self._key = new_blob_key(self._content.digest)
         self._content.stream.seek(self._start)
         backend = self._backends.get(self._backends.current)
         hit("store")

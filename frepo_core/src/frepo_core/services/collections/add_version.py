@@ -23,8 +23,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.identity import Identity, actor, new_uuid4
-from frepo_core.domain.mime_types import fits_token
+from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
+from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.domain.naming import version_name
 from frepo_core.errors import (
     CollectionFullError,
@@ -103,7 +103,7 @@ class AddVersion:
         if idempotency is None and not is_checked:
             self.check(collection, incoming.declared_size or 0, after=after)
         with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
-            if not fits_token(by, content.mime):
+            if not is_allowed_by_token(by, content.mime):
                 raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
             if recorded := self._find_recorded(idempotency, content, by):
                 return recorded
@@ -220,7 +220,9 @@ def _insert_version(
 def _log(committed: _Committed, by: Identity) -> None:
     version = committed.added.version
     what = describe(file_values(version.file))
-    log.info("collection %s: version %s added by %s: %s", version.collection_id, version.number, actor(by), what)
+    log.info(
+        "collection %s: version %s added by %s: %s", version.collection_id, version.number, describe_actor(by), what
+    )
     for number in committed.evicted_numbers:
         log.info("collection %s: version %s was removed for version %s", version.collection_id, number, version.number)
     log_consumed_token(by)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.backup_guards import Guards
-from frepo_core.domain.identity import Identity, actor, new_uuid4, parse_uuid4
+from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError, InvalidCollectionIdError
@@ -115,7 +115,7 @@ class Collections:
         facts = self._database.write(work)
         if not simulate:
             what = describe(collection_values(facts))
-            log.info("collection %s: created by %s: %s", facts.id, actor(by), what)
+            log.info("collection %s: created by %s: %s", facts.id, describe_actor(by), what)
         return facts
 
     def edit(
@@ -148,7 +148,7 @@ class Collections:
 
         before, facts = self._database.write(work)
         if not simulate:
-            log.info("collection %s: edited by %s: %s", facts.id, actor(by), collection_edit(before, facts))
+            log.info("collection %s: edited by %s: %s", facts.id, describe_actor(by), collection_edit(before, facts))
         return facts
 
     def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionRecord:
@@ -165,7 +165,9 @@ class Collections:
 
         facts = self._database.write(work, may_use_reserve=True)
         if not simulate:
-            log.info("collection %s: deleted by %s: %s", facts.id, actor(by), describe(collection_values(facts)))
+            log.info(
+                "collection %s: deleted by %s: %s", facts.id, describe_actor(by), describe(collection_values(facts))
+            )
         return facts
 
     def allow_token(
@@ -188,7 +190,7 @@ class Collections:
 
         count, allowed = self._database.write(work)
         if allowed:
-            log.info("collection %s: token %s was allowed by %s", collection_id, allowed, actor(by))
+            log.info("collection %s: token %s was allowed by %s", collection_id, allowed, describe_actor(by))
         return count
 
     def disallow_token(
@@ -211,7 +213,7 @@ class Collections:
 
         count, removed = self._database.write(work)
         if removed:
-            log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, actor(by))
+            log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, describe_actor(by))
         return count
 
     def _check_strategy(self, name: str | None) -> None:

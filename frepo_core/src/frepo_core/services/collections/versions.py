@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version
-from frepo_core.domain.identity import Identity, actor, parse_uuid4
+from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionError, NotFoundError, VersionTooYoungError
@@ -93,7 +93,9 @@ class Versions:
         self._blobs.collect(released_blob_ids)
         if not simulate:
             what = describe(file_values(deleted.file))
-            log.info("collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, actor(by), what)
+            log.info(
+                "collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, describe_actor(by), what
+            )
 
 
 def select_with_files() -> Select[Version]:

@@ -7,7 +7,7 @@ import re
 import threading
 from typing import Any
 
-from frepo_core.domain.mime_types import common_name
+from frepo_core.domain.mime_types import canonical_type
 
 HEAD_BYTES = 8192
 # A JSON object or array (RFC 8259) that is cut off anywhere, also within a token.
@@ -34,7 +34,7 @@ def detect_type(head: bytes) -> str:
     text = _decode(head)
     if text is None or text.startswith(_RECOGNIZED):
         return _recognize(head, is_markup=head.lstrip().startswith(b"<") if text is None else text.startswith("<"))
-    mime = common_name(_detectors().detect_type(head, is_text=True))
+    mime = canonical_type(_detectors().detect_type(head, is_text=True))
     if mime not in {"text/csv", "application/json"}:
         is_json = len(head) >= HEAD_BYTES and _CUT_JSON.fullmatch(head)
         return "application/json" if is_json else "text/plain"  # libmagic detects only JSON that is complete
@@ -55,7 +55,7 @@ def _decode(head: bytes) -> str | None:
 
 def _recognize(head: bytes, *, is_markup: bool) -> str:
     """Return the type by all of libmagic's rules; texts in other encodings get the same types as those in UTF-8."""
-    mime = common_name(_detectors().detect_type(head, is_text=False))
+    mime = canonical_type(_detectors().detect_type(head, is_text=False))
     is_text = mime.startswith(("text/", "message/")) and mime != "text/csv"
     return "text/plain" if is_text and not is_markup else mime
 

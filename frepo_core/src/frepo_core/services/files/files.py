@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, Tag
-from frepo_core.domain.identity import Identity, actor
+from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.mime_types import may_upload
 from frepo_core.domain.naming import stored_name
 from frepo_core.domain.roles import UPLOADS, Role
@@ -176,7 +176,7 @@ class Files:
                 session.delete(row)
 
         self._database.write(work, may_use_reserve=True)
-        log.info("file %s: deleted by %s: %s", file.id, actor(by), describe(file_values(file)))
+        log.info("file %s: deleted by %s: %s", file.id, describe_actor(by), describe(file_values(file)))
         self._blobs.collect([file.blob.id])
 
     def _find_same_content(self, content: Content, new: NewFile, by: Identity) -> _ExistingFile | None:
@@ -232,11 +232,11 @@ def _log(added: AddedFile, by: Identity) -> None:
     """Log what an upload has changed."""
     file, what = added.file, describe(file_values(added.file))
     if added.before is not None:
-        log.info("file %s: overwritten by %s: %s", file.id, actor(by), file_edit(added.before, file))
+        log.info("file %s: overwritten by %s: %s", file.id, describe_actor(by), file_edit(added.before, file))
     elif added.existed:
-        log.info("file %s: uploaded again by %s: %s", file.id, actor(by), what)
+        log.info("file %s: uploaded again by %s: %s", file.id, describe_actor(by), what)
     else:
-        log.info("file %s: added by %s: %s", file.id, actor(by), what)
+        log.info("file %s: added by %s: %s", file.id, describe_actor(by), what)
     log_consumed_token(by)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import digest_in_key
+from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.plugins import StorageBackend
 
 from .orphans import printable
@@ -36,8 +36,8 @@ def read_index(
     foreign: list[str] = []
     keys, size, unknown = 0, 0, 0
     for batch in batches(backend.list(), BATCH):
-        found = {digest for stat in batch if (digest := digest_in_key(stat.key))}
-        foreign += [printable(stat.key) for stat in batch if digest_in_key(stat.key) is None]
+        found = {digest for stat in batch if (digest := parse_digest_in_key(stat.key))}
+        foreign += [printable(stat.key) for stat in batch if parse_digest_in_key(stat.key) is None]
         unknown += len(found - digests - _known(database, found))
         digests |= found
         for stat in batch:

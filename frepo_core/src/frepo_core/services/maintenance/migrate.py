@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import digest_in_key, fresh_key
+from frepo_core.domain.naming import new_blob_key, parse_digest_in_key
 from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
@@ -62,7 +62,7 @@ class Migrator:
 
     def _move(self, row: Blob) -> bool:
         """Copy one blob to a fresh key, read the copy, and point the row at it; return whether the row was changed."""
-        key = fresh_key(row.digest)
+        key = new_blob_key(row.digest)
         watch = CommitWatch()
         switched = False
         try:
@@ -114,7 +114,7 @@ class Migrator:
         """Delete the bytes in the source of each content that has sound bytes in the target and a row that names them."""
         purged = 0
         for stat in self._source.list():
-            digest = digest_in_key(stat.key)
+            digest = parse_digest_in_key(stat.key)
             if digest and self._is_in_target(digest, stat.size):
                 self._source.delete(stat.key)
                 purged += 1

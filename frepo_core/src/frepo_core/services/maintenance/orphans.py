@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import digest_in_key
+from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from .progress import Progress, batches, count_blobs
@@ -42,11 +42,11 @@ def take_inventory(
     total = count_blobs(database, Blob.storage == storage)
     found, done = Inventory(), 0
     for batch in batches(backend.list(), BATCH):
-        own = [stat for stat in batch if digest_in_key(stat.key)]
+        own = [stat for stat in batch if parse_digest_in_key(stat.key)]
         found.blobs += len(own)
         found.orphans += without_row(database, [stat for stat in own if stat.modified < before], storage)
         for stat in batch:
-            if not digest_in_key(stat.key):
+            if not parse_digest_in_key(stat.key):
                 found.add_foreign(stat.key)
             done += 1
             progress(done=done, total=total, size=stat.size)
@@ -74,7 +74,7 @@ def in_batches(stats: Sequence[BlobStat]) -> Iterator[list[BlobStat]]:
 
 
 def _is_migrated_copy(stat: BlobStat, moved: dict[str, datetime]) -> bool:
-    made = moved.get(digest_in_key(stat.key) or "")
+    made = moved.get(parse_digest_in_key(stat.key) or "")
     return made is not None and stat.modified <= made + ROW_TOLERANCE
 
 
@@ -83,6 +83,6 @@ def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str
 
     Bytes from about that time are the original that was moved. A copy from an unfinished migration is younger.
     """
-    digests = [digest for key in keys if (digest := digest_in_key(key))]
+    digests = [digest for key in keys if (digest := parse_digest_in_key(key))]
     query = select(Blob.digest, Blob.created_at).where(Blob.storage != storage, Blob.digest.in_(digests))
     return {row.digest: row.created_at for row in session.execute(query)}

@@ -26,8 +26,8 @@ from urllib3.exceptions import (
     URLSchemeUnknown,
 )
 
-from frepo_core.domain.addresses import Network
-from frepo_core.domain.public_addresses import may_reach
+from frepo_core.domain.network.addresses import Network
+from frepo_core.domain.network.public_addresses import may_fetch_from
 from frepo_core.errors import RemoteFailedError, RemoteRefusedError, RemoteStatusError
 
 from .deadline import Deadline
@@ -194,7 +194,7 @@ def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Dead
     except (OSError, UnicodeError, OverflowError) as error:
         raise NameResolutionError(str(connection._dns_host), connection, socket.gaierror(str(error))) from error
     for *_, address in found:
-        if not may_reach(str(address[0]), allowed):
+        if not may_fetch_from(str(address[0]), allowed):
             raise ForbiddenAddressError("The URL leads to an address that is not public")
     last: OSError | None = None
     for family, kind, protocol, _, address in found:

@@ -7,8 +7,9 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 from pyramid.request import Request
 
-from frepo_core.domain.addresses import client_address, is_in, parse_address
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.network.addresses import is_in_networks, parse_address
+from frepo_core.domain.network.client_address import client_address
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
 from frepo_core.services.container import Services
 from frepo_core.services.records import CollectionRecord
@@ -49,7 +50,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     @cached_property
     def is_from_proxy(self) -> bool:
         """Tell whether a trusted proxy sent this, so that its X-Forwarded-* can be believed."""
-        return is_in(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
+        return is_in_networks(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
 
     @property
     def was_decided(self) -> bool:

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from frepo_core.domain.addresses import check_network
 from frepo_core.domain.expiry import format_expiry
+from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
 from frepo_core.services.access.tokens import NewToken
@@ -26,7 +26,7 @@ def _role(value: Any) -> Any:
 def _network(value: Any) -> Any:
     try:
         # What is longer is no network; the error of Python holds the whole text several times.
-        return check_network(value[:MAX_SHOWN]) if isinstance(value, str) else value
+        return normalize_network(value[:MAX_SHOWN]) if isinstance(value, str) else value
     except ValueError:
         raise ValueError(f"{shown(value)} is neither an address nor a network such as 10.0.0.0/8") from None
 

@@ -2,14 +2,14 @@ from ipaddress import ip_network
 
 import pytest
 
-from frepo_core.domain.public_addresses import may_reach
+from frepo_core.domain.network.public_addresses import may_fetch_from
 
 LOOPBACK = (ip_network("127.0.0.2/32"),)
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2001:4860:4860::8888"])
 def test_public_addresses_may_be_reached(address):
-    assert may_reach(address, ())
+    assert may_fetch_from(address, ())
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_public_addresses_may_be_reached(address):
     ],
 )
 def test_special_ipv4_addresses_may_not_be_reached(address):
-    assert not may_reach(address, ())
+    assert not may_fetch_from(address, ())
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_special_ipv4_addresses_may_not_be_reached(address):
     ],
 )
 def test_special_ipv6_addresses_may_not_be_reached(address):
-    assert not may_reach(address, ())
+    assert not may_fetch_from(address, ())
 
 
 @pytest.mark.parametrize(
@@ -79,26 +79,26 @@ def test_special_ipv6_addresses_may_not_be_reached(address):
     ],
 )
 def test_ipv6_look_alikes_of_special_ipv4_addresses_may_not_be_reached(address):
-    assert not may_reach(address, ())
+    assert not may_fetch_from(address, ())
 
 
 @pytest.mark.parametrize("address", ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])
 def test_translated_public_addresses_may_be_reached(address):
-    assert may_reach(address, ())
+    assert may_fetch_from(address, ())
 
 
 @pytest.mark.parametrize("address", ["127.0.0.2", "::ffff:127.0.0.2", "64:ff9b::127.0.0.2"])
 def test_an_allowed_address_may_be_reached_in_every_spelling(address):
-    assert may_reach(address, LOOPBACK)
+    assert may_fetch_from(address, LOOPBACK)
 
 
 def test_the_neighbour_of_an_allowed_address_may_not_be_reached():
-    assert not may_reach("127.0.0.3", LOOPBACK)
+    assert not may_fetch_from("127.0.0.3", LOOPBACK)
 
 
 def test_an_allowed_network_of_look_alikes_is_taken_as_written():
-    assert may_reach("64:ff9b::10.1.2.3", (ip_network("64:ff9b::10.1.0.0/112"),))
+    assert may_fetch_from("64:ff9b::10.1.2.3", (ip_network("64:ff9b::10.1.0.0/112"),))
 
 
 def test_an_allowed_ipv4_network_says_nothing_of_ipv6():
-    assert not may_reach("::1", (ip_network("0.0.0.0/0"),))
+    assert not may_fetch_from("::1", (ip_network("0.0.0.0/0"),))

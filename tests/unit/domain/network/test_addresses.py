@@ -6,13 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.addresses import check_network, client_address, is_allowed, is_in, parse_address, parse_network
+from frepo_core.domain.network.addresses import (
+    is_allowed,
+    is_in_networks,
+    normalize_network,
+    parse_address,
+    parse_network,
+)
+from frepo_core.domain.network.client_address import client_address
 
 PROXIES = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
 TRUSTED = st.one_of(st.ip_addresses(network="10.0.0.0/8"), st.ip_addresses(network="fd00::/8")).map(str)
 UNTRUSTED = (
     st.ip_addresses()
-    .filter(lambda address: not is_in(parse_address(str(address)), PROXIES))
+    .filter(lambda address: not is_in_networks(parse_address(str(address)), PROXIES))
     .map(lambda address: str(parse_address(str(address))))
 )
 ANY = st.one_of(TRUSTED, UNTRUSTED)
@@ -101,20 +108,20 @@ def test_what_is_no_address_is_none(text):
     ],
 )
 def test_an_entry_of_a_list_is_kept_in_its_usual_spelling(text, usual):
-    assert usual == check_network(text)
+    assert usual == normalize_network(text)
 
 
 @given(st.ip_addresses(), st.data())
 def test_a_kept_entry_holds_the_same_addresses(address, data):
     length = data.draw(st.integers(0, address.max_prefixlen))
 
-    assert parse_network(f"{address}/{length}") == parse_network(check_network(f"{address}/{length}"))
+    assert parse_network(f"{address}/{length}") == parse_network(normalize_network(f"{address}/{length}"))
 
 
 @pytest.mark.parametrize("text", ["", "a", "192.0.2.1/33", "192.0.2", "2001:db8::/129", "192.0.2.1-192.0.2.9", "1"])
 def test_other_entries_are_refused(text):
     with pytest.raises(ValueError, match="does not appear to be"):
-        check_network(text)
+        normalize_network(text)
 
 
 @given(st.ip_addresses())
@@ -128,14 +135,14 @@ def test_a_network_allows_the_addresses_in_it(address, data):
     shortest = 96 if getattr(address, "ipv4_mapped", None) else 0
     length = data.draw(st.integers(shortest, address.max_prefixlen))
 
-    assert is_allowed(str(address), [check_network(f"{address}/{length}")])
+    assert is_allowed(str(address), [normalize_network(f"{address}/{length}")])
 
 
 @given(st.ip_addresses(), st.ip_addresses())
 def test_an_address_allows_only_itself(address, other):
     same = parse_address(str(address)) == parse_address(str(other))
 
-    assert same == is_allowed(str(other), [check_network(str(address))])
+    assert same == is_allowed(str(other), [normalize_network(str(address))])
 
 
 @pytest.mark.parametrize("client", ["", "unknown", "192.0.2"])
@@ -145,4 +152,4 @@ def test_a_list_does_not_allow_what_has_no_address(client):
 
 @pytest.mark.parametrize("address", [IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")])
 def test_both_kinds_may_be_in_one_list(address):
-    assert is_in(ip_address(address), [ip_network("192.0.2.0/24"), ip_network("2001:db8::/32")])
+    assert is_in_networks(ip_address(address), [ip_network("192.0.2.0/24"), ip_network("2001:db8::/32")])

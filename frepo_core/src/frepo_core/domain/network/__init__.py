@@ -1,0 +1,1 @@
+"""Network addresses: who the client is behind proxies, and which addresses a fetched URL may have."""

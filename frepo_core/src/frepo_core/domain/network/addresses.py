@@ -1,0 +1,51 @@
+"""Parses addresses and networks, and decides whether an address is in a list of networks."""
+
+import functools
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+@functools.lru_cache(maxsize=1024)
+def parse_address(text: str) -> Address | None:
+    """Return the address without port and brackets, or None. An IPv4-mapped address becomes IPv4 (RFC 4291, 2.5.5.2)."""
+    bare = text.strip().strip('"')
+    if bare.startswith("["):
+        bare = bare[1:].partition("]")[0]
+    elif bare.count(":") == 1:
+        bare = bare.partition(":")[0]
+    try:
+        address = ip_address(bare.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def is_in_networks(address: Address | None, networks: Iterable[Network]) -> bool:
+    """Return whether the address is in one of the networks."""
+    return address is not None and any(address in network for network in networks)
+
+
+def parse_network(text: str) -> Network:
+    """Parse an address or a network in CIDR notation (RFC 4632). Raises `ValueError`.
+
+    An IPv4-mapped IPv6 network becomes IPv4.
+    """
+    network = ip_network(text.strip(), strict=False)
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    if mapped is None or network.prefixlen < 96:
+        return network
+    return ip_network((mapped, network.prefixlen - 96))
+
+
+def normalize_network(text: str) -> str:
+    """Return an address or a network in its canonical form. Raises `ValueError`."""
+    network = parse_network(text)
+    return str(network if network.num_addresses > 1 else network.network_address)
+
+
+def is_allowed(client: str, allowed: Sequence[str]) -> bool:
+    """Return whether a token's list of networks allows the client; an empty list allows all clients."""
+    return not allowed or is_in_networks(parse_address(client), (parse_network(text) for text in allowed))
