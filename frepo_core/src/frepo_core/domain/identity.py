@@ -36,7 +36,7 @@ class Identity:
 
 
 def describe_actor(by: Identity | None) -> str:
-    """Return how logs name the describe_actor: a token and its client's address, or the console."""
+    """Return how logs name the actor: a token and its client's address, or the console."""
     return f"token {by.fingerprint} from {by.address or 'unknown'}" if by else "the console"
 
 
