@@ -20,12 +20,13 @@ MAX_LINES = 400
 
 # What a room may import beside itself, from whole rooms or from single modules of them.
 MAY_IMPORT = {
-    "errors": set(),
+    "error_explanations": set(),
+    "errors": {"error_explanations"},
     "settings": {"errors", "domain"},
     "domain": {"errors"},
     "plugins": {"errors", "settings", "domain.naming"},
     "db": {"domain", "errors"},
-    "services": {"domain", "db", "plugins", "errors", "settings"},
+    "services": {"domain", "db", "plugins", "errors", "error_explanations", "settings"},
     "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.registry"},
     "cli": {"services", "domain", "errors", "settings", "plugins", "db.migrations"},
 }

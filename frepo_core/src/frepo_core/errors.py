@@ -3,16 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from frepo_core.error_explanations import explain, explain_fields
+
 
 class FrepoError(Exception):
-    """Base of all errors. `number` is part of the API; `docs/errors.md` lists all numbers."""
+    """Base of all errors. `number` is part of the API; `docs/errors.md` lists all numbers.
+
+    `explanation` is a plain sentence for an error whose text is a code name.
+    """
 
     number: ClassVar[int] = 500
 
-    def __init__(self, message: str, *, context: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, context: Mapping[str, Any] | None = None, explanation: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.context = dict(context) if context else None
+        self.explanation = explanation
 
 
 class ConfigurationError(FrepoError):
@@ -55,8 +63,14 @@ class FieldsError(FrepoError):
 
     number = 400
 
-    def __init__(self, fields: Mapping[str, Sequence[str]], message: str = "Validation error") -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        fields: Mapping[str, Sequence[str]],
+        message: str = "Validation error",
+        *,
+        explanation: str | None = None,
+    ) -> None:
+        super().__init__(message, explanation=explanation or explain_fields(fields))
         self.fields = {name: list(texts) for name, texts in fields.items()}
 
 
@@ -70,7 +84,7 @@ class RuleError(FrepoError):
     """A rule of collections or versions forbids the request. `field` names the value, `text` is for programs."""
 
     def __init__(self, number: int, field: str, text: str, *, context: Mapping[str, Any] | None = None) -> None:
-        super().__init__("Logic validation error", context=context)
+        super().__init__("Logic validation error", context=context, explanation=explain(text, context))
         self.number = number  # type: ignore[misc]  # plug-ins raise this class with numbers of their own
         self.field = field
         self.text = text

@@ -65,6 +65,7 @@ def test_a_refused_form_carries_the_whole_envelope(root):
         "collection": None,
         "context": None,
         "fields": {f"form.{COUNT}": ["number_cannot_be_negative_value"]},
+        "message": "A negative number is not allowed: send 0 or more",
     }
 
 

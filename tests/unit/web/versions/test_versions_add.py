@@ -8,6 +8,7 @@ from sqlalchemy import update
 
 from frepo_core.db.models import Collection
 from frepo_core.domain.roles import Role
+from frepo_core.error_explanations import explain
 from support.answers import COUNT, HELLO
 from support.client import COLLECTIONS, with_settings
 from support.samples import HTML, PNG
@@ -19,7 +20,7 @@ EXCEEDS_ONE = "new_version_exceeds_single_element_limit_specified_for_this_colle
 EXCEEDS_ALL = "new_version_makes_collection_too_big_on_disk"
 
 
-def refused(status, code, field, text):
+def refused(status, code, field, text, context=None):
     """Return the envelope of a refusal."""
     return {
         "status": status,
@@ -30,6 +31,7 @@ def refused(status, code, field, text):
         "errors": {field: text},
         "version": None,
         "collection": None,
+        "message": explain(text, context),
     }
 
 
@@ -292,7 +294,7 @@ def test_an_alerting_collection_refuses_when_its_count_is_reached(root, make_col
     root.push(collection, b"one")
     answer = root.push(collection, b"two")
 
-    expected = refused("Logic validation error", 4000, COUNT, "max_backups_count_too_many")
+    expected = refused("Logic validation error", 4000, COUNT, "max_backups_count_too_many", {"max": 1})
     assert (answer.status_int, answer.json) == (400, expected | {"context": {"max": 1}})
 
 

@@ -18,6 +18,7 @@ from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
 from frepo_core.domain.wildcards import matches
+from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
 
@@ -120,7 +121,8 @@ class Tokens:
         """Return the identity of a token, expired or not. Raises `NotFoundError`."""
         identity = self._find(token_id)
         if identity is None:
-            raise NotFoundError("Token not found")
+            malformed = self.key(token_id) is None
+            raise NotFoundError("Token not found", explanation=not_a_uuid("token") if malformed else None)
         return identity
 
     def revoke(self, token_id: str, *, by: Identity) -> Identity:

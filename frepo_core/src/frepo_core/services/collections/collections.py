@@ -14,6 +14,7 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
 from frepo_core.domain.roles import Role
+from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError, InvalidCollectionIdError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
@@ -228,16 +229,20 @@ class Collections:
         )
 
 
-def collection_not_found() -> FieldsError:
-    """Return the error for a collection that does not exist."""
-    return FieldsError({"form.collection": ["collection_no_longer_exists"]})
+def collection_not_found(collection_id: str) -> FieldsError:
+    """Return the error for a collection that does not exist; its `explanation` says if the id is malformed."""
+    malformed = parse_uuid4(collection_id.lower()) is None
+    return FieldsError(
+        {"form.collection": ["collection_no_longer_exists"]},
+        explanation=not_a_uuid("collection") if malformed else None,
+    )
 
 
 def _find(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
     query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
-        raise collection_not_found()
+        raise collection_not_found(collection_id)
     return row
 
 
@@ -269,7 +274,7 @@ def _new_id(chosen: str | None) -> str:
 def _find_token(session: Session, token_key: str | None) -> Token:
     row = session.get(Token, token_key) if token_key else None
     if row is None:
-        raise FieldsError({"form.token": ["token_not_found"]})
+        raise FieldsError({"form.token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
     return row
 
 

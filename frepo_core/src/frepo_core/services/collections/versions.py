@@ -11,6 +11,7 @@ from frepo_core.db.models import Collection, File, Version
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.domain.roles import Role
+from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionError, NotFoundError, VersionTooYoungError
 
 from ..access.passwords import Passwords
@@ -21,6 +22,9 @@ from ..records import CollectionRecord, VersionRecord
 from .collections import collection_not_found
 
 log = logging.getLogger(__name__)
+
+_NEWEST, _OLDEST = ("latest", "recent"), "first"
+_WORDS = (*_NEWEST, _OLDEST)
 
 
 class Versions:
@@ -46,9 +50,9 @@ class Versions:
         """
         query = select_with_files().where(Version.collection_id == collection_id)
         number = parse_version_number(name)
-        if name in {"latest", "recent"}:
+        if name in _NEWEST:
             query = query.order_by(Version.number.desc()).limit(1)
-        elif name == "first":
+        elif name == _OLDEST:
             query = query.order_by(Version.number).limit(1)
         elif number is not None:
             query = query.where(Version.number == number)
@@ -57,7 +61,7 @@ class Versions:
         with self._database.reading() as session:
             row = session.scalar(query)
             if row is None:
-                raise NotFoundError("Object not found")
+                raise NotFoundError("Object not found", explanation=_malformed(name, *_WORDS))
             return VersionRecord.of(row)
 
     def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
@@ -98,6 +102,13 @@ class Versions:
             )
 
 
+def _malformed(name: str, *words: str) -> str | None:
+    """Return an explanation if the name can never be a version's; `words` are other names that are allowed here."""
+    if name in words or parse_version_number(name) is not None or parse_uuid4(name.lower()):
+        return None
+    return f"{not_a_uuid('version')}, and it is not one of: {', '.join(('v<number>', *words))}"
+
+
 def select_with_files() -> Select[Version]:
     """Return a query for versions with their files and blobs loaded."""
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
@@ -107,7 +118,7 @@ def lock_collection(session: Session, collection_id: str) -> Collection:
     """Return the collection's row, locked until the end of the transaction. Raises `FieldsError`."""
     row = session.scalar(select(Collection).where(Collection.id == collection_id).with_for_update())
     if row is None:
-        raise collection_not_found()
+        raise collection_not_found(collection_id)
     return row
 
 
@@ -119,7 +130,7 @@ def _find_for_deletion(session: Session, collection_id: str, name: str) -> Versi
         query = select_with_files().where(Version.id == parse_uuid4(name.lower()))
     row: Version | None = session.scalar(query)
     if row is None:
-        raise FieldsError({"form.version": ["version_no_longer_exists"]})
+        raise FieldsError({"form.version": ["version_no_longer_exists"]}, explanation=_malformed(name))
     if row.collection_id != collection_id:
         raise ForeignVersionError()
     return row

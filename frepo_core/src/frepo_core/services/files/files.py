@@ -14,6 +14,7 @@ from frepo_core.domain.mime_types import may_upload
 from frepo_core.domain.naming import stored_name
 from frepo_core.domain.roles import UPLOADS, Role
 from frepo_core.domain.sizes import format_size
+from frepo_core.error_explanations import explain
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,
@@ -127,15 +128,15 @@ class Files:
     def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
         """Return the tags that the file gets; raises `AccessDeniedError` with the reason at its end."""
         if not by.holds_any(UPLOADS):
-            raise AccessDeniedError(UPLOAD_REFUSED + "upload_not_allowed")
+            raise _refusal("upload_not_allowed")
         if new.overwrite and not by.holds(Role.OVERWRITE):
-            raise AccessDeniedError(UPLOAD_REFUSED + "overwrite_not_allowed")
+            raise _refusal("overwrite_not_allowed")
         if new.password and by.holds(Role.UPLOAD_NO_PASSWORD):
-            raise AccessDeniedError(UPLOAD_REFUSED + "invalid_password")
+            raise _refusal("invalid_password")
         if by.holds(Role.UPLOAD_TOKEN_TAGS):
             return list(by.tags)
         if by.tags and not set(new.tags) <= set(by.tags):
-            raise AccessDeniedError(UPLOAD_REFUSED + "tag_not_allowed")
+            raise _refusal("tag_not_allowed")
         return list(dict.fromkeys(new.tags))
 
     def find(self, name: str) -> FileRecord:
@@ -226,6 +227,10 @@ def _record(
         tags=_tags(session, tags),
     )
     return AddedFile(file=FileRecord.of(row, blob), existed=False)
+
+
+def _refusal(reason: str) -> AccessDeniedError:
+    return AccessDeniedError(UPLOAD_REFUSED + reason, explanation=explain(reason))
 
 
 def _log(added: AddedFile, by: Identity) -> None:

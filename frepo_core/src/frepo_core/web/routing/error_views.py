@@ -104,6 +104,8 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
         details["fields"] = error.fields
         if request.endpoint and "errors" in request.endpoint.envelope:
             details["errors"] = {name.removeprefix("form."): texts[0] for name, texts in error.fields.items()}
+    if error.explanation:
+        details["message"] = error.explanation
     if isinstance(error, errors.RemoteError):
         details["message"] = error.reason
     if isinstance(error, errors.RuleError):

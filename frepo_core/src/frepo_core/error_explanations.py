@@ -1,0 +1,89 @@
+"""Plain sentences for the error texts that are code names: clients compare those, people read these."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+EXPLANATIONS: Mapping[str, str] = {
+    # Values of fields
+    "cannot_parse_disk_space_check_format": "This is not a size: send a number of bytes below 2^63, or a text such as "
+    "500MB or 2GiB",
+    "expected_int_type": "A whole number below 2^63 is expected, such as 5",
+    "expected_length_of_time_such_as_7d": "A length of time is expected: a number and s, m, h, d or w, such as 7d",
+    "expected_percent_from_0_to_100": "A whole number from 0 to 100 is expected",
+    "expected_string_type": "A text is expected",
+    "invalid_date_format_and_not_an_expression": "This is neither a date (YYYY-MM-DD, or YYYY-MM-DD HH:MM:SS in UTC) "
+    "nor an expression such as +30 days, tomorrow, never or auto",
+    "number_cannot_be_negative_value": "A negative number is not allowed: send 0 or more",
+    "unknown_strategy_allowed": "There is no such strategy. Installed are: {known}",
+    # Ids
+    "collection_no_longer_exists": "There is no collection with this id: it was deleted, or the id is wrong",
+    "custom_id_is_not_uuid_format": "The id of the collection is not a UUID of version 4: send one, or leave it out for "
+    "a random one",
+    "id_already_exists_please_select_other_one": "Another token has this id: choose another, or leave it out for a "
+    "random one",
+    "id_expects_to_be_uuidv4_format": "The id of the token is not a UUID of version 4: send one, or leave it out for a "
+    "random one",
+    "id_not_unique": "Another collection has this id: choose another, or leave it out for a random one",
+    "token_not_found": "There is no token with this id: it was revoked, or the id is wrong",
+    "version_collection_mismatch": "This version belongs to another collection: use the path of that collection",
+    "version_no_longer_exists": "There is no such version: it was deleted or rotated out, or the name is wrong",
+    # Limits of collections
+    "collection_cannot_be_deleted_while_it_contains_not_deleted_versions": "The collection has versions: delete them "
+    "first",
+    "max_backups_count_too_many": "There can be at most {max} versions: ask for fewer, or delete versions",
+    "max_collection_size_is_lower_than_single_element_size": "The size of the collection is below the size of one "
+    "version: raise maxCollectionSize, or lower maxOneVersionSize",
+    "max_collection_size_is_smaller_than_real_sum_of_data_in_collection": "The collection stores more than this size "
+    "now: delete versions first, or ask for more",
+    "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less",
+    "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "So many versions of this size need "
+    "{needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
+    "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less",
+    # Versions
+    "backup_version_uploaded_twice": "A version in this collection has the same content: it is stored already",
+    "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
+    "collection allows for one: raise maxOneVersionSize, or send less",
+    "new_version_is_smaller_than_the_minimum": "The version is smaller than minVersionSize of the collection: check "
+    "what made it",
+    "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
+    "raise maxCollectionSize",
+    "new_version_shrank_too_much": "The version is smaller than the last one by more than maxShrinkPercent of the "
+    "collection: check what made it",
+    "version_is_younger_than_the_minimal_retention": "A version that would be deleted is younger than minRetention of "
+    "the collection: wait, or lower minRetention",
+    # Rights of uploads
+    "invalid_password": "The token may not set passwords (upload.enforce_no_password): leave the password out",
+    "overwrite_not_allowed": "The token may not overwrite (security.overwrite): leave fileOverwrite out",
+    "tag_not_allowed": "The token allows its own tags only: send some of those",
+    "upload_not_allowed": "The token has no role for uploads",
+}
+
+
+def explain(text: str, context: Mapping[str, Any] | None = None) -> str | None:
+    """Return the sentence for a code name, with values of `context` in it; None for other texts, or without the values."""
+    name, _, known = text.partition("___")
+    try:
+        return EXPLANATIONS[name].format_map({"known": known.replace("___or__", ", "), **(context or {})})
+    except KeyError:
+        return None
+
+
+def explain_fields(fields: Mapping[str, Sequence[str]]) -> str | None:
+    """Return one sentence, or one for each field with its name; None if no text is a code name."""
+    if not any(explain(text) for texts in fields.values() for text in texts):
+        return None
+    sentences = list(_sentences(fields))
+    if len(sentences) == 1:
+        return sentences[0][1]
+    return ". ".join(f"{name.removeprefix('form.')}: {sentence}" for name, sentence in sentences)
+
+
+def _sentences(fields: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for name, texts in fields.items():
+        for text in texts:
+            yield name, explain(text) or text
+
+
+def not_a_uuid(of: str) -> str:
+    """Return the sentence for a malformed id: what does not exist may have been deleted, this never was there."""
+    return f"The id of the {of} is not a UUID of version 4, such as 8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a"

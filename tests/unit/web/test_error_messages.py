@@ -1,0 +1,141 @@
+"""Texts of errors that are code names have a plain sentence next to them, in the key `message`."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import frepo_core
+from frepo_core.domain.roles import Role
+from frepo_core.error_explanations import EXPLANATIONS, explain
+from support.answers import COUNT, NOBODY, ONE, TOTAL
+from support.client import COLLECTIONS, with_settings
+
+SOURCE = Path(frepo_core.__path__[0])
+CODE_NAME = re.compile("[a-z0-9]+(_[a-z0-9]+)+(___)?")
+RAISING = {"RuleError", "FieldsError", "broken", "_refusal", "_refused", "ValueError"}
+NOT_V4 = "9b2ff1a2-8e2b-1d61-9d3c-8f6a3d6f1b11"
+LIMITS = with_settings(backup__max_versions="5")
+
+
+def code_names_in(module):
+    """Give the code names that a module raises, also as the text of a class, a constant PROBLEM or a dict of problems."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Call):
+            is_raising = getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISING
+        else:
+            names = [
+                part.id for target in getattr(node, "targets", ()) for part in ast.walk(target) if hasattr(part, "id")
+            ]
+            is_raising = bool({"PROBLEM", "problems", "text"} & set(names)) or isinstance(node, ast.Raise)
+        texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)] if is_raising else []
+        texts += [part.value for part in ast.walk(node) if getattr(part, "value", "") == "unknown_strategy_allowed___"]
+        yield from (text.rstrip("_") for text in texts if isinstance(text, str) and CODE_NAME.fullmatch(text))
+
+
+def test_every_code_name_has_its_sentence():
+    raised = {name for module in SOURCE.rglob("*.py") for name in code_names_in(module)}
+
+    assert raised - {"post_install_cmd", "last_version"} == EXPLANATIONS.keys()
+
+
+@LIMITS
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({COUNT: -1}, "A negative number is not allowed: send 0 or more"),
+        (
+            {"strategy": "x"},
+            explain("unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new"),
+        ),
+        ({COUNT: 6}, "There can be at most 5 versions: ask for fewer, or delete versions"),
+        ({ONE: "5GB"}, "This service allows versions of at most 4.00GB: ask for less"),
+        ({TOTAL: "16GB"}, "This service allows collections of at most 15.00GB: ask for less"),
+        ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size")),
+        (
+            {COUNT: 5, ONE: "5MB", TOTAL: "20MB"},
+            "So many versions of this size need 25.00MB: raise maxCollectionSize, or lower one of the other limits",
+        ),
+        ({"id": "x"}, explain("custom_id_is_not_uuid_format")),
+        ({"minRetention": "x"}, explain("expected_length_of_time_such_as_7d")),
+    ],
+    ids=str,
+)
+def test_a_refused_collection_has_a_plain_message(root, form, message):
+    assert root.create(**form).json["message"] == message
+
+
+def test_a_message_about_several_fields_names_each(root):
+    answer = root.create(maxBackupsCount=-1, filename="a/b")
+
+    assert answer.json["message"] == (
+        "maxBackupsCount: A negative number is not allowed: send 0 or more. "
+        "filename: File name is not valid, please normalize it"
+    )
+
+
+def test_an_error_in_plain_words_has_no_message(root):
+    assert "message" not in root.create(filename="a/b").json
+
+
+def test_an_unknown_expression_for_an_expiry_has_a_plain_message(root):
+    answer = root.post("/auth/token/generate", {"roles": ["upload.all"], "expires": "next year"})
+
+    assert answer.json["fields"] == {"expires": ["invalid_date_format_and_not_an_expression"]}
+    assert answer.json["message"] == explain("invalid_date_format_and_not_an_expression")
+
+
+def test_a_full_collection_has_a_plain_message(root, make_collection):
+    full = make_collection(maxBackupsCount=1, strategy="alert_when_backup_limit_reached")
+    root.push(full, b"one")
+
+    assert (
+        root.push(full, b"two").json["message"] == "There can be at most 1 versions: ask for fewer, or delete versions"
+    )
+
+
+@pytest.mark.parametrize(
+    ("roles", "more", "query", "reason"),
+    [
+        ([Role.UPLOAD_ALL], {"tags": ["a"]}, {"tags": "b"}, "tag_not_allowed"),
+        ([Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD], {}, {"password": "x"}, "invalid_password"),
+        ([Role.UPLOAD_ALL], {}, {"fileOverwrite": "true"}, "overwrite_not_allowed"),
+    ],
+)
+def test_a_refused_upload_has_a_plain_message(holder, roles, more, query, reason):
+    answer = holder(*roles, **more).upload(**query)
+
+    assert (answer.status_int, answer.json["message"]) == (403, EXPLANATIONS[reason])
+    assert answer.json["status"].endswith(reason)
+
+
+@pytest.mark.parametrize("malformed", ["x", NOT_V4, NOBODY[:-1], f"{{{NOBODY}}}"])
+@pytest.mark.parametrize(
+    ("method", "path", "status", "named"),
+    [
+        ("GET", "/repository/collection/{}", 400, "collection"),
+        ("POST", "/repository/collection/{}/backup", 400, "collection"),
+        ("GET", "/repository/collection/{collection}/backup/{}", 404, "version"),
+        ("DELETE", "/repository/collection/{collection}/backup/{}", 400, "version"),
+        ("DELETE", "/repository/collection/{collection}/token/{}", 400, "token"),
+        ("GET", "/auth/token/{}", 404, "token"),
+        ("DELETE", "/auth/token/{}", 404, "token"),
+    ],
+    ids=str,
+)
+def test_a_malformed_id_is_said_to_be_no_uuid(root, collection, malformed, method, path, status, named):
+    answers = [root.call(method, path.format(each, collection=collection)) for each in (malformed, NOBODY)]
+
+    assert [status, status] == [answer.status_int for answer in answers]
+    assert answers[0].json["status"] == answers[1].json["status"]
+    assert answers[0].json["message"].startswith(f"The id of the {named} is not a UUID")
+    assert "UUID" not in answers[1].json.get("message", "")
+
+
+def test_a_malformed_id_in_a_body_is_said_to_be_no_uuid(root, collection):
+    edited = root.put(COLLECTIONS, {"collection": "x"})
+    allowed = root.post(f"{COLLECTIONS}/{collection}/token", {"token": "x"})
+
+    assert edited.json["message"].startswith("The id of the collection is not a UUID")
+    assert allowed.json["message"].startswith("The id of the token is not a UUID")
