@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -64,18 +63,6 @@ def test_a_boot_error_says_what_the_page_says(message):
     sources = "".join(path.read_text() for path in (ROOT / "frepo_core/src").rglob("*.py"))
 
     assert [] == [part for part in re.findall(r"`([^`]+)`", message) if part not in sources]
-
-
-def test_links_lead_somewhere():
-    targets = [target for target in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in target]
-    files = [Path(ROOT, "docs", target) for target in targets if not target.startswith("#")]
-    headings = [
-        re.sub(r"[^\w -]", "", line).replace(" ", "-").lower() for line in re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
-    ]
-
-    assert files
-    assert [] == [path for path in files if not path.exists()]
-    assert [] == [target for target in targets if target.startswith("#") and target[1:] not in headings]
 
 
 @pytest.mark.parametrize("example", ["frepo-storage-sftp", "frepo-strategy-keep-daily"])

@@ -1,0 +1,39 @@
+"""Every relative link in a page of the repository leads to a file, and its anchor to a heading."""
+
+import re
+
+import pytest
+
+from support.paths import ROOT
+
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("examples/*/*.md")]
+    + [*ROOT.glob("frepo_*/src/**/*.md")]
+)
+CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+
+
+def links(page):
+    """Return the path and the anchor of each relative link."""
+    return re.findall(r"\]\((?!\w+:|/)([^)\s#]*)(?:#([^)\s]*))?\)", CODE.sub("", page.read_text()))
+
+
+def anchors(page):
+    """Return the anchors of the headings, as forges and the site make them."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), re.MULTILINE)
+    texts = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings]
+    return {re.sub(r"[^\w -]", "", text).strip().lower().replace(" ", "-") for text in texts}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_each_link_leads_somewhere(page):
+    targets = [(page.parent / path if path else page, anchor) for path, anchor in links(page)]
+
+    assert [] == [str(target) for target, _ in targets if not target.exists()]
+    assert [] == [f"{target.name}#{anchor}" for target, anchor in targets if anchor and anchor not in anchors(target)]
+
+
+def test_links_are_found():
+    assert ("docs/tutorial.md", "") in links(ROOT / "README.md")
+    assert ("docs/operations.md", "upgrade") in links(ROOT / "CONTRIBUTING.md")
