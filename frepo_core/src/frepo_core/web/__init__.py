@@ -7,6 +7,7 @@ from pyramid.config import Configurator
 
 from frepo_core.services.container import Services
 
+from .openapi.documentation import Documentation
 from .routing.endpoint import Answer, Endpoint
 from .routing.plugin_endpoints import plugin_endpoints
 from .routing.request import FrepoRequest
@@ -42,6 +43,7 @@ def make_app(services: Services) -> object:
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.routing.error_views")
     add_endpoints(config, all_endpoints(services))
+    config.registry.documentation = Documentation(config.registry.endpoints)
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)
     return application

@@ -1,5 +1,6 @@
 """The endpoints that explain the others: the OpenAPI document, a page that renders it, and the map of routes."""
 
+import hashlib
 import re
 from collections import defaultdict
 from typing import Any
@@ -7,8 +8,6 @@ from typing import Any
 from pydantic import BaseModel, RootModel
 from pyramid.response import Response
 
-from ..openapi.document import build_document
-from ..openapi.html_page import render_page
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas.models import Reply
@@ -32,16 +31,25 @@ class RoutesReply(Reply):
     data: dict[str, Route]
 
 
-def show_document(request: FrepoRequest) -> Answer:
-    """Return the OpenAPI document of this service, as its settings make it."""
-    return Answer(body=OpenApiReply(build_document(request.registry.endpoints, request.link(""))))
+def show_document(request: FrepoRequest) -> Response:
+    """Return the OpenAPI document of this service. It depends on the service's settings and plug-ins."""
+    return _response(request, request.registry.documentation.document(request.link("")), "application/json")
 
 
 def show_page(request: FrepoRequest) -> Response:
-    """Render the OpenAPI document as one page that loads nothing else."""
-    document = build_document(request.registry.endpoints, request.link(""))
-    response = Response(render_page(document), content_type="text/html", charset="utf-8")
+    """Return the OpenAPI document as one page that loads nothing else."""
+    response = _response(request, request.registry.documentation.page(), "text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
+    return response
+
+
+def _response(request: FrepoRequest, body: bytes, content_type: str) -> Response:
+    """Return the body, or 304 if the client has it (RFC 9110, 13.1.2)."""
+    etag = hashlib.sha256(body).hexdigest()
+    is_known = etag in request.if_none_match
+    response = Response(status=304) if is_known else Response(body, headerlist=[("Content-Type", content_type)])
+    response.etag = etag
+    response.cache_control = "no-cache"  # it changes with the next start of the service
     return response
 
 
@@ -58,7 +66,11 @@ def _route_name(path: str) -> str:
     return "_".join(re.findall(r"\w+", path)) or "root"
 
 
-_JSON_ANSWERS: dict[str, type[BaseModel]] = {"/api/doc.json": OpenApiReply, "/repository/routing/map": RoutesReply}
+_ANSWERS: dict[str, dict[int, type[BaseModel] | None]] = {
+    "/api/doc.json": {200: OpenApiReply, 304: None},
+    "/api/doc": {200: None, 304: None},
+    "/repository/routing/map": {200: RoutesReply},
+}
 
 ENDPOINTS = [
     Endpoint(
@@ -69,7 +81,7 @@ ENDPOINTS = [
         summary=summary,
         permission=None,
         media="text/html",
-        answers={200: _JSON_ANSWERS.get(path)},
+        answers=_ANSWERS[path],
     )
     for name, path, view, summary in (
         ("show_document", "/api/doc.json", show_document, "This document"),

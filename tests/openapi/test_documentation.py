@@ -1,0 +1,62 @@
+"""The document and its page are made once, and answered with validators."""
+
+import pytest
+
+from frepo_core.web.openapi import documentation
+
+PATHS = ["/api/doc.json", "/api/doc"]
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """What was made so far, by the names of the functions."""
+    names = []
+
+    def counted(make):
+        return lambda *arguments: names.append(make.__name__) or make(*arguments)
+
+    for make in (documentation.build_document, documentation.render_page):
+        monkeypatch.setattr(documentation, make.__name__, counted(make))
+    return names
+
+
+def test_the_document_and_the_page_are_made_once(app, made):
+    for host in ("one.example", "two.example"):
+        for path in PATHS:
+            app.get(path, headers={"Host": host})
+
+    assert sorted(made) == ["build_document", "render_page"]
+
+
+def test_the_document_names_the_host_of_each_request(app):
+    servers = [
+        app.get("/api/doc.json", headers={"Host": host}).json["servers"] for host in ("one.example", "two.example:8080")
+    ]
+
+    assert servers == [[{"url": "http://one.example"}], [{"url": "http://two.example:8080"}]]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_what_the_client_has_is_not_sent_again(app, path):
+    first = app.get(path)
+    for known in (first.headers["ETag"], f"W/{first.headers['ETag']}", "*"):
+        again = app.get(path, headers={"If-None-Match": known})
+
+        assert (again.status_int, again.body, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("other", ['"other"', '"', "\xff,,,", ""])
+def test_what_the_client_does_not_have_is_sent(app, path, other):
+    answer = app.get(path, headers={"If-None-Match": other})
+
+    assert answer.status_int == 200
+    assert answer.body
+
+
+def test_documents_for_other_hosts_have_other_etags(app):
+    etags = {
+        app.get("/api/doc.json", headers={"Host": host}).headers["ETag"] for host in ("one.example", "two.example")
+    }
+
+    assert len(etags) == 2
