@@ -7,6 +7,7 @@ import tokenize
 
 import pytest
 
+from frepo_core.domain import access
 from support.paths import ROOT
 
 CORE = ROOT / "frepo_core/src/frepo_core"
@@ -184,6 +185,35 @@ def test_no_rule_reads_the_clock_but_the_databases_room():
 
     rules = [path for path in CORE_FILES if room(path) in {"domain", "services", "db"}]
     assert {} == found_in([path for path in rules if path != CORE / "db/types.py"], calls)
+
+
+def role_checks(path):
+    """Return the lines that decide by roles: calls of `holds`, and comparisons with `.roles` or a `Role`."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            is_check = getattr(node.func, "attr", "") in {"holds", "holds_any"}
+        else:
+            is_check = isinstance(node, ast.Compare) and any(
+                getattr(side, "attr", "") == "roles" or getattr(getattr(side, "value", None), "id", "") == "Role"
+                for side in (node.left, *node.comparators)
+            )
+        if is_check:
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_only_the_access_module_checks_roles():
+    deciding = {CORE / "domain" / "access.py", CORE / "domain" / "identity.py"}
+
+    assert {} == found_in([path for path in CORE_FILES if path not in deciding], role_checks)
+
+
+def test_each_rule_of_access_is_asked_for_by_its_name():
+    source = "".join(path.read_text() for path in CORE_FILES)
+    asked = {*re.findall(r'\ballows\("([a-z._]+)"', source), *re.findall(r'permission="([a-z._]+)"', source)}
+
+    assert set(access.RULES) == asked
 
 
 def test_a_file_is_short():

@@ -9,14 +9,11 @@ from frepo_core.domain.mime_types import (
     BACKUPS,
     DOCUMENTS,
     IMAGES,
-    ROLE_TYPES,
     VIDEOS,
     canonical_type,
     is_allowed_by_token,
-    may_upload,
     shows_inline,
 )
-from frepo_core.domain.roles import Role
 
 TYPES = st.sampled_from(sorted(IMAGES | VIDEOS | DOCUMENTS | BACKUPS | {"text/html", "audio/mpeg", "font/woff2"}))
 
@@ -79,39 +76,11 @@ def test_backups_hold_those_of_the_contract(mime):
     assert mime in BACKUPS
 
 
-@pytest.mark.parametrize("mime", ["text/html", "application/xhtml+xml", "application/x-executable"])
-@pytest.mark.parametrize("role", ROLE_TYPES)
-def test_no_list_lets_pages_and_programs_in(role, mime):
-    assert not may_upload(holder(role), mime)
-
-
-@given(TYPES, st.frozensets(st.sampled_from(list(ROLE_TYPES))))
-def test_a_type_is_let_in_by_any_role_that_lists_it(mime, roles):
-    assert any(mime in ROLE_TYPES[role] for role in roles) == may_upload(holder(*roles), mime)
-
-
-@given(st.text())
-def test_upload_all_and_administrators_take_every_type(mime):
-    assert may_upload(holder(Role.UPLOAD_ALL), mime) and may_upload(holder(Role.ADMINISTRATOR), mime)
-
-
-@given(TYPES, st.frozensets(TYPES, min_size=1))
-def test_a_tokens_own_list_narrows_even_an_administrator(mime, mimes):
-    identity = holder(Role.ADMINISTRATOR, mimes=mimes)
-
-    assert (mime in mimes, mime in mimes) == (may_upload(identity, mime), is_allowed_by_token(identity, mime))
-
-
 @pytest.mark.parametrize("listed", ["text/x-sql", "text/x-shellscript", "TEXT/X-C"])
 def test_a_token_for_programs_takes_plain_text(listed):
     """As programs got such types before."""
     assert is_allowed_by_token(holder(mimes=[listed]), "text/plain")
     assert not is_allowed_by_token(holder(mimes=[listed]), "text/html")
-
-
-@given(TYPES)
-def test_a_tokens_own_list_adds_nothing(mime):
-    assert not may_upload(holder(mimes=[mime]), mime)
 
 
 @given(TYPES)

@@ -4,6 +4,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
+from frepo_core.domain.access import is_administrator
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, FieldsError
 
@@ -65,7 +66,7 @@ def _make_admin(services: "Services", admin: str) -> str:
         if "id_already_exists_please_select_other_one" not in error.fields.get("id", []):
             raise ConfigurationError(f"{ADMIN} is not a UUIDv4; `uuidgen -r` generates one") from None
     found = services.tokens.look_up(admin)
-    if Role.ADMINISTRATOR not in found.roles or found.expires_at:
+    if not is_administrator(found) or found.expires_at:
         raise ConfigurationError(
             f"{ADMIN} exists, but it is not an administrator's token or it expires: choose another one"
         )

@@ -1,9 +1,10 @@
-"""Decides what a token may do: one table of rules for all actions."""
+"""Decides what a token may do: one table of rules for all actions. No other module checks roles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .identity import Identity
+from .mime_types import ROLE_TYPES, is_allowed_by_token
 from .roles import UPLOADS, Role
 
 
@@ -42,11 +43,20 @@ RULES: Mapping[str, Rule] = {
     "token": Rule(),
     "token.generate": _holding(Role.GENERATE_TOKENS),
     "token.lookup": _holding(Role.LOOKUP_TOKENS),
+    "token.choose_id": _holding(Role.CHOOSE_TOKEN_IDS),
     "token.revoke": _holding(Role.REVOKE_TOKENS),
+    "token.revoke_administrator": _holding(Role.ADMINISTRATOR),
     "technical": _holding(Role.USE_TECHNICAL),
     "file.upload": Rule(any_of=UPLOADS),
+    "file.overwrite": _holding(Role.OVERWRITE),
+    "file.read_any": _holding(Role.VIEW_ANY_FILE),
+    "file.delete_any": _holding(Role.DELETE_ALL_FILES),
     "file.list": _holding(Role.VIEW_LISTING),
+    "file.list_all_tags": _holding(Role.VIEW_ALL_TAGS),
+    "file.list_private": _holding(Role.ADMINISTRATOR),
     "collection.create": _holding(Role.CREATE_COLLECTIONS),
+    "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),
+    "collection.disable_limits": _holding(Role.INFINITE_LIMITS),
     "collection.list": _holding(Role.LIST_COLLECTIONS),
     "collection.fetch": Rule(listed=True, or_any_of=frozenset({Role.VIEW_ALL_COLLECTIONS})),
     "collection.edit": Rule(any_of=frozenset({Role.MODIFY_COLLECTIONS}), listed=True, or_any_of=_MODIFY_ANY),
@@ -56,3 +66,36 @@ RULES: Mapping[str, Rule] = {
     "version.list": _in_collection(Role.LIST_VERSIONS),
     "version.delete": _in_collection(Role.DELETE_VERSIONS),
 }
+
+
+def allows(action: str, identity: Identity, *, listed: bool = False) -> bool:
+    """Return whether the token may do what a name in `RULES` stands for. Raises `KeyError` for another name."""
+    return RULES[action].allows(identity, listed=listed)
+
+
+def may_upload(identity: Identity, mime: str) -> bool:
+    """Return whether the token's roles and its own list of types allow a file of this type."""
+    by_role = identity.holds(Role.UPLOAD_ALL) or any(
+        identity.holds(role) and mime in types for role, types in ROLE_TYPES.items()
+    )
+    return by_role and is_allowed_by_token(identity, mime)
+
+
+def is_administrator(identity: Identity) -> bool:
+    """Return whether the token is an administrator's, which only an administrator may revoke."""
+    return identity.holds(Role.ADMINISTRATOR)
+
+
+def forbids_password(identity: Identity) -> bool:
+    """Return whether files that are uploaded with the token cannot have a password."""
+    return identity.holds(Role.UPLOAD_NO_PASSWORD)
+
+
+def enforces_tags(identity: Identity) -> bool:
+    """Return whether files that are uploaded with the token get exactly the token's tags."""
+    return identity.holds(Role.UPLOAD_TOKEN_TAGS)
+
+
+def ends_with_upload(identity: Identity) -> bool:
+    """Return whether the token is deleted after its first successful upload."""
+    return identity.holds(Role.UPLOAD_ONCE)

@@ -104,14 +104,6 @@ def canonical_type(mime: str) -> str:
     return "text/plain" if lower.startswith("text/x-") else _OTHER_NAMES.get(lower, lower)
 
 
-def may_upload(identity: Identity, mime: str) -> bool:
-    """Return whether the token's roles and its own list allow files of this type."""
-    by_role = identity.holds(Role.UPLOAD_ALL) or any(
-        identity.holds(role) and mime in types for role, types in ROLE_TYPES.items()
-    )
-    return by_role and is_allowed_by_token(identity, mime)
-
-
 def is_allowed_by_token(identity: Identity, mime: str) -> bool:
     """Return whether the token's own list contains the type; an empty list allows all types."""
     return not identity.mimes or mime in map(canonical_type, identity.mimes)

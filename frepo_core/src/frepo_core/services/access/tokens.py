@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
+from frepo_core.domain.access import allows, ends_with_upload, is_administrator
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.network.addresses import is_allowed
@@ -128,7 +129,7 @@ class Tokens:
     def revoke(self, token_id: str, *, by: Identity) -> Identity:
         """Delete a token, also from the lists of all collections. Raises `NotFoundError` or `AccessDeniedError`."""
         identity = self.look_up(token_id)
-        if Role.ADMINISTRATOR in identity.roles and Role.ADMINISTRATOR not in by.roles:
+        if is_administrator(identity) and not allows("token.revoke_administrator", by):
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
         statement = delete(Token).where(Token.key == identity.token)
         self._database.write(lambda session: session.execute(statement), may_use_reserve=True)
@@ -181,7 +182,7 @@ def consume_token(session: Session, identity: Identity) -> None:
 
     Of two concurrent uploads with the same token, one succeeds and the other raises `AccessDeniedError`.
     """
-    if Role.UPLOAD_ONCE not in identity.roles:
+    if not ends_with_upload(identity):
         return
     row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
     if row is None:
@@ -192,7 +193,7 @@ def consume_token(session: Session, identity: Identity) -> None:
 
 def log_consumed_token(identity: Identity) -> None:
     """Log, after the commit, that `consume_token` has deleted the token."""
-    if Role.UPLOAD_ONCE in identity.roles:
+    if ends_with_upload(identity):
         log.info("token %s was used up by its upload", identity.fingerprint)
 
 

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.domain.access import allows
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
-from frepo_core.domain.roles import Role
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError, InvalidCollectionIdError
 from frepo_core.plugins import PluginRegistry
@@ -256,9 +256,9 @@ def _set_guards(row: Collection, guards: Guards) -> None:
 def _check_roles(change: CollectionChange, by: Identity | None) -> None:
     if by is None:
         return
-    if infinite_fields(change.limits) and not by.holds(Role.INFINITE_LIMITS):
+    if infinite_fields(change.limits) and not allows("collection.disable_limits", by):
         raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
-    if change.id is not None and not by.holds(Role.CHOOSE_COLLECTION_IDS):
+    if change.id is not None and not allows("collection.choose_id", by):
         raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
 
 

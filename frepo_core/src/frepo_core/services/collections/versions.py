@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version
+from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
-from frepo_core.domain.roles import Role
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionError, NotFoundError, VersionTooYoungError
 
@@ -69,7 +69,7 @@ class Versions:
 
         A link replaces the password if one was needed and given, or if the token may read any file.
         """
-        if by.holds(Role.VIEW_ANY_FILE):
+        if allows("file.read_any", by):
             return True
         if not self._passwords.check(password, version.file.password_hash, client=address):
             raise AccessDeniedError("No access to read the file, maybe invalid password?")

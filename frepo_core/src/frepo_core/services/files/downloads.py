@@ -13,9 +13,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, CollectionToken, Version
-from frepo_core.domain.access import RULES
+from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
 from frepo_core.plugins import StorageBackend
@@ -94,7 +93,7 @@ class Downloads:
         if self._requires_token and not (checked or credentials.identity or credentials.signature):
             raise AccessDeniedError("No access: a valid token is needed")
         file = self._files.find_for_download(self._aliases.resolve(name))
-        if credentials.identity and credentials.identity.holds(Role.VIEW_ANY_FILE):
+        if credentials.identity and allows("file.read_any", credentials.identity):
             return file
         unlocked = self._is_signed(file, credentials, unlocked=True)
         signed = unlocked or self._is_signed(file, credentials, unlocked=False)
@@ -213,7 +212,7 @@ class Downloads:
         if identity is None:
             return False
         with self._database.reading() as session:
-            return RULES["version.list"].allows(identity, listed=_is_listed(session, file.id, identity.token))
+            return allows("version.list", identity, listed=_is_listed(session, file.id, identity.token))
 
 
 def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:

@@ -9,10 +9,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, Tag
+from frepo_core.domain.access import allows, enforces_tags, forbids_password, may_upload
 from frepo_core.domain.identity import Identity, describe_actor
-from frepo_core.domain.mime_types import may_upload
 from frepo_core.domain.naming import stored_name
-from frepo_core.domain.roles import UPLOADS, Role
 from frepo_core.domain.sizes import format_size
 from frepo_core.error_explanations import explain
 from frepo_core.errors import (
@@ -127,13 +126,13 @@ class Files:
 
     def check_rights(self, new: NewFile, *, by: Identity) -> list[str]:
         """Return the tags that the file gets; raises `AccessDeniedError` with the reason at its end."""
-        if not by.holds_any(UPLOADS):
+        if not allows("file.upload", by):
             raise _refusal("upload_not_allowed")
-        if new.overwrite and not by.holds(Role.OVERWRITE):
+        if new.overwrite and not allows("file.overwrite", by):
             raise _refusal("overwrite_not_allowed")
-        if new.password and by.holds(Role.UPLOAD_NO_PASSWORD):
+        if new.password and forbids_password(by):
             raise _refusal("invalid_password")
-        if by.holds(Role.UPLOAD_TOKEN_TAGS):
+        if enforces_tags(by):
             return list(by.tags)
         if by.tags and not set(new.tags) <= set(by.tags):
             raise _refusal("tag_not_allowed")
@@ -165,7 +164,7 @@ class Files:
         file = self.find(name)
         if file.is_version:
             raise FieldsError({"form.fileName": ["This file belongs to a version, delete the version instead"]})
-        if not by.holds(Role.DELETE_ALL_FILES) and not (
+        if not allows("file.delete_any", by) and not (
             file.password_hash and self._passwords.check(password, file.password_hash, client=address)
         ):
             raise AccessDeniedError("No access to delete the file, maybe invalid password?")

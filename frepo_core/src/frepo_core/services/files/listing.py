@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, CollectionToken, File, Tag, file_tag
-from frepo_core.domain.access import RULES
+from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.roles import Role
 
 from ..access.passwords import Passwords
 from ..records import WITH_BLOB, CollectionRecord, FileRecord
@@ -91,13 +90,13 @@ class Listing:
         """Return public plain files, or all plain files for an administrator, newest first. Versions are not listed."""
         is_unlocked = self._password_checker(search, by)
         query = FileQuery(
-            public=(True, False) if Role.ADMINISTRATOR in by.roles else (True,),
-            visible_tags=None if by.holds(Role.VIEW_ALL_TAGS) else by.tags,
+            public=(True, False) if allows("file.list_private", by) else (True,),
+            visible_tags=None if allows("file.list_all_tags", by) else by.tags,
             text=normalize("NFC", search.text),
             tags=search.tags,
             mimes=search.mimes,
         )
-        if not by.holds(Role.VIEW_ANY_FILE):
+        if not allows("file.read_any", by):
             tries_password = search.password and query.uses_masked_fields
             query = replace(query, unlocked_ids=self._unlocked_ids(query, is_unlocked) if tries_password else [])
         with self._database.reading() as session:
@@ -111,7 +110,7 @@ class Listing:
     def collections(self, search: CollectionSearch, *, by: Identity) -> Page[CollectionRecord]:
         """Return the collections that the token may see, newest first."""
         query = select(Collection)
-        if not RULES["collection.fetch"].allows(by, listed=False):
+        if not allows("collection.fetch", by):
             query = query.where(_allows_one_of([by.token]))
         if text := search.text.strip("*"):
             query = query.where(
@@ -146,7 +145,7 @@ class Listing:
         One hash suffices for all files whose passwords share the salt. Older ones cost a hash each, so only the first
         ten of those are tried. Raises `TooManyAttemptsError` if the client has failed too often.
         """
-        if search.password and not by.holds(Role.VIEW_ANY_FILE):
+        if search.password and not allows("file.read_any", by):
             self._passwords.attempts.check(LISTINGS, search.address)
         known: dict[str, bool] = {}
         extra_hashes = 0
@@ -154,7 +153,7 @@ class Listing:
         def is_unlocked(file: FileRecord | Protected) -> bool:
             nonlocal extra_hashes
             stored = file.password_hash
-            if not stored or by.holds(Role.VIEW_ANY_FILE):
+            if not stored or allows("file.read_any", by):
                 return True
             if not search.password:
                 return False
@@ -178,7 +177,7 @@ def _tags_of(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:
 
 
 def _shares_tags(file: FileRecord, by: Identity) -> bool:
-    if by.holds(Role.VIEW_ALL_TAGS):
+    if allows("file.list_all_tags", by):
         return True
     return bool(set(file.tags) & set(by.tags)) or not (file.tags or by.tags)
 

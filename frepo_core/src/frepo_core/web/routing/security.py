@@ -5,7 +5,7 @@ from typing import Any, cast
 from pyramid.request import RequestLocalCache
 from pyramid.security import Allowed, Denied
 
-from frepo_core.domain.access import RULES
+from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from .context import Context
@@ -31,7 +31,7 @@ class TokenPolicy:
         """Ask the rule; without a token nothing is allowed."""
         identity = self.identity(request)
         listed = isinstance(context, Context) and context.listed
-        if identity and RULES[permission].allows(identity, listed=listed):
+        if identity and allows(permission, identity, listed=listed):
             return Allowed(permission)
         return Denied(permission)
 

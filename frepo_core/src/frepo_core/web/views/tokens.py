@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from frepo_core.domain.access import allows
 from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
@@ -94,7 +95,7 @@ class TokenReply(Reply):
 def generate(request: FrepoRequest) -> Answer:
     """Make a token."""
     form = request.body_as(GenerateToken)
-    if form.id is not None and not request.sender.holds(Role.CHOOSE_TOKEN_IDS):
+    if form.id is not None and not allows("token.choose_id", request.sender):
         raise AccessDeniedError("The token may not choose ids: security.create_predictable_token_ids is needed")
     issued = request.services.tokens.generate(
         NewToken(

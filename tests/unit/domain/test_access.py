@@ -1,0 +1,61 @@
+"""What the roles of a token allow, forbid and enforce beside the table of actions, which test_roles.py checks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frepo_core.domain import access
+from frepo_core.domain.access import may_upload
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.mime_types import BACKUPS, DOCUMENTS, IMAGES, ROLE_TYPES, VIDEOS, is_allowed_by_token
+from frepo_core.domain.roles import Role
+
+TYPES = st.sampled_from(sorted(IMAGES | VIDEOS | DOCUMENTS | BACKUPS | {"text/html", "audio/mpeg", "font/woff2"}))
+QUESTIONS = {
+    access.is_administrator: Role.ADMINISTRATOR,
+    access.forbids_password: Role.UPLOAD_NO_PASSWORD,
+    access.enforces_tags: Role.UPLOAD_TOKEN_TAGS,
+    access.ends_with_upload: Role.UPLOAD_ONCE,
+}
+
+
+def holder(*roles, mimes=()):
+    return Identity(token="0" * 64, fingerprint="0" * 12, roles=frozenset(roles), mimes=tuple(mimes))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_exactly_one_role_answers_each_question(question):
+    assert [QUESTIONS[question]] == [role for role in Role if question(holder(role))]
+
+
+def test_an_unknown_action_is_an_error():
+    with pytest.raises(KeyError, match="no_such_action"):
+        access.allows("no_such_action", holder(Role.ADMINISTRATOR))
+
+
+@pytest.mark.parametrize("mime", ["text/html", "application/xhtml+xml", "application/x-executable"])
+@pytest.mark.parametrize("role", ROLE_TYPES)
+def test_no_list_lets_pages_and_programs_in(role, mime):
+    assert not may_upload(holder(role), mime)
+
+
+@given(TYPES, st.frozensets(st.sampled_from(list(ROLE_TYPES))))
+def test_a_type_is_let_in_by_any_role_that_lists_it(mime, roles):
+    assert any(mime in ROLE_TYPES[role] for role in roles) == may_upload(holder(*roles), mime)
+
+
+@given(st.text())
+def test_upload_all_and_administrators_take_every_type(mime):
+    assert may_upload(holder(Role.UPLOAD_ALL), mime) and may_upload(holder(Role.ADMINISTRATOR), mime)
+
+
+@given(TYPES, st.frozensets(TYPES, min_size=1))
+def test_a_tokens_own_list_narrows_even_an_administrator(mime, mimes):
+    identity = holder(Role.ADMINISTRATOR, mimes=mimes)
+
+    assert (mime in mimes, mime in mimes) == (may_upload(identity, mime), is_allowed_by_token(identity, mime))
+
+
+@given(TYPES)
+def test_a_tokens_own_list_adds_nothing(mime):
+    assert not may_upload(holder(mimes=[mime]), mime)
