@@ -48,7 +48,7 @@ esac
 
 
 class Machine:
-    """A clone of the project below `folder`, whose files name paths and ports of this machine.
+    """A clone of the project below `folder`; its files name paths and ports of this machine.
 
     The programs of STAND_INS are replaced. Everything else is real: pip, PostgreSQL, frepo's processes, nginx.
     """
