@@ -35,7 +35,9 @@ def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
     }
 
     upgrades = [
-        subprocess.Popen([BIN / "frepo", "db:upgrade"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [BIN / "frepo", "db:upgrade", "--create"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         for _ in range(3)
     ]
     said = [upgrade.communicate(timeout=60) for upgrade in upgrades]
@@ -47,3 +49,20 @@ def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM frepo_alembic_version")) == 1
     engine.dispose()
+
+
+@pytest.mark.parametrize("empty_database", ["postgresql"], indirect=True)
+def test_an_upgrade_names_an_empty_database_without_its_password(empty_database, tmp_path):
+    url = make_url(empty_database).set(password="a-5ecre7")
+    environment = ears.environment() | {
+        "DATABASE_URL": url.render_as_string(hide_password=False),
+        "APP_SECRETS_FILE": str(tmp_path / "secrets.json"),
+        "FREPO_INI": str(ROOT / "development.ini"),
+        "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
+    }
+    done = subprocess.run([BIN / "frepo", "db:upgrade"], env=environment, capture_output=True, text=True, check=False)
+
+    ears.hear(done.stderr)
+    assert (done.returncode, "frepo db:upgrade --create" in done.stderr) == (1, True)
+    assert f"/{url.database}" in done.stderr
+    assert "a-5ecre7" not in done.stdout + done.stderr

@@ -123,7 +123,7 @@ def test_what_cron_runs_is_fine_on_a_sound_service(local_site):
 
 def test_bytes_move_to_s3(state, bucket):
     s3 = {f"FS_AWSS3V3_{name.upper()}": value for name, value in bucket.items()} | {"FS_ADAPTER": "awss3v3"}
-    run(["frepo db:upgrade"], state)
+    run(["frepo db:upgrade --create"], state)
 
     done = run(commands("Move to another storage"), state | s3)
 

@@ -1,5 +1,15 @@
 import json
 
+from support.paths import ROOT
+
+PRODUCTION = {
+    "FREPO_INI": str(ROOT / "production.ini"),
+    "APP_SECRET": "app-5ecre7",
+    "ENC_TOKEN_PHRASE": "phrase-5ecre7",
+    "DATABASE_AUTO_UPGRADE": "false",
+    "TEMP_DIRECTORY": "/tmp",
+}
+
 
 def test_an_upgrade_says_what_it_did(console):
     assert "went from nothing to" in console.answer("db:upgrade", DATABASE_AUTO_UPGRADE="false")
@@ -9,6 +19,29 @@ def test_an_upgrade_is_safe_to_run_again(console):
     console.answer("db:upgrade")
 
     assert "is current" in console.answer("db:upgrade")
+
+
+def test_an_upgrade_names_the_database(console):
+    assert f"sqlite:///{console.database}" in console.answer("db:upgrade")
+
+
+def test_an_empty_database_needs_a_confirmation_in_production(console):
+    refusal = console.refusal("db:upgrade", **PRODUCTION)
+    was_made = console.database.exists()
+    console.answer("db:upgrade", "--create", **PRODUCTION)
+
+    assert (f"sqlite:///{console.database}" in refusal, "--create" in refusal, was_made) == (True, True, False)
+    assert "is current" in console.answer("db:upgrade", **PRODUCTION)
+
+
+def test_a_misspelt_database_url_is_refused_and_named_in_production(console):
+    variables = {**PRODUCTION, "DATABASE_URL": "", "DATABSE_URL": f"sqlite:///{console.database}?x=a-5ecre7"}
+    refusal = console.refusal("db:upgrade", "--create", **variables)
+
+    assert "DATABSE_URL is not a setting of frepo. Did you mean DATABASE_URL?" in refusal
+    assert "database.url (DATABASE_URL) must be set" in refusal
+    assert "a-5ecre7" not in refusal
+    assert [] == list(console.folder.rglob("*.db"))
 
 
 def test_plugins_need_no_ini_and_no_database(console):

@@ -9,7 +9,11 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import PluginRegistry, StorageSettings
 from frepo_core.settings import Settings, environment_name, load_settings, load_storage_settings
 
-SECRETS = {"app.secret": "s3cret-of-the-app", "enc.token_phrase": "phrase-of-the-tokens"}
+SECRETS = {
+    "app.secret": "s3cret-of-the-app",
+    "enc.token_phrase": "phrase-of-the-tokens",
+    "database.url": "sqlite:///frepo.db",
+}
 BACKENDS = PluginRegistry.from_entry_points().storages
 
 

@@ -5,7 +5,7 @@ import pytest
 from frepo_core.errors import ConfigurationError
 from frepo_core.settings import load_settings
 
-SECRETS = {"app.secret": "app-5ecre7", "enc.token_phrase": "phrase-5ecre7"}
+SECRETS = {"app.secret": "app-5ecre7", "enc.token_phrase": "phrase-5ecre7", "database.url": "sqlite:///frepo.db"}
 
 
 @pytest.mark.parametrize(

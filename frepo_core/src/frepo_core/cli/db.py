@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from frepo_core.errors import ConfigurationError
+
 from .base import FrepoCommand
 
 if TYPE_CHECKING:
@@ -12,13 +14,27 @@ if TYPE_CHECKING:
 class Upgrade(FrepoCommand):
     """Bring the database schema to the newest revision; safe to run again, and from several machines at once."""
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Add the confirmation for an empty database."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--create",
+            action="store_true",
+            help="create the schema if the database is empty; not needed for SQLite outside app.env = prod",
+        )
+        return parser
+
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Migrate."""
-        before, after = upgrade(self.assemble())
+        services = self.assemble()
+        if not arguments.create:
+            _check_is_used(services)
+        before, after = upgrade(services)
+        name = services.database.name
         if before == after:
-            self.say(f"The database schema is current ({after})")
+            self.say(f"The schema of the database {name} is current ({after})")
         else:
-            self.say(f"The database schema went from {before or 'nothing'} to {after}")
+            self.say(f"The schema of the database {name} went from {before or 'nothing'} to {after}")
 
 
 def upgrade(services: "Services") -> tuple[str | None, str | None]:
@@ -26,3 +42,17 @@ def upgrade(services: "Services") -> tuple[str | None, str | None]:
     from frepo_core.db import migrations
 
     return migrations.upgrade(services.database.engine)
+
+
+def _check_is_used(services: "Services") -> None:
+    """Raise `ConfigurationError` if the database is empty, except for SQLite outside of production."""
+    from frepo_core.db import migrations
+
+    engine = services.database.engine
+    if engine.dialect.name == "sqlite" and services.settings.app_env != "prod":
+        return
+    if migrations.find_revision(engine) is None:
+        raise ConfigurationError(
+            f"The database {services.database.name} has no schema of frepo. If it is the right one and new, run "
+            "`frepo db:upgrade --create`. Otherwise correct database.url (DATABASE_URL)"
+        )

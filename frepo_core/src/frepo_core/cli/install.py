@@ -31,7 +31,7 @@ class Install(FrepoCommand):
         # Parsed first: an invalid line must not change anything.
         lines = [_words(line) for line in services.settings.post_install_cmd]
         _, revision = upgrade(services)
-        self.say(f"The database schema is at {revision}")
+        self.say(f"The schema of the database {services.database.name} is at {revision}")
         make_ready(services.database, services.settings)
         if admin := services.settings.security_admin_token.get_secret_value():
             self.say(_make_admin(services, admin))

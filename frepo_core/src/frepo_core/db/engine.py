@@ -1,6 +1,7 @@
 """Makes the engine: one way to write each database's URL, and SQLite with its rough edges taken off."""
 
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -44,6 +45,13 @@ def normalize_url(text: str, driver: str = "") -> URL:
     if name.startswith(("mysql", "mariadb")):
         url = url.update_query_dict({"charset": "utf8mb4"})
     return url
+
+
+def public_url(url: URL) -> str:
+    """Return the URL for messages: without its password and its query, and with the whole path of an SQLite file."""
+    if url.drivername.startswith("sqlite") and url.database and not url.database.startswith("file:"):
+        url = url.set(database=str(Path(url.database).absolute()))
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 def make_engine(text: str, driver: str = "") -> Engine:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .commit_watch import CommitWatch
-from .engine import BUSY_SECONDS
+from .engine import BUSY_SECONDS, public_url
 from .sqlite.reserve import Reserve, lacks_space
 from .sqlite.row_cache import RowCache
 
@@ -48,6 +48,11 @@ class Database:
         is_sqlite = engine.dialect.name == "sqlite"
         self._writers = threading.Lock() if is_sqlite else None
         self._row_cache = RowCache(engine) if is_sqlite else None
+
+    @property
+    def name(self) -> str:
+        """The URL of the database for messages, without its password."""
+        return public_url(self.engine.url)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from frepo_core.errors import ConfigurationError
 
+from .misspellings import warn_about_misspellings
 from .model import Settings
 from .secrets import read_or_make_secrets
 
@@ -27,8 +28,14 @@ def load_settings(ini: Mapping[str, str], environment: Mapping[str, str]) -> Set
     """
     names = {field.alias for field in Settings.model_fields.values() if field.alias}
     own = {name: value for name, value in ini.items() if not _belongs_to_others(name)}
-    settings = _fill(Settings, own, names, environment, prefix="")
-    return _with_secrets(settings)
+    warn_about_misspellings(environment, {environment_name(name) for name in names})
+    settings = _with_secrets(_fill(Settings, own, names, environment, prefix=""))
+    if settings.app_env == "prod" and "database_url" not in settings.model_fields_set:
+        raise ConfigurationError(
+            "With app.env = prod, database.url (DATABASE_URL) must be set, "
+            "e.g. postgresql://frepo:PASSWORD@127.0.0.1/frepo. Check its spelling"
+        )
+    return settings
 
 
 def load_storage_settings(
@@ -45,6 +52,7 @@ def load_storage_settings(
     for variable in environment:
         if environment[variable] and variable.startswith(environment_name(prefix)) and variable not in known:
             raise _unknown(variable, known)
+    warn_about_misspellings(environment, known)
     return _fill(model, own, names, environment, prefix=prefix)
 
 

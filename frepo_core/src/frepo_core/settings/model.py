@@ -95,7 +95,7 @@ class Settings(BaseModel):
     database_url: SecretStr = _setting(
         "database.url",
         "sqlite:///frepo.db",
-        "SQLAlchemy URL; `postgres://` and `mysql://` are understood, too.",
+        "SQLAlchemy URL; `postgres://` and `mysql://` are understood, too. Required in `prod`.",
     )
     database_driver: str = _setting(
         "database.driver",

@@ -8,6 +8,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -56,6 +57,14 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
         return before, _current(connection)
 
 
+def find_revision(engine: Engine) -> str | None:
+    """Return the schema's revision, or None if there is no schema of frepo. Makes no file for SQLite."""
+    if engine.dialect.name == "sqlite" and not Path(str(engine.url.database)).exists():
+        return None
+    with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        return _current(connection)
+
+
 def check_is_current(engine: Engine) -> None:
     """Raise `ConfigurationError` where the schema is not the one that this version of frepo works with."""
     with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
@@ -64,7 +73,7 @@ def check_is_current(engine: Engine) -> None:
     if current != head:
         raise ConfigurationError(
             f"The database schema is at {current or 'nothing'}, this version of frepo needs {head}: "
-            "run `frepo db:upgrade`, or set database.auto_upgrade = true"
+            f"run `frepo db:upgrade{'' if current else ' --create'}`, or set database.auto_upgrade = true"
         )
 
 

@@ -1,0 +1,36 @@
+"""Finds environment variables whose names resemble a setting: a misspelt one would be ignored without a word."""
+
+import logging
+from collections.abc import Collection, Iterator, Mapping
+
+log = logging.getLogger(__name__)
+
+DISTANCE = 2
+
+
+def warn_about_misspellings(environment: Mapping[str, str], names: Collection[str]) -> None:
+    """Log a warning for each variable that resembles one of these environment names; its value is not logged."""
+    for variable, name in find_misspellings(environment, names):
+        log.warning("The environment variable %s is not a setting of frepo. Did you mean %s?", variable, name)
+
+
+def find_misspellings(environment: Mapping[str, str], names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each variable that is set and not one of the names, with a name that is at most two edits away."""
+    known = sorted(names)
+    for variable, value in sorted(environment.items()):
+        if value and variable not in names:
+            yield from ((variable, name) for name in known if is_within(variable.upper(), name, DISTANCE))
+
+
+def is_within(one: str, other: str, distance: int) -> bool:
+    """Return whether at most `distance` insertions, deletions or replacements of a character turn one into the other."""
+    if abs(len(one) - len(other)) > distance:
+        return False
+    length = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    if length is None:
+        return True  # the rest of the longer one is short enough
+    if distance == 0:
+        return False
+    one, other = one[length:], other[length:]
+    edits = ((one[1:], other), (one, other[1:]), (one[1:], other[1:]))
+    return any(is_within(*pair, distance - 1) for pair in edits)

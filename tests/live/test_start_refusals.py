@@ -1,0 +1,27 @@
+"""Starts of the real service that end with a message."""
+
+import os
+import subprocess
+
+from support.paths import ROOT
+from support.servers import ears
+from support.servers.service import BIN
+
+
+def test_production_does_not_start_without_a_database_url(tmp_path):
+    environment = {"PATH": os.environ["PATH"], "APP_SECRET": "a-5ecre7", "ENC_TOKEN_PHRASE": "b-5ecre7"}
+    done = subprocess.run(
+        [BIN / "pserve", str(ROOT / "production.ini")],
+        env={**environment, **ears.environment(), "DATABSE_URL": f"sqlite:///{tmp_path}/meant.db"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    ears.hear(done.stderr)
+    assert "database.url (DATABASE_URL) must be set" in done.stderr
+    assert "Did you mean DATABASE_URL?" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
