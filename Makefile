@@ -8,6 +8,8 @@ STATE ?= $(CURDIR)/var
 # make soak SECONDS=60 PLOT=docs/soak.svg
 SECONDS ?= 3600
 PLOT ?= var/soak.svg
+# make test PYTEST_OPTIONS="-k idempotency"
+PYTEST_OPTIONS ?=
 
 # What the tests start as their own children: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
@@ -72,9 +74,15 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
 	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
-test: install  ## run the tests; what needs a server that is not installed is skipped
-# In the order of their names: what takes long or waits comes first, and the many short tests of web/ level the end.
-	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder
+test: install  ## run all tests; a test is skipped if its server is not installed
+# In the order of their names: the long tests of tests/live come first, the many short ones of tests/unit last.
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_OPTIONS)
+
+test-fast: install  ## run the tests without servers: SQLite only, in under 90 seconds
+	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit
+
+coverage: PYTEST_OPTIONS += --cov
+coverage: test  ## run all tests, and show which lines no test runs
 
 soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
 	PYTHONPATH=tests $(BIN)/python -m support.soak $(SECONDS) $(PLOT)
@@ -138,4 +146,4 @@ bench: install  ## measure frepo against others that do the same, in under five 
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
-.PHONY: help install serve test soak docs drawings lint services bench-services bench bench-full
+.PHONY: help install serve test test-fast coverage soak docs drawings lint services bench-services bench bench-full
