@@ -103,7 +103,7 @@ def test_a_placeholder_of_a_plugin_is_described(make_app_with):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "tell_version"}, "the name 'tell_version' of GET /echo belongs to an endpoint of frepo-core"),
+        ({"name": "show_version"}, "the name 'show_version' of GET /echo belongs to an endpoint of frepo-core"),
         ({"path": "/version"}, "GET /version belongs to frepo-core"),
         ({"path": "/repository/collection/{id}"}, "belongs to frepo-core"),
         ({"permission": "echo.listen"}, "unknown permission 'echo.listen'"),

@@ -1,6 +1,6 @@
-"""The web application over the services. Views translate; they decide nothing.
+"""The WSGI application. Views translate between HTTP and the services; the rules are in the services.
 
-A plug-in that adds endpoints imports from here what its hook `frepo_endpoints` and its views need.
+Plug-ins that add endpoints import from here.
 """
 
 from pyramid.config import Configurator
@@ -20,17 +20,17 @@ from .views import protected_urls as protected_urls
 
 __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
 
-# Routes are tried in this order: `/repository/file/upload` is an upload, no file is named so; no collection either.
-# What is asked for most comes first as far as that allows.
-ROOMS = (add_by_url, uploads, downloads, status, api_docs, tokens, collections, listing, versions)
+# Routes are matched in this order: `/repository/file/upload` must match the upload before a file named `upload`.
+# Otherwise the most frequent routes come first.
+VIEW_MODULES = (add_by_url, uploads, downloads, status, api_docs, tokens, collections, listing, versions)
 
 
 def all_endpoints(services: Services) -> list[Endpoint]:
-    """Return every endpoint of a service with these settings; those of plug-ins come last and take no other's place.
+    """Return every endpoint of a service with these settings. Endpoints of plug-ins come last and replace no other.
 
-    Raises `ConfigurationError` for what a plug-in may not declare.
+    Raises `ConfigurationError` if a plug-in declares an invalid endpoint.
     """
-    own = [endpoint for room in ROOMS for endpoint in room.ENDPOINTS] + protected_urls.endpoints(
+    own = [endpoint for module in VIEW_MODULES for endpoint in module.ENDPOINTS] + protected_urls.endpoints(
         services.protected_urls
     )
     return own + plugin_endpoints(services.plugins.found, own)

@@ -1,4 +1,4 @@
-"""Answers a GET or HEAD of a file: conditions, ranges and the whole (RFC 9110, 13 and 14)."""
+"""Answers GET and HEAD of a file with conditions and ranges (RFC 9110, 13 and 14)."""
 
 import contextlib
 import re
@@ -17,15 +17,15 @@ from frepo_core.errors import BytesMissingError
 from ..routing.request import FrepoRequest
 
 BLOCK = 1 << 19
-# What is as small is read at once: handing it to the thread that writes costs more than it.
+# Parts up to this size are read at once, which is faster than a hand-over to the thread that sends.
 SMALL = 64 << 10
 
-# The headers, as WSGI calls them, that may ask for something else than the whole; most requests have none.
+# The headers, by their WSGI names, that can change the answer. Most requests have none of them.
 CONDITIONS = frozenset(
     {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_RANGE"}
 )
 
-# One range as every server understands it; nginx has its own way with odder ones, and pages of its own.
+# Ranges that nginx answers like the service. It treats others differently.
 PLAIN_RANGE = re.compile(r"bytes=(?:[0-9]{1,18}-[0-9]{0,18}|-[0-9]{1,18})")
 
 Read = Callable[[int, int], bytes]
@@ -33,10 +33,11 @@ Open = Callable[[int, int], BinaryIO]
 
 
 class ContentResponse:
-    """Builds the answer for one content of `size` bytes: `read_part(start, length)` reads a few of them, `open_part` opens more.
+    """Builds the answer for one content of `size` bytes.
 
-    `etag` and `modified` (UTC) are its validators; `headers` go with whatever the answer is, a 304, too.
-    `location`: where nginx finds the content, so that it sends what the conditions allow, plain ranges included.
+    `read_part(start, length)` returns a small part, `open_part` opens a larger one. `etag` and `modified` (UTC) are the
+    validators. `headers` are sent with every answer, also 304. `location` is nginx's internal path of the content, if
+    nginx sends it (X-Accel-Redirect).
     """
 
     def __init__(
@@ -68,61 +69,61 @@ class ContentResponse:
         }
 
     def build(self) -> Response:
-        """Return the response; its order of checks is that of RFC 9110, 13.2.2. Raises what is 412 and 416."""
-        asks = not CONDITIONS.isdisjoint(self._request.environ)
-        if asks and self._fails():
+        """Return the response. The checks have the order of RFC 9110, 13.2.2. Raises the errors 412 and 416."""
+        has_conditions = not CONDITIONS.isdisjoint(self._request.environ)
+        if has_conditions and self._precondition_fails():
             raise HTTPPreconditionFailed
-        if asks and self._is_fresh():
+        if has_conditions and self._is_fresh():
             del self._headers["Content-Type"]
             return self._response(304, ())
-        wanted = self._range() if asks else None
-        if wanted and wanted[0] == wanted[1]:
+        part = self._range() if has_conditions else None
+        if part and part[0] == part[1]:
             raise HTTPRequestRangeNotSatisfiable(headers={"Content-Range": f"bytes */{self._size}"})
-        if self._location and (not asks or self._is_plain(wanted)):
-            return self._delegated(self._location)
-        if not wanted:
+        if self._location and (not has_conditions or self._is_plain(part)):
+            return self._accel_redirect(self._location)
+        if not part:
             return self._part(200, 0, self._size)
-        start, end = wanted
+        start, end = part
         self._headers["Content-Range"] = f"bytes {start}-{end - 1}/{self._size}"
         return self._part(206, start, end)
 
-    def _fails(self) -> bool:
-        """Tell whether If-Match or, without it, If-Unmodified-Since forbids the answer."""
+    def _precondition_fails(self) -> bool:
+        """Return whether If-Match or, without it, If-Unmodified-Since fails (RFC 9110, 13.1.1 and 13.1.4)."""
         if "If-Match" in self._request.headers:
             return self._etag not in self._request.if_match
         until = self._date("If-Unmodified-Since")
         return until is not None and self._modified > until
 
     def _is_fresh(self) -> bool:
-        """Tell whether the client has this content already."""
+        """Return whether the client has this content already (RFC 9110, 13.1.2 and 13.1.3)."""
         if "If-None-Match" in self._request.headers:
             return self._etag in self._request.if_none_match
         since = self._date("If-Modified-Since")
         return since is not None and self._modified <= since
 
     def _date(self, header: str) -> datetime | None:
-        """Return the date in a header; one that cannot be read is as good as none (RFC 9110, 13.1.3)."""
+        """Return the date in a header. An invalid date is ignored (RFC 9110, 13.1.3)."""
         with contextlib.suppress(ValueError, OverflowError):
             return cast("datetime | None", parse_date(self._request.headers.get(header)))
         return None
 
-    def _is_still_the_same(self) -> bool:
-        """Tell whether If-Range allows a part: it names the very ETag or the very date (RFC 9110, 13.1.5)."""
+    def _allows_range(self) -> bool:
+        """Return whether If-Range allows a part: it is the exact ETag or date (RFC 9110, 13.1.5)."""
         return self._request.headers.get("If-Range") in {None, self._headers["ETag"], self._headers["Last-Modified"]}
 
     def _range(self) -> tuple[int, int] | None:
         header = self._request.headers.get("Range")
-        if header is None or self._request.method != "GET" or not self._is_still_the_same():
+        if header is None or self._request.method != "GET" or not self._allows_range():
             return None
         return parse_range(header, self._size)
 
-    def _is_plain(self, wanted: tuple[int, int] | None) -> bool:
+    def _is_plain(self, part: tuple[int, int] | None) -> bool:
         header = self._request.headers.get("Range")
-        return header is None or (wanted is not None and PLAIN_RANGE.fullmatch(header) is not None)
+        return header is None or (part is not None and PLAIN_RANGE.fullmatch(header) is not None)
 
-    def _delegated(self, location: str) -> Response:
+    def _accel_redirect(self, location: str) -> Response:
         self._headers["X-Accel-Redirect"] = location
-        del self._headers["Accept-Ranges"]  # nginx says so itself, and would say it twice
+        del self._headers["Accept-Ranges"]  # nginx adds it itself
         return self._response(200, (), length=0)
 
     def _part(self, status: int, start: int, end: int) -> Response:
@@ -138,7 +139,7 @@ class ContentResponse:
         return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
 
     def _response(self, status: int, content: Iterable[bytes], length: int | None = None) -> Response:
-        """Put it together, with all headers at once: WebOb looks through all of them for each that is set."""
+        """Return the response with all headers at once: setting them one by one is slow in WebOb."""
         if length is not None:
             self._headers["Content-Length"] = str(length)
         headers = list(self._headers.items())
@@ -146,7 +147,7 @@ class ContentResponse:
 
 
 def _blocks(file: BinaryIO, length: int) -> Iterator[bytes]:
-    """Read exactly `length` bytes and close the file; one that ends early breaks off, so that the client sees it."""
+    """Yield exactly `length` bytes and close the file. If it ends early, an error aborts the connection."""
     with file:
         while length:
             block = file.read(min(BLOCK, length))

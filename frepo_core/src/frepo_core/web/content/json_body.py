@@ -1,7 +1,7 @@
-"""Reads JSON bodies within bounds that are checked before anything is built from them.
+"""Parses JSON bodies. Their limits are checked before they are parsed, to bound the memory.
 
-A list of empty lists takes 24 times its size once it is parsed, and a message for each of its items more. So the number
-of values, the depth and the length of names are limited: a refused body takes less than ten times its size.
+A parsed list of empty lists takes 24 times the memory of its text, and error messages for its items take more. With
+limits on the number of values, the depth and the length of names, a refused body takes less than ten times its size.
 """
 
 import json
@@ -16,13 +16,13 @@ MAX_VALUES = 2_000
 MAX_DEPTH = 16
 MAX_NAME = 255
 
-# A text, complete or not, or a sign of structure. Possessive: nothing is tried twice, so the scan is linear.
-_PIECE = re.compile(rb'"(?:[^"\\]++|\\.)*+\\?"?|[\[\]{},]', re.DOTALL)
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+# A string, complete or not, or a structural character. The quantifiers are possessive, so that the scan is linear.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+\\?"?|[\[\]{},]', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(raw: bytes) -> Any:
-    """Parse JSON in UTF-8; an empty body is an empty object. Raises `MalformedRequestError`."""
+    """Parse JSON in UTF-8 (RFC 8259). An empty body is an empty object. Raises `MalformedRequestError`."""
     if len(raw) > JSON_BYTES:
         raise MalformedRequestError(f"The JSON body is larger than {JSON_BYTES} bytes")
     _check_structure(raw)
@@ -37,9 +37,9 @@ def parse_json(raw: bytes) -> Any:
 
 
 def _check_structure(raw: bytes) -> None:
-    """Count values and depth in the text, in linear time and without keeping anything."""
+    """Count values and depth in the text, in linear time and constant memory."""
     depth, values = 0, 1
-    for match in _PIECE.finditer(raw):
+    for match in _TOKEN.finditer(raw):
         sign = raw[match.start()]
         if sign in b"[{":
             depth += 1
@@ -55,17 +55,17 @@ def _check_structure(raw: bytes) -> None:
 
 
 def _check_texts(data: Any) -> None:
-    waiting = [data]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str) and _HALF_A_PAIR.search(value):
+    remaining = [data]
+    while remaining:
+        value = remaining.pop()
+        if isinstance(value, str) and _SURROGATE.search(value):
             raise MalformedRequestError("A text holds half of a surrogate pair")
         if isinstance(value, dict):
             if any(len(name) > MAX_NAME for name in value):
                 raise MalformedRequestError(f"A name in the JSON body is longer than {MAX_NAME} characters")
-            waiting += [*value, *value.values()]
+            remaining += [*value, *value.values()]
         elif isinstance(value, list):
-            waiting += value
+            remaining += value
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Finds the file in a multipart/form-data body (RFC 7578) without copying it: where it starts and how long it is."""
+"""Finds the position and length of the file in a multipart/form-data body (RFC 7578), without a copy."""
 
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -24,7 +24,7 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class MultipartForm:
-    """The file part, as `length` bytes from `start` of the body, its own name, and the other fields in order."""
+    """The file, as `length` bytes from `start` in the body, its file name, and the other fields in order."""
 
     start: int
     length: int
@@ -33,14 +33,14 @@ class MultipartForm:
 
 
 def is_multipart(content_type: str) -> bool:
-    """Tell whether a Content-Type is that of a form with files; letter case does not matter (RFC 9110, 8.3.1)."""
+    """Return whether a Content-Type is multipart/form-data, in any case (RFC 9110, 8.3.1)."""
     return str(parse_options_header(content_type)[0]).strip().lower() == "multipart/form-data"
 
 
 def read_multipart(body: BinaryIO, content_type: str) -> MultipartForm:
-    """Read the body once. The file is the part named `file`, or else the first with a file name.
+    """Read the body once. The file is the part named `file`, or else the first part with a file name.
 
-    Raises `MalformedRequestError` for a broken body, and where there is no file in it.
+    Raises `MalformedRequestError` if the body is invalid or has no file.
     """
     boundary = _boundary_of(content_type)
     if not boundary:
@@ -54,19 +54,19 @@ def read_multipart(body: BinaryIO, content_type: str) -> MultipartForm:
 
 
 def _boundary_of(content_type: str) -> str:
-    """Return what separates the parts of a form, empty where the Content-Type does not say."""
+    """Return the boundary between the parts (RFC 2046, 5.1.1), empty if the Content-Type has none."""
     return str(parse_options_header(content_type)[1].get("boundary", ""))
 
 
 def _describe(parts: list[_Part]) -> MultipartForm:
     fields = [(part.name, part.text.decode()) for part in parts if not _is_file(part)]
-    chosen = _chosen(parts)
+    chosen = _choose_file(parts)
     if chosen is None:
         raise MalformedRequestError("The multipart body has no file: send it as the part 'file'")
     return MultipartForm(start=chosen.start, length=chosen.length, filename=chosen.filename, fields=fields)
 
 
-def _chosen(parts: list[_Part]) -> _Part | None:
+def _choose_file(parts: list[_Part]) -> _Part | None:
     files = [part for part in parts if _is_file(part)]
     return next((part for part in files if part.name == "file"), files[0] if files else None)
 
@@ -80,33 +80,33 @@ def _read_parts(body: BinaryIO, boundary: str) -> list[_Part]:
     end, is_complete = body.tell(), False
     with _parser(boundary) as parser:
         delimiter = b"--" + parser.boundary
-        # What follows the last delimiter is left alone: the parser would refuse it in a chunk of its own.
+        # The epilogue is not read: the parser refuses it if it is in a chunk of its own.
         while not (is_complete or parser.closed):
             for event in parser.parse(body.read(CHUNK)):
                 if isinstance(event, MultipartSegment):
-                    reach = HEADER_BYTES if parts else CHUNK + HEADER_BYTES
-                    _begin(parts, event, _find_content(body, end, delimiter, reach))
+                    max_length = HEADER_BYTES if parts else CHUNK + HEADER_BYTES
+                    _start_part(parts, event, _find_content(body, end, delimiter, max_length))
                 elif event:
-                    _take(parts[-1], event)
+                    _append(parts[-1], event)
                 else:
                     end = parts[-1].start + parts[-1].length
                     is_complete = _peek(body, end, len(delimiter) + 4).endswith(delimiter + b"--")
     return parts
 
 
-def _begin(parts: list[_Part], segment: MultipartSegment, start: int) -> None:
+def _start_part(parts: list[_Part], segment: MultipartSegment, start: int) -> None:
     if len(parts) >= MAX_FIELDS:
         raise MalformedRequestError(f"The form has more than {MAX_FIELDS} fields")
     parts.append(_Part(name=segment.name, filename=segment.filename, start=start))
 
 
-def _find_content(body: BinaryIO, end: int, delimiter: bytes, reach: int) -> int:
-    """Return where the next part's content starts: behind the first delimiter from `end` on, headers, an empty line.
+def _find_content(body: BinaryIO, end: int, delimiter: bytes, max_length: int) -> int:
+    """Return the position of the next part's content: after a delimiter, headers and an empty line.
 
-    Between `end` and the delimiter is a line break, or before the first part a preamble, which the parser takes
-    in the first chunk only.
+    Between `end` and the delimiter is a line break or, before the first part, a preamble, which the parser accepts in
+    the first chunk only.
     """
-    head = _peek(body, end, reach)
+    head = _peek(body, end, max_length)
     return end + head.index(b"\r\n\r\n", head.index(delimiter) + len(delimiter) + 2) + 4
 
 
@@ -118,7 +118,7 @@ def _peek(body: BinaryIO, start: int, length: int) -> bytes:
     return data
 
 
-def _take(part: _Part, data: bytes | bytearray) -> None:
+def _append(part: _Part, data: bytes | bytearray) -> None:
     part.length += len(data)
     if _is_file(part):
         return

@@ -1,4 +1,4 @@
-"""Says who else may send the bytes of a download: nginx from a local file, or the store by a URL of its own."""
+"""Decides whether nginx (X-Accel-Redirect) or the object store (a redirect) sends a download."""
 
 from urllib.parse import quote
 
@@ -7,21 +7,21 @@ from frepo_core.services.records import BlobRecord, FileRecord
 
 from ..routing.request import FrepoRequest
 
-# nginx tests these against the file's own time and no ETag, whatever the service says of the content.
-NGINX_MISJUDGES = frozenset({"If-Match", "If-Unmodified-Since"})
+# nginx compares these with the file's time, and not with the service's validators.
+NOT_FOR_NGINX = frozenset({"If-Match", "If-Unmodified-Since"})
 # The store has other validators than the service.
-STORE_MISJUDGES = NGINX_MISJUDGES | {"If-None-Match", "If-Modified-Since", "If-Range"}
+NOT_FOR_STORE = NOT_FOR_NGINX | {"If-None-Match", "If-Modified-Since", "If-Range"}
 
 
 def internal_location(request: FrepoRequest, blob: BlobRecord) -> str | None:
-    """Return where nginx finds the blob, `<fs.accel_redirect>/<storage>/<key>`; None: the service sends it.
+    """Return nginx's internal path of the blob, `<fs.accel_redirect>/<storage>/<key>`, or None.
 
-    Somebody who asks the service itself on its own machine sends no X-Forwarded-For, and gets the bytes.
+    A local client that bypasses nginx sends no X-Forwarded-For, and gets the bytes from the service.
     """
     prefix = request.services.settings.fs_accel_redirect
     if not (prefix and request.is_from_proxy and "X-Forwarded-For" in request.headers):
         return None
-    if request.method != "GET" or _has_any(request, NGINX_MISJUDGES):
+    if request.method != "GET" or _has_any(request, NOT_FOR_NGINX):
         return None
     path = request.services.downloads.path(blob)
     if path is None or not path.as_posix().endswith(f"/{blob.key}"):
@@ -30,10 +30,10 @@ def internal_location(request: FrepoRequest, blob: BlobRecord) -> str | None:
 
 
 def store_url(request: FrepoRequest, file: FileRecord) -> str | None:
-    """Return the store's own URL of an attachment, as such a URL never shows anything; None: the service sends it."""
+    """Return the object store's URL of a file, or None. The store's URLs never show files inline."""
     if not request.services.settings.fs_redirect_downloads or shows_inline(file.blob.mime):
         return None
-    if request.method != "GET" or _has_any(request, STORE_MISJUDGES):
+    if request.method != "GET" or _has_any(request, NOT_FOR_STORE):
         return None
     return request.services.downloads.url(file.blob, filename=file.requested_name, content_type=file.blob.mime)
 

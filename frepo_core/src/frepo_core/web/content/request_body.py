@@ -1,4 +1,4 @@
-"""Finds the content in a request, raw or multipart, as a stream that is not copied where that can be helped."""
+"""Reads the content of an upload, raw or multipart, if possible without a copy."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from frepo_core.services.content.spool import IN_MEMORY
 from ..routing.request import FrepoRequest
 from .multipart import MultipartForm, is_multipart, read_multipart
 
-WRAPPING = 1 << 20
+ENVELOPE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """Content, the fields that a form sent beside it, and the name that the part had."""
+    """The content, the other fields of a form, and the file name of the part."""
 
     incoming: Incoming
     fields: list[tuple[str, str]] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Upload:
 
 @contextlib.contextmanager
 def read_upload(request: FrepoRequest) -> Iterator[Upload]:
-    """Give the content of the request. Everything that is not multipart/form-data is raw content."""
+    """Yield the content of the request. Every body that is not multipart/form-data is raw content."""
     check_content_headers(request)
     sha256, md5 = _digests(request)
     content_type = request.headers.get("Content-Type", "")
@@ -44,27 +44,27 @@ def read_upload(request: FrepoRequest) -> Iterator[Upload]:
 
 
 def check_content_headers(request: FrepoRequest) -> None:
-    """Raise what `read_upload` refuses by the headers alone."""
+    """Check the headers of an upload. Raises `MalformedRequestError` and `FieldsError`."""
     if "Content-Range" in request.headers:  # RFC 9110, 14.5
         raise MalformedRequestError("A part of a content (Content-Range) cannot be added to another, send all of it")
     _digests(request)
 
 
 def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: bool = False) -> int | None:
-    """Return how many bytes a body may have whose content has these limits; raise theirs if it is longer.
+    """Return the maximum size of a body in bytes, None for no maximum. Raises the limit's error if it is exceeded.
 
-    A form or base64 (`is_encoded`) may have twice the content's size and 1 MiB, for what they add.
+    The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
     """
     is_wrapped = is_encoded or is_multipart(request.headers.get("Content-Type", ""))
     for limit in limits:
         length = request.content_length or 0
-        limit.check((length - WRAPPING) // 2 if is_wrapped else length)
+        limit.check((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
     size = smallest_limit(limits)
-    return size if size is None or not is_wrapped else 2 * size + WRAPPING + 1
+    return size if size is None or not is_wrapped else 2 * size + ENVELOPE_BYTES + 1
 
 
 def _body(request: FrepoRequest) -> BinaryIO:
-    """Return the server's own file where it can be read twice, else a stream that ends where the body does."""
+    """Return the server's file if it is seekable, else a stream that ends with the body."""
     raw = request.environ["wsgi.input"]
     if getattr(raw, "seekable", bool)():
         return cast(BinaryIO, raw)
@@ -85,7 +85,7 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
 def _read_form(
     request: FrepoRequest, body: BinaryIO, content_type: str, stack: contextlib.ExitStack
 ) -> tuple[MultipartForm, BinaryIO]:
-    """Read the form; its file is a window on it or, of a large one, a copy that is hashed and can be linked."""
+    """Read the form. A small file is a window on the body; a large one is copied to a spool that hashes it."""
     form = read_multipart(body, content_type)
     window = cast(BinaryIO, Window(body, form.start, form.length))
     if form.length <= IN_MEMORY:
@@ -98,21 +98,21 @@ def _read_form(
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:
-    """Return what Repr-Digest, Content-Digest (RFC 9530) and Content-MD5 (RFC 1864) say."""
+    """Return the SHA-256 and MD5 in Repr-Digest, Content-Digest (RFC 9530) and Content-MD5 (RFC 1864)."""
     sha256: list[str] = []
     for header in ("Repr-Digest", "Content-Digest"):
         if value := request.headers.get(header):
-            with _complaint_about(header):
+            with _invalid_header(header):
                 sha256 += filter(None, [parse_repr_digest(value)])
     md5 = None
     if value := request.headers.get("Content-MD5"):
-        with _complaint_about("Content-MD5"):
+        with _invalid_header("Content-MD5"):
             md5 = parse_content_md5(value)
     return tuple(sha256), md5
 
 
 @contextlib.contextmanager
-def _complaint_about(header: str) -> Iterator[None]:
+def _invalid_header(header: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:

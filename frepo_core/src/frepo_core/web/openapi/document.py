@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the declarations that route and validate."""
+"""Builds the OpenAPI 3.1 document from the declarations of the endpoints."""
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -65,32 +65,32 @@ def build_document(endpoints: Iterable[Endpoint], server: str) -> dict[str, Any]
 
 
 def _schemas(endpoints: list[Endpoint]) -> tuple[Mapping[Any, Any], dict[str, Any]]:
-    """Return a reference for each model, and the definitions that the references lead to."""
+    """Return a reference for each model, and the definitions of all references."""
     bodies = {endpoint.body for endpoint in endpoints if endpoint.body}
     replies = {model for endpoint in endpoints for model in endpoint.answers.values() if model}
-    # A key that an error may leave out is one with a default: that is the validation side of a model.
+    # In the validation schema, keys with defaults are optional, as they are in errors.
     inputs = bodies | {error_model(endpoint) for endpoint in endpoints}
-    wanted: list[Any] = [(model, "validation") for model in sorted(inputs, key=_name)]
-    wanted += [(model, "serialization") for model in sorted(replies, key=_name)]
-    references, document = models_json_schema(wanted, ref_template="#/components/schemas/{model}")
+    models: list[Any] = [(model, "validation") for model in sorted(inputs, key=_model_name)]
+    models += [(model, "serialization") for model in sorted(replies, key=_model_name)]
+    references, document = models_json_schema(models, ref_template="#/components/schemas/{model}")
     definitions = document.get("$defs", {})
-    for name in _reached({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
+    for name in _referenced_names({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
         definitions[name] = storable(definitions[name])
     if any(endpoint.content for endpoint in endpoints):
         definitions |= {"ContentForm": CONTENT_FORM, "Content": {**BINARY, "minLength": 1}}
     return references, definitions
 
 
-def _reached(references: set[str], definitions: Mapping[str, Any]) -> set[str]:
-    """Return the names of the definitions behind references, and of those that they refer to."""
+def _referenced_names(references: set[str], definitions: Mapping[str, Any]) -> set[str]:
+    """Return the names of the referenced definitions, and of those that they refer to."""
     names = {reference.rpartition("/")[2] for reference in references}
     for name in list(names):
         inner = {found["$ref"] for found in definitions[name].get("properties", {}).values() if "$ref" in found}
-        names |= _reached(inner, definitions)
+        names |= _referenced_names(inner, definitions)
     return names
 
 
-def _name(model: type[BaseModel]) -> str:
+def _model_name(model: type[BaseModel]) -> str:
     return model.__name__
 
 
@@ -108,7 +108,7 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]
         schema = schemas[(endpoint.body, "validation")]
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
     if endpoint.content:
-        # openapi-generator takes the first type; with the raw body first, its TypeScript lacks the form's model.
+        # openapi-generator uses the first type. With the raw body first, its TypeScript has no model of the form.
         content = {"multipart/form-data": "ContentForm", "application/octet-stream": "Content"}
         bodies = {media: {"schema": {"$ref": PREFIX + name}} for media, name in content.items()}
         operation["requestBody"] = {"required": True, "content": bodies}
@@ -116,7 +116,7 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]
 
 
 def tag_of(endpoint: Endpoint) -> str:
-    """Return the group of an endpoint."""
+    """Return the tag that groups the endpoint in the document."""
     path = endpoint.path
     if path.startswith("/repository/collection/{collection}/") and "/token" not in path:
         return "Versions"

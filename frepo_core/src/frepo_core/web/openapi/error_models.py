@@ -1,4 +1,4 @@
-"""The shapes of error answers, for the document; `errors.py` builds them."""
+"""The models of error answers in the OpenAPI document; `routing/error_views` builds the answers."""
 
 from typing import Any
 from uuid import UUID
@@ -10,10 +10,10 @@ from ..schemas.models import Reply
 
 
 class ErrorReply(Reply):
-    """Every error: a text for people, a stable number for programs. The keys after the first four come where they fit.
+    """An error: a text for people and a stable number for programs. Only the first four keys are always there.
 
-    `fields` names what is wrong with a form; `field` and `errors` the rule of a collection that forbids it,
-    `context` the values that the rule is about; `error_id` finds a bug in the log of the service.
+    `fields` lists the invalid fields of a form. `field` and `errors` name the broken rule of a collection, `context`
+    has its values. `error_id` is the id of a bug in the service's log.
     """
 
     status: str = Field(examples=["Validation error"])
@@ -40,7 +40,7 @@ class UploadErrorReply(ErrorReply):
 
 
 class CollectionErrorReply(ErrorReply):
-    """An error of a collection; `errors` says it for each field."""
+    """An error of a collection; `errors` has a text for each field."""
 
     context: dict[str, Any] | None
     errors: dict[str, str]
@@ -48,7 +48,7 @@ class CollectionErrorReply(ErrorReply):
 
 
 class VersionErrorReply(ErrorReply):
-    """An error of a version that was not accepted."""
+    """An error of a refused version."""
 
     field: str | None
     errors: dict[str, str] | None
@@ -57,7 +57,7 @@ class VersionErrorReply(ErrorReply):
 
 
 class LinkErrorReply(ErrorReply):
-    """An error in place of a link."""
+    """An error of an endpoint that returns a link."""
 
     url: str | None
 
@@ -71,5 +71,5 @@ MODELS: list[tuple[Any, type[ErrorReply]]] = [
 
 
 def error_model(endpoint: Endpoint) -> type[ErrorReply]:
-    """Return the shape of this endpoint's errors."""
+    """Return the model of the endpoint's errors."""
     return next((model for envelope, model in MODELS if envelope == endpoint.envelope), ErrorReply)

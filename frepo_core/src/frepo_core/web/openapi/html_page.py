@@ -1,4 +1,4 @@
-"""Renders the OpenAPI document as a page of HTML alone: no script, nothing from elsewhere."""
+"""Renders the OpenAPI document as one HTML page, without scripts and without external resources."""
 
 import html
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def render_page(document: dict[str, Any]) -> str:
-    """Return the page."""
+    """Return the page as HTML."""
     template = files(__package__).joinpath("docs.html").read_text(encoding="utf-8")
     groups: dict[str, list[str]] = {tag["name"]: [] for tag in document["tags"]}
     contents: dict[str, list[str]] = {name: [] for name in groups}
@@ -29,7 +29,7 @@ def render_page(document: dict[str, Any]) -> str:
 
 
 def _guide(text: str) -> Iterator[str]:
-    """Render what the guide uses of Markdown: headings, lists, code, paragraphs."""
+    """Render the guide, with the Markdown that it uses: headings, lists, code and paragraphs."""
     for block in text.strip().split("\n\n"):
         if block.startswith("## "):
             title = html.escape(block[3:])
@@ -83,7 +83,7 @@ def _answer(status: str, answer: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _schema(schema: dict[str, Any]) -> str:
-    """Name a schema, or show it behind a word that opens it."""
+    """Link a named schema, or show another one in a collapsed block."""
     if name := schema.get("$ref", "").rpartition("/")[2]:
         return f"<a href='#schema-{name}'>{name}</a>"
     if all("$ref" in option for option in schema.get("anyOf", [{}])):
@@ -108,7 +108,7 @@ def _json(schema: dict[str, Any]) -> str:
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """Make a table; the cells are HTML already."""
+    """Return a table. The cells are HTML already."""
     top = "".join(f"<th>{cell}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

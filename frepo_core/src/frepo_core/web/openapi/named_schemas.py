@@ -1,6 +1,6 @@
-"""Rewrites the OpenAPI document so that client generators understand it; what it accepts stays the same.
+"""Rewrites the OpenAPI document for client generators. The accepted values stay the same.
 
-openapi-generator 7.26 makes no usable code of a property whose only type is `null`, nor of a body without a name.
+openapi-generator 7.26 fails on a property whose only type is `null`, and on a body without a name.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ def _never_null_alone(field: Any) -> Any:
 
 
 def _with_reference(schema: dict[str, Any]) -> dict[str, Any]:
-    """Refer to a named schema where this is one; a description of its own stays next to the reference."""
+    """Replace the schema by a reference if it has a name. Its own description is kept."""
     name = next((name for name, named in NAMED.items() if named["anyOf"] == schema.get("anyOf")), None)
     if name is None:
         return schema
@@ -62,7 +62,7 @@ def _with_reference(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_type_list(schema: dict[str, Any]) -> dict[str, Any]:
-    """Write `anyOf` of one type and null as one type list."""
+    """Replace `anyOf` of one type and null by a list of types."""
     options = schema.get("anyOf", [])
     others = [option for option in options if option != NULL]
     if NULL not in options or len(others) != 1 or not isinstance(others[0].get("type"), str):
@@ -76,7 +76,7 @@ def _with_type_list(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bodies(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give each body of a request or an answer, and a name for its schema."""
+    """Yield each body of a request or an answer, with a name for its schema."""
     for operations in document["paths"].values():
         for operation in operations.values():
             name = "".join(word.capitalize() for word in operation["operationId"].split("_"))
@@ -84,7 +84,7 @@ def _bodies(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"{name}Body", media
             for status, answer in operation["responses"].items():
                 for kind, media in answer.get("content", {}).items():
-                    if kind == "application/json":  # any other is a file or a page, and no structure
+                    if kind == "application/json":  # other types are files and pages
                         yield f"{name}{status}", media
 
 

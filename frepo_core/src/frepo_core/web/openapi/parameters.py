@@ -10,7 +10,7 @@ from ..routing.endpoint import Endpoint
 from ..schemas import json_schemas
 from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 
-# No text that comes in may hold U+0000; `validation.refuse_unstorable` sees to it.
+# No text may contain U+0000; `schemas.validation` refuses it.
 STORABLE = "^[^\\u0000]*$"
 _ID = {"type": "string", "format": "uuid", "pattern": json_schemas.UUID4}
 _TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000/]+$"}
@@ -27,13 +27,13 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "name": (
-        "The file's stored name, as the upload answered it, or an alias.",
+        "The file's stored name, as the upload returned it, or an alias.",
         _TEXT | {"examples": ["2cf24dba5fhello.txt"]},
     ),
-    "type": ("Any word: `file` and `image` are in use. It means nothing.", _TEXT | {"examples": ["file"]}),
-    "accessToken": ("The hash that the service's template makes of this request.", _TEXT),
+    "type": ("Any word, such as `file` or `image`. It has no effect.", _TEXT | {"examples": ["file"]}),
+    "accessToken": ("The hash of the service's template, filled with values of this request.", _TEXT),
     "fileId": ("The file's stored name, or an alias.", _TEXT),
-    "expirationTime": ("When the link ends: a Unix time.", {"type": "string", "pattern": "^[0-9]{1,18}$"}),
+    "expirationTime": ("When the link expires: a Unix time.", {"type": "string", "pattern": "^[0-9]{1,18}$"}),
 }
 _NAMED = ("The file's name, as `fileName`.", json_schemas.FILE_NAME)
 _DELETED: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -51,7 +51,7 @@ _PASSWORD: tuple[str, str, dict[str, Any]] = (
     {},
 )
 _CONDITIONS: list[tuple[str, str, dict[str, Any]]] = [
-    ("Range", "Parts of the content, such as `bytes=0-99` or `bytes=-500`; what cannot be read is ignored.", {}),
+    ("Range", "Parts of the content, such as `bytes=0-99` or `bytes=-500`. An invalid range is ignored.", {}),
     ("If-Range", "Serve the range only if this is the ETag, or the date, of the content.", {}),
     ("If-Match", "Answer only if this is the ETag.", {}),
     ("If-None-Match", "Answer 304 if this is the ETag.", {}),
@@ -60,17 +60,17 @@ _CONDITIONS: list[tuple[str, str, dict[str, Any]]] = [
 ]
 _SHA256 = {"pattern": "^(sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:)?$"}
 _DIGESTS: list[tuple[str, str, dict[str, Any]]] = [
-    ("Repr-Digest", "SHA-256 of the content (RFC 9530): anything else is not stored.", _SHA256),
+    ("Repr-Digest", "SHA-256 of the content (RFC 9530). Other content is refused.", _SHA256),
     ("Content-Digest", "The same as Repr-Digest.", _SHA256),
     ("Content-MD5", "MD5 of the content in base64 (RFC 1864).", {"pattern": "^([A-Za-z0-9+/]{21}[AQgw]==)?$"}),
 ]
 _OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {
     IDEMPOTENCY_KEY: (
-        "A key of one's own choice. For 24 hours it gets the first answer again; with other content it is refused.",
+        "A key of your choice. For 24 hours, the same key returns the first answer again; other content is refused.",
         {"pattern": "^[!-~]{1,255}$"},
     ),
     IF_MATCH: (
-        "`v<N>`: add the version only if the last one is number N, `v0` for none; otherwise 412 (4015).",
+        "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412 (4015).",
         {"pattern": '^(v[0-9]{1,18}|"v[0-9]{1,18}")$'},
     ),
 }
@@ -82,7 +82,7 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def open_path(path: str) -> str:
-    """Return a route's pattern as OpenAPI writes it: `{name:regex}` is `{name}`."""
+    """Return a route's pattern in OpenAPI's syntax: `{name:regex}` becomes `{name}`."""
     return re.sub(r"{(\w+):[^}]*}", r"{\1}", path)
 
 
@@ -91,7 +91,7 @@ def _in_path(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
         description, schema = PATH.get(name, (f"The {name}.", _TEXT))
         if name == "name" and endpoint.content:
             description, schema = _NAMED
-        if endpoint.method == "DELETE" and endpoint.name != "disallow_token":  # that one deletes no token
+        if endpoint.method == "DELETE" and endpoint.name != "disallow_token":  # it does not delete the token
             description, schema = _DELETED.get(name, (description, schema))
         yield {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
 
@@ -111,7 +111,7 @@ def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
 
 
 def _fields(endpoint: Endpoint) -> list[tuple[str, dict[str, Any]]]:
-    """Return what the query may hold; a file name in the path leaves none to say."""
+    """Return the parameters of the query, without the file name if it is in the path."""
     assert endpoint.query is not None
     fields = input_schema(endpoint.query)["properties"].items()
     return [
@@ -122,7 +122,7 @@ def _fields(endpoint: Endpoint) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _described(name: str, field: dict[str, Any]) -> dict[str, Any]:
-    """Say what a field means; what its type says of itself comes after that."""
+    """Add the meaning of a field before the description of its type."""
     own = field.get("description", "")
     if name not in DESCRIPTIONS or (own and own not in _OF_TYPES):
         return field
@@ -141,7 +141,7 @@ def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
 
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of what arrives as texts, a query or a form: no null, no titles, and no U+0000."""
+    """Return the schema of a query or a form, whose values are texts: without null, titles and U+0000."""
     schema = model.model_json_schema()
     schema["properties"] = {name: storable(_without_null(field)) for name, field in schema["properties"].items()}
     return schema
@@ -161,7 +161,7 @@ def _without_null(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def storable(schema: Any) -> Any:
-    """Return the schema with its texts kept to what can be stored."""
+    """Return the schema with a pattern that excludes U+0000 from texts."""
     if isinstance(schema, list):
         return [storable(each) for each in schema]
     if not isinstance(schema, dict):
@@ -176,8 +176,8 @@ def storable(schema: Any) -> Any:
 
 CONTENT_FORM: dict[str, Any] = {
     "type": "object",
-    "description": "The content as the part `file`. The parameters of the query can be fields of the form, too, "
-    "under the same names; such a field wins over the query.",
+    "description": "The content as the part `file`. Fields of the form with the names of query parameters "
+    "have precedence over the query.",
     "properties": {"file": {"type": "string", "format": "binary", "minLength": 1, "description": "The content."}},
     "required": ["file"],
 }
@@ -186,23 +186,23 @@ _OF_TYPES = {json_schemas.FLAG["description"], json_schemas.FILE_NAME["descripti
 DESCRIPTIONS: Mapping[str, str] = {
     "fileName": "The file's name.",
     "tags": "Tags; `tags=a` works for one.",
-    "password": "The password that protects the file, up to 250 characters; in a listing, one that unmasks the files that "
-    "it fits; a search finds those among the 1,000 newest matches that have a password.",
-    "public": "Whether listings show the file. It does not lock the download.",
-    "encoding": "`base64` where the content is sent so; a leading data-URL head is dropped.",
+    "password": "The password that protects the file, up to 250 characters. In a listing, it unmasks the files "
+    "that have it; a search finds those among the 1,000 newest protected matches.",
+    "public": "Whether listings show the file. Downloads do not depend on it.",
+    "encoding": "`base64` if the content is base64. A data-URL prefix is removed.",
     "fileOverwrite": "With the role `security.overwrite`: replace the record's tags, public flag and password. "
-    "Of several with this content it is the one with this name, else the oldest.",
-    "sha256": "SHA-256 of the content in hex: anything else is not stored.",
-    "simulate": "Check everything and answer the same, but change nothing.",
-    "redirect": "false: answer the link as JSON in place of a redirect.",
-    "expires": "From a signed link: when it ends.",
+    "If several files have this content: the one with this name, else the oldest.",
+    "sha256": "SHA-256 of the content in hex. Other content is refused.",
+    "simulate": "Check everything and return the same answer, but change nothing.",
+    "redirect": "false: return the link as JSON instead of a redirect.",
+    "expires": "From a signed link: when it expires (Unix time).",
     "signature": "From a signed link.",
-    "page": "Which page, from 1.",
-    "limit": "How many in a page.",
-    "searchQuery": "Part of the name in any case; `%` and `_` mean themselves. In collections `*` at the ends is ignored.",
-    "mimes": "Types: any of these.",
-    "createdFrom": "The first day, inclusive; an empty text is none.",
-    "createdTo": "The last day, inclusive; an empty text is none.",
-    "allowedTokens": "Collections that list any of these tokens.",
-    "code": "What the setting HEALTH_CHECK_CODE says.",
+    "page": "The number of the page, from 1.",
+    "limit": "Entries per page.",
+    "searchQuery": "Part of the name in any case; `%` and `_` are literal. In collections, `*` at the ends is ignored.",
+    "mimes": "Only files with one of these types.",
+    "createdFrom": "The first day, inclusive; empty for no limit.",
+    "createdTo": "The last day, inclusive; empty for no limit.",
+    "allowedTokens": "Only collections that list one of these tokens.",
+    "code": "The value of the setting HEALTH_CHECK_CODE.",
 }

@@ -1,4 +1,4 @@
-"""The answers of operations in the OpenAPI document: statuses, bodies, headers, and links to what can be asked next."""
+"""The answers of operations in the OpenAPI document: statuses, bodies, headers, and links to next operations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,28 +14,28 @@ Schemas = Mapping[Any, Any]
 MEANINGS: Mapping[int, str] = {
     200: "Done",
     202: "Accepted and done",
-    206: "The part of the content that was asked for. For several ranges the answer is 200, with the whole content",
-    302: "The content is at another URL, which needs no token and is good for ten minutes",
+    206: "The requested part of the content. For several ranges the answer is 200, with the whole content",
+    302: "The content is at another URL, which needs no token and is valid for ten minutes",
     304: "The client has this content already",
-    400: "The request is refused: `fields` or `errors` say which field or rule it is about",
-    403: "No token, none that is good here, one without the role, or a wrong password: the body does not say which",
+    400: "The request is refused: `fields` or `errors` name the field or the rule",
+    403: "No token, an invalid one, one without the role, or a wrong password. The body does not say which",
     404: "It does not exist",
-    412: "The content is not the one that If-Match or If-Unmodified-Since name",
+    412: "If-Match or If-Unmodified-Since does not match the content",
     416: "The range is not in the content",
     429: "This address has tried too many wrong passwords (4290)",
-    422: "The Idempotency-Key came before with other content (4016)",
-    500: "The service failed; `error_id` finds the reason in its log",
-    503: "The service is read-only, or its database or storage does not answer now",
+    422: "The Idempotency-Key was used before with other content (4016)",
+    500: "The service failed; the service's log has the reason under `error_id`",
+    503: "The service is read-only, or its database or storage does not answer",
     507: "The storage, or the disk for temporary files, is full",
 }
-_PLACES: Mapping[str, str] = {
+_NEW_FILE: Mapping[str, str] = {
     "upload_file": "A new file is stored",
     "upload_named_file": "A new file is stored",
     "add_file_by_url": "A new file is stored",
 }
-OVERTAKEN = "The last version is not the one that If-Match names (4015): `context` has its number as `last_version`"
-FOLLOWED = "The content, after the redirect was followed; with `redirect=false` the link to it, as JSON"
-KNOWN_CONTENT = "The content was known: these are the URL, id and name of the file that was there"
+VERSION_CONFLICT = "The last version is not the one in If-Match (4015): `last_version` in `context` is its number"
+AFTER_REDIRECT = "The content, if the client follows the redirect; with `redirect=false` the link as JSON"
+KNOWN_CONTENT = "The content was stored already: the URL, id and name of the existing file"
 
 
 def _header(description: str, pattern: str | None = None, *, required: bool = True) -> dict[str, Any]:
@@ -47,35 +47,37 @@ DIGEST = {"Repr-Digest": _header("SHA-256 of the whole content (RFC 9530)", "^sh
 VALIDATORS = {
     "ETag": _header("The content's SHA-256, a strong validator", '^"[0-9a-f]{64}"$'),
     "Last-Modified": _header("When the file was stored"),
-    "Cache-Control": _header("Open files may be cached for long, protected ones and versions nowhere"),
+    "Cache-Control": _header(
+        "Open files may be cached for seven hours; protected files and versions must not be cached"
+    ),
 }
 CONTENT = {
     **DIGEST,
     **VALIDATORS,
-    "Accept-Ranges": _header("Ranges of bytes can be asked for", "^bytes$"),
-    "Content-Disposition": _header("The name that the file was sent under, and whether to show it or to save it"),
-    "X-Content-Type-Options": _header("The type was found by looking at the content", "^nosniff$"),
+    "Accept-Ranges": _header("Byte ranges are supported", "^bytes$"),
+    "Content-Disposition": _header("The file's requested name, and whether to show or to save it"),
+    "X-Content-Type-Options": _header("The service has detected the type from the content", "^nosniff$"),
 }
 HEADERS: Mapping[int, dict[str, Any]] = {
     200: CONTENT,
     206: {
         **CONTENT,
-        "Content-Range": _header("Which bytes of how many, where it is one range", "^bytes [0-9]+-[0-9]+/[0-9]+$")
+        "Content-Range": _header("The range, and the size of the whole content", "^bytes [0-9]+-[0-9]+/[0-9]+$")
         | {"required": False},
     },
     302: {"Location": _header("The link"), "Cache-Control": _header("A signed link must not be stored")},
     304: VALIDATORS,
 }
 ERROR_HEADERS: Mapping[int, dict[str, Any]] = {
-    416: {"Content-Range": _header("How long the content is", r"^bytes \*/[0-9]+$")},
-    429: {"Retry-After": _header("Seconds after which the address may try again", "^[0-9]+$")},
-    503: {"Retry-After": _header("Seconds after which trying again makes sense", "^[0-9]+$", required=False)},
+    416: {"Content-Range": _header("The size of the content", r"^bytes \*/[0-9]+$")},
+    429: {"Retry-After": _header("Seconds until the address may try again", "^[0-9]+$")},
+    503: {"Retry-After": _header("Seconds until the client should try again", "^[0-9]+$", required=False)},
 }
 
 _OF_COLLECTION = {"collection": "$response.body#/collection/id"}
 _SAME_COLLECTION = {"collection": "$request.path.collection"}
 _OF_FILE = {"name": "$response.body#/filename"}
-_OF_TOKEN = {"token": "$response.body#/tokenId"}  # where the token is, not one
+_OF_TOKEN = {"token": "$response.body#/tokenId"}  # a JSON pointer, not a secret
 _OF_VERSION = _SAME_COLLECTION | {"version": "$response.body#/version/id"}
 _LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "generate_token": {"look_up_token": _OF_TOKEN, "revoke_token": _OF_TOKEN},
@@ -93,7 +95,7 @@ _LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 
 def responses_of(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
-    """Return all answers of an endpoint; `schemas` gives the references of models."""
+    """Return all answers of an endpoint; `schemas` maps models to references."""
     responses = {status: _success(endpoint, status, schemas) for status in endpoint.answers}
     for status in error_statuses(endpoint):
         if status not in responses:
@@ -104,7 +106,7 @@ def responses_of(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
 
 
 def error_statuses(endpoint: Endpoint) -> list[int]:
-    """Return the statuses that this endpoint's errors can have."""
+    """Return the statuses of the endpoint's errors."""
     statuses = [400, 403, 500, 503]
     if "{" in endpoint.path:
         statuses.append(404)
@@ -123,20 +125,20 @@ def error_statuses(endpoint: Endpoint) -> list[int]:
 
 def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any]:
     model = endpoint.answers[status]
-    description = _PLACES.get(endpoint.name, MEANINGS[status])
+    description = _NEW_FILE.get(endpoint.name, MEANINGS[status])
     answer: dict[str, Any] = {
-        "description": KNOWN_CONTENT if status == 202 and endpoint.name in _PLACES else description
+        "description": KNOWN_CONTENT if status == 202 and endpoint.name in _NEW_FILE else description
     }
     if model:
         answer["content"] = {JSON: {"schema": schemas[(model, "serialization")]}}
-        if status == 200 and 302 in endpoint.answers:  # what a client gets that follows the redirect
-            answer["description"] = FOLLOWED
+        if status == 200 and 302 in endpoint.answers:  # clients that follow the redirect get the content
+            answer["description"] = AFTER_REDIRECT
             answer["content"] = {endpoint.media: {"schema": BINARY}, **answer["content"]}
     elif status in {200, 206}:
         answer["content"] = {endpoint.media: {"schema": BINARY}}
     if model is None and endpoint.media == "*/*":
         answer["headers"] = HEADERS[status]
-    elif endpoint.content or endpoint.name in _PLACES:
+    elif endpoint.content or endpoint.name in _NEW_FILE:
         answer["headers"] = DIGEST
     if status < 300 and endpoint.name in _LINKS:
         links = _LINKS[endpoint.name]
@@ -146,7 +148,7 @@ def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any
 
 def _error(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any]:
     schema = schemas[(error_model(endpoint), "validation")]
-    meaning = OVERTAKEN if status == 412 and IF_MATCH in endpoint.headers else MEANINGS[status]
+    meaning = VERSION_CONFLICT if status == 412 and IF_MATCH in endpoint.headers else MEANINGS[status]
     answer: dict[str, Any] = {"description": meaning, "content": {JSON: {"schema": schema}}}
     if status in ERROR_HEADERS:
         answer["headers"] = ERROR_HEADERS[status]
@@ -154,6 +156,6 @@ def _error(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any]:
 
 
 def _add_error(answer: dict[str, Any], endpoint: Endpoint, schemas: Schemas) -> None:
-    """Say that a status that the endpoint answers itself can be an error, too."""
+    """Add the error model to a status that the endpoint uses for its own answer, too."""
     media = answer["content"][JSON]
     media["schema"] = {"anyOf": [media["schema"], schemas[(error_model(endpoint), "validation")]]}

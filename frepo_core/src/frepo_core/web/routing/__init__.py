@@ -1,1 +1,1 @@
-"""From a request to its endpoint: routes, the token, permissions, and the answers to errors."""
+"""Routes requests to endpoints: the token, the permission, and the answers to errors."""

@@ -1,4 +1,4 @@
-"""What a request is about, as the security policy sees it."""
+"""The context of a request for the security policy: its collection."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +10,14 @@ from .request import FrepoRequest
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """The collection that the path names, if any, and whether it lists the token that asks."""
+    """The collection in the path, if any, and whether it lists the request's token."""
 
     collection: CollectionRecord | None = None
     listed: bool = False
 
 
 def make_context(request: FrepoRequest) -> Context:
-    """Look the collection in the path up, for those who sent a valid token; a dead token learns nothing."""
+    """Load the collection in the path. An invalid token is refused before, so that it learns nothing."""
     collection_id: Any = request.matchdict.get("collection")
     if collection_id is None:
         return Context()
@@ -25,7 +25,7 @@ def make_context(request: FrepoRequest) -> Context:
 
 
 def collection_context(request: FrepoRequest, collection_id: str) -> Context:
-    """Return the context of a collection. Raises `FieldsError` where it does not exist."""
+    """Return the context of a collection. Raises `FieldsError` if it does not exist."""
     sender = request.sender
     collection = request.services.collections.get(collection_id)
     return Context(collection=collection, listed=request.services.collections.is_token_allowed(collection.id, sender))

@@ -1,4 +1,4 @@
-"""One declaration for each endpoint, from which routes, checks, errors and documents are made."""
+"""The declaration of an endpoint. Routes, checks, errors and the OpenAPI document are made from it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from .request import FrepoRequest
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a view answers: a status, a body and headers."""
+    """A JSON answer of a view: status, body and headers."""
 
     body: BaseModel
     status: int = 200
@@ -21,17 +21,20 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """An endpoint. `permission` names a rule of `domain.access`; None: public, though a token sent along must be good.
+    """An endpoint.
 
-    `name` is its name in the OpenAPI document, where client generators make functions of it.
-    `envelope` holds the keys that this endpoint's errors carry beside the common ones, with their empty values.
-    `before_body` decides about a large body before it arrives: it raises what can be refused without the body, by
-    headers, query, limits and `request.content_length`, and returns how many bytes the body may have, None for any
-    number. It changes nothing, and may be called more than once; the view is called once, when the body is there.
-    Without it, `content` may have any size, and every other body 1 MiB.
-    `content`: the body is content to store, and is not parsed as JSON. `collection_field` names the field of
-    the body that says which collection it is about, where the path does not. `headers` names what the view reads of `headers.py`. An answer without a model has a
-    body of the type `media`, or none.
+    - `name`: its operationId in the OpenAPI document. Client generators make it the name of a function.
+    - `permission`: a rule of `domain.access`. None is public; a token that is sent must still be valid.
+    - `body`: the model of the JSON body. `content`: the body is content to store instead.
+    - `collection_field`: the field of the body that names the collection, if the path does not.
+    - `before_body`: decides about a large body before it arrives, from the headers, the query, the limits and
+      `request.content_length`. It raises errors that do not need the body, and returns the maximum size of the body in
+      bytes, None for no maximum. It must not change anything and may be called more than once. The view is called once,
+      when the body has arrived. Without `before_body`, `content` may have any size, other bodies 1 MiB.
+    - `writes`: refused in read-only mode.
+    - `headers`: the names of `schemas.request_headers` that the view reads.
+    - `answers`: the model for each status. None is a body of the type `media`, or no body.
+    - `envelope`: the keys that errors have in addition to the common ones, with their empty values.
     """
 
     name: str
@@ -53,7 +56,7 @@ class Endpoint:
 
     @property
     def takes_body(self) -> bool:
-        """Tell whether the view may read a body."""
+        """Whether the view may read a body."""
         return bool(self.body or self.content or self.method not in {"GET", "HEAD", "DELETE"})
 
 

@@ -1,4 +1,4 @@
-"""The one table from refusals to status codes, the one builder of error bodies, and the exception views."""
+"""Answers errors: their status codes, their bodies, and the exception views."""
 
 import json
 import logging
@@ -43,8 +43,8 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.BytesMissingError: 500,
     errors.BlobNotFound: 500,
 }
-# What a storage says of itself names paths, keys and hosts: that is for the log, and for the health check.
-SAID: Mapping[type[errors.FrepoError], str] = {
+# Sent instead of the error's own message, which may contain paths, keys and hosts. The log has that one.
+PUBLIC_MESSAGES: Mapping[type[errors.FrepoError], str] = {
     errors.ConfigurationError: "The service is not set up for this, its log says what to change",
     errors.StorageUnavailable: "The storage does not work, try again later",
     errors.BlobNotFound: "The bytes of this file are missing in the storage",
@@ -53,36 +53,36 @@ RETRY_SECONDS = 30
 
 
 def includeme(config: Configurator) -> None:
-    """Register the exception views: refusals, Pyramid's own, paths that are not UTF-8, and bugs."""
-    config.add_exception_view(_refused, context=errors.FrepoError)
-    config.add_exception_view(_http_error, context=HTTPException)
-    config.add_exception_view(_bad_path, context=URLDecodeError)
-    config.add_exception_view(_bug, context=Exception)
+    """Register the exception views: frepo's errors, Pyramid's errors, paths that are not UTF-8, and bugs."""
+    config.add_exception_view(_answer_error, context=errors.FrepoError)
+    config.add_exception_view(_answer_http_error, context=HTTPException)
+    config.add_exception_view(_answer_bad_path, context=URLDecodeError)
+    config.add_exception_view(_answer_bug, context=Exception)
 
 
 def status_of(error: errors.FrepoError) -> int:
-    """Return the status of a refusal; what is not in the table is a fault of the service."""
+    """Return the HTTP status of an error; 500 if it is not in the table."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
 def error_body(request: FrepoRequest, message: str, number: int, status: int, /, **more: Any) -> Response:
-    """Build the answer: the common keys, then those that this endpoint's clients look for."""
+    """Build an error answer: the common keys, then those of the endpoint's envelope."""
     envelope = request.endpoint.envelope if request.endpoint else {}
     body = {"status": message, "error_code": number, "http_code": status, "exit_code": status, **envelope, **more}
     return Response(json.dumps(body, separators=(",", ":")).encode(), status=status, content_type="application/json")
 
 
-def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
+def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     status = status_of(error)
     if type(error) not in STATUS and not isinstance(error, errors.RuleError):
-        return _bug(error, request)
+        return _answer_bug(error, request)
     if status in {403, 429}:
         _log_refusal(request, error.message)
     if isinstance(error, errors.RemotesBusyError):
         log.warning("refused: %s", error.message)
     elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
-    message = SAID.get(type(error), error.message)
+    message = PUBLIC_MESSAGES.get(type(error), error.message)
     response = error_body(request, message, error.number, status, **_details(error, request))
     if isinstance(error, errors.TooManyAttemptsError):
         response.retry_after = error.retry_after
@@ -92,7 +92,7 @@ def _refused(error: errors.FrepoError, request: FrepoRequest) -> Response:
 
 
 def _log_refusal(request: FrepoRequest, reason: str) -> None:
-    """Say who was refused what; not the path, which may hold a token."""
+    """Log who was refused what. The path is left out: it may contain a token."""
     what = request.endpoint.name if request.endpoint else request.method
     who = request.services.tokens.fingerprint(request.token_id) if request.token_id else "none"
     log.warning("refused: %s from %s, token %s: %s", what, request.client_address, who, reason)
@@ -113,11 +113,11 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
     return details
 
 
-def _http_error(error: HTTPException, request: FrepoRequest) -> Response:
+def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
     if isinstance(error, HTTPForbidden):
-        lacks = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
-        _log_refusal(request, lacks)
-        return error_body(request, lacks, 403, 403)
+        refusal = "No access: the token refusal the role for this" if request.identity else NO_ACCESS
+        _log_refusal(request, refusal)
+        return error_body(request, refusal, 403, 403)
     message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title
     if allowed := error.headers.get("Allow"):
         message = f"{message}: this path knows {allowed}"
@@ -128,12 +128,12 @@ def _http_error(error: HTTPException, request: FrepoRequest) -> Response:
     return response
 
 
-def _bad_path(error: URLDecodeError, request: FrepoRequest) -> Response:
+def _answer_bad_path(error: URLDecodeError, request: FrepoRequest) -> Response:
     return error_body(request, "The path is not UTF-8", 400, 400)
 
 
-def _bug(error: Exception, request: FrepoRequest) -> Response:
-    """Answer a bug with a number that the log carries, too; no traceback leaves the house."""
+def _answer_bug(error: Exception, request: FrepoRequest) -> Response:
+    """Answer a bug with an id that is in the log, too. Clients never get a traceback."""
     error_id = str(uuid.uuid4())
     log.error("error %s: %s", error_id, error, exc_info=error)
     return error_body(request, "Internal error, the log of the service knows more", 500, 500, error_id=error_id)

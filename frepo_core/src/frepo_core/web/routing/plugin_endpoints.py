@@ -1,4 +1,4 @@
-"""Takes in the endpoints of plug-ins: what one declares wrongly is an error at boot, not at its first request."""
+"""Checks the endpoints of plug-ins at the start, so that an invalid one does not fail at its first request."""
 
 import re
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from .endpoint import Endpoint
 
 
 def plugin_endpoints(found: Iterable[FoundPlugin], own: Iterable[Endpoint]) -> list[Endpoint]:
-    """Return what the plug-ins declare beside the service's `own` endpoints.
+    """Return the endpoints of the plug-ins; `own` are those of the service.
 
-    Raises `ConfigurationError` naming the package whose endpoint cannot be served.
+    Raises `ConfigurationError` that names the package of an invalid endpoint.
     """
     own = list(own)
-    owners = {_place(endpoint): "frepo-core" for endpoint in own}
+    owners = {_route(endpoint): "frepo-core" for endpoint in own}
     names = {endpoint.name: "frepo-core" for endpoint in own}
     endpoints = []
     for plugin in found:
@@ -27,7 +27,7 @@ def plugin_endpoints(found: Iterable[FoundPlugin], own: Iterable[Endpoint]) -> l
                     f"The plug-in {plugin.name!r} of the package {plugin.distribution} declares an endpoint that "
                     f"cannot be served: {problem}."
                 )
-            owners[_place(endpoint)] = names[endpoint.name] = plugin.distribution
+            owners[_route(endpoint)] = names[endpoint.name] = plugin.distribution
             endpoints.append(endpoint)
     return endpoints
 
@@ -36,8 +36,8 @@ def _problem(endpoint: object, owners: dict[tuple[str, str], str], names: dict[s
     if not isinstance(endpoint, Endpoint):
         return f"{endpoint!r} is no frepo_core.web.Endpoint"
     name = f"{endpoint.method} {endpoint.path}"
-    if _place(endpoint) in owners:
-        return f"{name} belongs to {owners[_place(endpoint)]}"
+    if _route(endpoint) in owners:
+        return f"{name} belongs to {owners[_route(endpoint)]}"
     if endpoint.name in names:
         return f"the name {endpoint.name!r} of {name} belongs to an endpoint of {names[endpoint.name]}"
     if endpoint.permission is not None and endpoint.permission not in RULES:
@@ -47,6 +47,6 @@ def _problem(endpoint: object, owners: dict[tuple[str, str], str], names: dict[s
     return ""
 
 
-def _place(endpoint: Endpoint) -> tuple[str, str]:
-    """Tell what two endpoints may not share; how a placeholder is named makes no difference."""
+def _route(endpoint: Endpoint) -> tuple[str, str]:
+    """Return what must be unique: method and path. The names of placeholders do not count."""
     return endpoint.method, re.sub(r"{[^}]*}", "{}", endpoint.path)

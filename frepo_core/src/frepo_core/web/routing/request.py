@@ -1,4 +1,4 @@
-"""The request as views see it: the services, who asks, from where, and what was validated."""
+"""The request object of the views: services, identity, client address and validated input."""
 
 import re
 from functools import cached_property
@@ -19,7 +19,7 @@ _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 
 class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
-    """One request. Views read the parts named here, and no other state."""
+    """One request. Views read only the attributes that are defined here."""
 
     endpoint: Any = None
     parsed_body: BaseModel
@@ -27,12 +27,12 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
 
     @property
     def services(self) -> Services:
-        """The use cases."""
+        """The services."""
         return cast(Services, self.registry.services)
 
     @property
     def params_in_query(self) -> list[tuple[str, str]]:
-        """The query's names and values; never the body's, which reading `params` would parse."""
+        """Names and values of the query. WebOb's `params` would parse the body, too."""
         if not self.query_string:
             return []
         try:
@@ -42,28 +42,28 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
 
     @cached_property
     def client_address(self) -> str:
-        """The client's address, behind trusted proxies the one that they name."""
+        """The client's address; behind trusted proxies the one in X-Forwarded-For."""
         return client_address(
             self.remote_addr or "", self.headers.get("X-Forwarded-For", ""), self.services.settings.trusted_proxies
         )
 
     @cached_property
     def is_from_proxy(self) -> bool:
-        """Tell whether a trusted proxy sent this, so that its X-Forwarded-* can be believed."""
+        """Whether a trusted proxy sent the request. Only then X-Forwarded-* headers count."""
         return is_in_networks(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
 
     @property
     def was_decided(self) -> bool:
-        """Tell whether the server asked about this request before its body arrived."""
+        """Whether the application has decided about this request before its body arrived."""
         return bool(self.environ.get("frepo.decided"))
 
     @property
     def token_id(self) -> str:
-        """The token that was sent, or an empty text; the query wins, even when empty."""
+        """The token id in the request, or an empty text. The query has precedence, even if it is empty."""
         for name, value in self.params_in_query:
             if name == "_token":
                 return str(value)
-        for header in ("HTTP_X_AUTH_TOKEN", "HTTP_TOKEN"):  # by WSGI's names, which WebOb would look for, too
+        for header in ("HTTP_X_AUTH_TOKEN", "HTTP_TOKEN"):  # WSGI's names: faster than WebOb's headers
             if value := self.environ.get(header):
                 return str(value).strip()
         scheme, _, credentials = self.environ.get("HTTP_AUTHORIZATION", "").partition(" ")
@@ -71,7 +71,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
 
     @property
     def password_in_header(self) -> str:
-        """The password in X-File-Password; clients write UTF-8, which WSGI hands over as Latin-1 (PEP 3333)."""
+        """The password in X-File-Password. Clients send UTF-8, which WSGI decodes as Latin-1 (PEP 3333)."""
         raw = str(self.environ.get("HTTP_X_FILE_PASSWORD", ""))
         try:
             return raw.encode("latin-1").decode()
@@ -80,14 +80,14 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
 
     @property
     def sender(self) -> Identity:
-        """Who asks; raises `AccessDeniedError` where no token was sent."""
+        """The identity of the token. Raises `AccessDeniedError` if no token was sent."""
         if self.identity is None:
             raise AccessDeniedError("No access: a valid token is needed")
         return cast(Identity, self.identity)
 
     @property
     def collection(self) -> CollectionRecord:
-        """The collection that the request is about."""
+        """The collection that the path or the body names."""
         return cast(CollectionRecord, self.context.collection)
 
     def body_as(self, model: type[Model]) -> Model:
@@ -101,7 +101,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return self.parsed_query
 
     def check_host(self) -> None:
-        """Refuse a Host, or a forwarded host or scheme, that must not get into links (RFC 9112, 3.2)."""
+        """Refuse an invalid Host, X-Forwarded-Host or X-Forwarded-Proto: links contain them (RFC 9112, 3.2)."""
         if not _HOST.fullmatch(self.host):
             raise MalformedRequestError("The header Host is no host name or address, with a port or without")
         if not _HOST.fullmatch(self._forwarded("Host") or self.host):
@@ -115,7 +115,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return str(header).partition(",")[0].strip()
 
     def link(self, path: str) -> str:
-        """Return a full URL of a path on this service; it never carries a token or a password."""
+        """Return the full URL of a path of this service. It never contains a token or a password."""
         scheme = self._forwarded("Proto").lower() or self.scheme
         host = self.services.settings.app_domain or self._forwarded("Host") or self.host
         return f"{scheme}://{host}{path}"

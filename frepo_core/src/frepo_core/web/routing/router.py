@@ -1,4 +1,4 @@
-"""Registers endpoints with Pyramid, and does for each what all have in common before and after its view."""
+"""Registers endpoints with Pyramid, and runs the common steps before and after their views."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -18,9 +18,9 @@ from .server_hooks import DECISION, Decision
 
 
 def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
-    """Add one route for each path, and the one view.
+    """Add a route for each path; all routes share one view.
 
-    Pyramid would find the view of a method by asking those of the others first, each of which raises its refusal.
+    With a view for each method, Pyramid would try them in turn, and each would raise an exception first.
     """
     paths: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in endpoints:
@@ -32,12 +32,12 @@ def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
 
 
 def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
-    """Make the context factory of a path: from here on, errors know the endpoint that they are about.
+    """Return the context factory of a path. It sets the request's endpoint, which errors need.
 
-    A method that the path does not know is refused here, whatever the path names.
+    It refuses unknown methods (405) before anything is loaded.
     """
     endpoints = {endpoint.method: endpoint for endpoint in on_path}
-    # HEAD is for looking: a GET that changes something has none.
+    # HEAD must be safe (RFC 9110, 9.3.2): a GET that changes something has no HEAD.
     if "GET" in endpoints and not endpoints["GET"].writes:
         endpoints["HEAD"] = endpoints["GET"]
     allowed = ", ".join(sorted(endpoints))
@@ -62,18 +62,18 @@ def _view(context: Context, request: FrepoRequest) -> Response:
         request.parsed_body = parse_body(endpoint.body, request)
     if endpoint.collection_field and endpoint.permission:
         request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
-        _permit(request, endpoint.permission)
+        _check_permission(request, endpoint.permission)
     answer = endpoint.view(request)
     return to_response(answer) if isinstance(answer, Answer) else answer
 
 
 def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
-    """Refuse what needs no look at the body: by the token, the permission, the read-only mode and the query."""
+    """Check what does not need the body: the token, the permission, the read-only mode and the query."""
     if endpoint.permission is not None:
-        # What the body is about is not known yet.
-        _permit(request, "token" if endpoint.collection_field else endpoint.permission)
+        # The collection is in the body, which is not parsed yet.
+        _check_permission(request, "token" if endpoint.collection_field else endpoint.permission)
     elif request.token_id:
-        request.sender  # noqa: B018  # a bad token that is sent along is refused on public endpoints, too
+        request.sender  # noqa: B018  # public endpoints refuse invalid tokens, too
     if endpoint.writes and request.services.settings.read_only:
         raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
     if endpoint.query:
@@ -81,7 +81,7 @@ def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
 
 
 def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> None:
-    """Decide about the body. Raises what the endpoint refuses without it."""
+    """Decide whether the body may be sent. Raises the endpoint's errors that do not need it."""
     limit = None if endpoint.content else JSON_BYTES
     if endpoint.before_body:
         limit = endpoint.before_body(request)
@@ -90,14 +90,14 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
     decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, limit, True
 
 
-def _permit(request: FrepoRequest, permission: str) -> None:
-    """Ask the policy, for what the request is about as far as that is known."""
+def _check_permission(request: FrepoRequest, permission: str) -> None:
+    """Raise `HTTPForbidden` unless the policy permits the request in its current context."""
     if not request.has_permission(permission):
         raise HTTPForbidden
 
 
 def to_response(answer: Answer) -> Response:
-    """Write an answer as JSON."""
+    """Serialize an answer as JSON."""
     body = answer.body.model_dump_json(by_alias=True)
     response = Response(body=body.encode(), status=answer.status, content_type="application/json")
     response.headers.update(answer.headers)

@@ -1,4 +1,4 @@
-"""The security policy: token → identity, and the one table of rules → allowed or not."""
+"""The security policy: finds the identity of the token, and checks permissions by the rules of `domain.access`."""
 
 from typing import Any, cast
 
@@ -13,22 +13,22 @@ from .request import FrepoRequest
 
 
 class TokenPolicy:
-    """Knows tokens only: no sessions, no accounts."""
+    """Pyramid's security policy, with tokens only: no sessions and no accounts."""
 
     def __init__(self) -> None:
         self._cache = RequestLocalCache(self._load)
 
     def identity(self, request: FrepoRequest) -> Identity | None:
-        """Return the token's identity, None without a token. Raises `AccessDeniedError` for a bad one."""
+        """Return the token's identity, None without a token. Raises `AccessDeniedError` for an invalid token."""
         return cast("Identity | None", self._cache.get_or_create(request))
 
     def authenticated_userid(self, request: FrepoRequest) -> str | None:
-        """Return the token's fingerprint, which is what logs may say."""
+        """Return the token's fingerprint, which logs may contain."""
         identity = self.identity(request)
         return identity.fingerprint if identity else None
 
     def permits(self, request: FrepoRequest, context: Any, permission: str) -> Allowed | Denied:
-        """Ask the rule; without a token nothing is allowed."""
+        """Apply the rule of the permission. Without a token nothing is permitted."""
         identity = self.identity(request)
         listed = isinstance(context, Context) and context.listed
         if identity and allows(permission, identity, listed=listed):
@@ -36,7 +36,7 @@ class TokenPolicy:
         return Denied(permission)
 
     def remember(self, request: FrepoRequest, userid: str, **options: Any) -> list[tuple[str, str]]:
-        """Set no cookie: the client sends its token each time."""
+        """Set no cookie: clients send the token with each request."""
         return []
 
     def forget(self, request: FrepoRequest, **options: Any) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
-"""What a server may ask of the application beyond WSGI: where bodies wait, and how long a stop may take.
+"""Functions that frepo-server calls in addition to WSGI: buffers for bodies, early decisions, and the stop.
 
-A server that knows nothing of this serves the application as well, only slower.
+Other servers serve the application without them, more slowly.
 """
 
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, Spool, plain_file
 
-DECISION = "frepo.decision"  # in WSGI's environment: the decision to make in place of calling the view
+DECISION = "frepo.decision"  # key of the WSGI environment; the view is not called if it is set
 
 
 @dataclass(kw_only=True)
 class Decision:
-    """What is decided about a request without its body.
+    """The decision about a request before its body arrives.
 
-    `refusal` is the answer (status, headers, body) to a request that is refused. `needs_body`: the view reads the
-    body, which may have `max_body` bytes, None for any number.
+    `refusal` is the answer (status, headers, body) if the request is refused. `needs_body` is whether the view reads
+    the body; `max_body` is the body's maximum size in bytes, None for no maximum.
     """
 
     refusal: tuple[str, list[tuple[str, str]], bytes] | None = None
@@ -30,7 +30,7 @@ class Decision:
 
 
 class ServerHooks:
-    """The attribute `server_hooks` of the WSGI application. Servers find it by that name and import nothing."""
+    """The attribute `server_hooks` of the WSGI application. Servers find it by name, without an import."""
 
     def __init__(self, application: Callable[..., Any], services: Services) -> None:
         self._application = application
@@ -38,16 +38,19 @@ class ServerHooks:
 
     @property
     def stop_seconds(self) -> float:
-        """How long requests may go on after SIGTERM, in seconds."""
+        """How long requests may continue after SIGTERM, in seconds."""
         return self._services.settings.long_execution_time
 
     def new_buffer(self, memory: int) -> Spool:
-        """Return an empty buffer for a body, which is hashed while it arrives and can be linked into a storage."""
+        """Return a buffer for a body, which hashes it on arrival and whose file a storage can link.
+
+        It keeps at most `memory` bytes in memory.
+        """
         ingest = self._services.ingest
         return Spool(memory, partial(plain_file, ingest.directory, ingest.hashers))
 
     def decide(self, environ: dict[str, Any]) -> Decision:
-        """Decide about a request whose body has not arrived; no view is called, and nothing is changed."""
+        """Decide about a request whose body has not arrived. No view is called, and nothing changes."""
         decision = environ[DECISION] = Decision()
         answers: list[Any] = []
         body = b"".join(self._application(environ, lambda *answer: answers.append(answer)))
@@ -57,7 +60,7 @@ class ServerHooks:
         return decision
 
     def body_lost(self, error: OSError) -> FrepoError:
-        """Return what reading a body raises if the disk for temporary files did not take the body."""
+        """Return the exception for reading a body that could not be written to the disk for temporary files."""
         lost: FrepoError
         if error.errno in DISK_FULL_ERRORS:
             lost = StorageFull("The disk for temporary files has no room left")
@@ -67,5 +70,5 @@ class ServerHooks:
         return lost
 
     def close(self) -> None:
-        """Close the connections to the database; SQLite puts its log of writes into the file when the last one ends."""
+        """Close the connections to the database. SQLite checkpoints its write-ahead log when the last one is closed."""
         self._services.database.engine.dispose()

@@ -1,1 +1,1 @@
-"""The shapes of requests and answers, and their validation."""
+"""The models of requests and answers, and their validation."""

@@ -1,7 +1,7 @@
-"""JSON schemas of the values that validators of our own read: what they say is what those accept.
+"""JSON schemas of values with validators of our own. The validators accept every value that matches.
 
-Patterns are plain enough for every dialect of regular expressions, so case is spelled out, and lengths that a
-pattern cannot weigh (2^63-1 bytes written in terabytes) are rounded down: all that matches is accepted.
+The patterns use only syntax that all dialects of regular expressions have, so each letter is written in both cases.
+Limits that a pattern cannot express (2^63-1 bytes in terabytes) are rounded down.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ EXPIRY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
 FINGERPRINT = "^[0-9a-f]{12,16}$"
 SHA256 = "^[0-9a-f]{64}$"
 UUID4 = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
-# The ids in examples; the contract tests make what they name.
+# The ids in examples; the contract tests create these objects.
 A_COLLECTION = "52f29b69-9ff7-4d10-8d9c-1c9b7a0c7a52"
 A_TOKEN = "a6c1d7f0-38bb-4c0e-9d7e-0f3b1a2c4d5e"  # an example, no service knows it
 A_REVOKED_TOKEN = "0b9be6b4-5a4f-4f7a-8f0d-6f1f0c9b7e21"
@@ -32,8 +32,8 @@ FLAG: dict[str, Any] = {
     ],
 }
 
-# Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Devanagari, Thai, Japanese, Chinese and Korean: \\p{L} is not known
-# to every dialect. Left out is what gets longer in NFC.
+# Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Devanagari, Thai, Japanese, Chinese and Korean: not every dialect
+# has \\p{L}. Without characters that get longer in NFC.
 _SCRIPTS = (
     "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02c1\u0391-\u03a1\u03a3-\u03f5\u03f7-\u0481\u0483-\u052f\u0531-\u0556\u0561-\u0587"
     "\u05d0-\u05ea\u0620-\u0669\u0900-\u0957\u0e01-\u0e3a\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
@@ -48,7 +48,7 @@ FILE_NAME: dict[str, Any] = {
     "examples": ["dump.sql.gz"],
 }
 
-# Latin beyond ASCII, for one; the dotted capital I is left out, as its lower case is no letter.
+# Latin beyond ASCII, without the dotted capital I, whose lower case has a combining mark.
 _LETTERS = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u012f\u0131-\u017f"
 TAG: dict[str, Any] = {
     "type": "string",
@@ -59,9 +59,9 @@ TAG: dict[str, Any] = {
 
 
 def _sizes() -> str:
-    """Return the pattern of sizes: fewer digits for larger units, so that all of them are below 2^63.
+    """Return the pattern of sizes. Larger units have fewer digits, so that all sizes are below 2^63.
 
-    What is not 0 is at least one byte, so a unit limits the zeros after the dot.
+    A size other than 0 is at least one byte, so the unit limits the number of zeros after the dot.
     """
     found = [r"0{1,12}(\.0{1,18})?( ?([KkMmGgTt][Ii]?)?[Bb])?", r"0{0,12}[1-9][0-9]{0,17}(\.[0-9]{1,18})?( ?[Bb])?"]
     for power, letter in enumerate("kmgt", start=1):
@@ -99,7 +99,7 @@ PERCENT: dict[str, Any] = {
 }
 
 DURATION: dict[str, Any] = {
-    "description": "A length of time: a number of s, m, h, d or w, such as 30m, 48h or 7d; 0 is off.",
+    "description": "A duration: a number of s, m, h, d or w, such as 30m, 48h or 7d; 0 is off.",
     "type": "string",
     "pattern": "^(0|[0-9]{1,9} ?[SsMmHhDd]|0?[0-9]{1,8} ?[Ww])$",
     "examples": ["7d"],
@@ -116,7 +116,7 @@ _UNITS = any_case("second", "sec", "minute", "min", "hour", "day", "week", "mont
 _WORDS = any_case("auto", "automatic", "never", "tomorrow", "today", "midnight", "now")
 _SUM = f"[+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?( [+-]?[0-9]{{1,3}} ?({_UNITS})[Ss]?)?"
 EXPIRES: dict[str, Any] = {
-    "description": "Nothing, auto or automatic: the service's default. never. A moment in UTC: YYYY-MM-DD, "
+    "description": "Empty, auto or automatic: the service's default. never. A time in UTC: YYYY-MM-DD, "
     "YYYY-MM-DD HH:MM:SS (the 29th of February, too). tomorrow, today, midnight, now. "
     "Sums such as +30 minutes, 1 day 2 hours.",
     "type": ["string", "null"],
@@ -138,9 +138,9 @@ NETWORK: dict[str, Any] = {
     "examples": ["10.0.0.0/8"],
 }
 
-# These two keep the texts of the contract for ids that are no UUIDs, which the services give.
+# The services check chosen ids, with an error text that is part of the API.
 CHOSEN_ID: dict[str, Any] = {
-    "description": "An id of one's own choice; taken and malformed ones are refused.",
+    "description": "A chosen id. An id that is in use or malformed is refused.",
     "type": ["string", "null"],
     "format": "uuid",
     "pattern": UUID4,

@@ -1,4 +1,4 @@
-"""Types and shapes of the wire that several endpoints share."""
+"""Types and models that several endpoints share."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -20,13 +20,13 @@ _TRUE, _FALSE = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
 
 
 class Form(BaseModel):
-    """A JSON body: unknown fields are refused, and a text is not a number."""
+    """A JSON body. Unknown fields are refused, and a text is not a number."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
 class Query(BaseModel):
-    """Parameters of a query."""
+    """Parameters in the query. Unknown parameters are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
 
@@ -38,7 +38,7 @@ class Reply(BaseModel):
 
 
 class WireDate(Reply):
-    """A date as clients of this API know it: always UTC."""
+    """A time in UTC, in the form that this API has always had."""
 
     date: str = Field(pattern=json_schemas.MOMENT, examples=["2026-11-21 04:00:00.000000"])
     timezone_type: int = 3
@@ -46,17 +46,17 @@ class WireDate(Reply):
 
     @classmethod
     def of(cls, moment: datetime) -> "WireDate":
-        """Write an aware time."""
+        """Convert an aware datetime."""
         return cls(date=moment.astimezone(UTC).isoformat(" ", "microseconds").removesuffix("+00:00"))
 
 
-def broken(text: str) -> PydanticCustomError:
-    """Make the error for a rule of the contract that has a text of its own."""
+def rule_error(text: str) -> PydanticCustomError:
+    """Return the validation error for a rule whose text is part of the API."""
     return PydanticCustomError(RULE_BROKEN, "{text}", {"text": text})
 
 
-def shown(value: Any) -> str:
-    """Return a value as messages show it: a text is cut, anything else is named by its JSON type."""
+def format_value(value: Any) -> str:
+    """Return a value for an error message: long texts are cut, objects and lists are only named."""
     if isinstance(value, str):
         return repr(value if len(value) <= MAX_SHOWN else value[:MAX_SHOWN] + "...")
     if isinstance(value, dict | list):
@@ -64,8 +64,8 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-def whole(value: Any) -> Any:
-    """Return 5 for 5.0: in JSON, and in its schemas, they are the same number."""
+def int_if_whole(value: Any) -> Any:
+    """Return 5 for 5.0: they are the same number in JSON Schema."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -83,7 +83,7 @@ def _file_name(value: Any) -> Any:
     try:
         return check_file_name(value)
     except ValueError as error:
-        raise broken(str(error)) from None
+        raise rule_error(str(error)) from None
 
 
 def _tag(value: Any) -> Any:
@@ -91,35 +91,35 @@ def _tag(value: Any) -> Any:
 
 
 def _size(value: Any) -> Any:
-    """Read bytes, or a text such as `4GB`."""
-    value = whole(value)
+    """Parse a number of bytes, or a text such as `4GB`."""
+    value = int_if_whole(value)
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise broken("cannot_parse_disk_space_check_format")
+        raise rule_error("cannot_parse_disk_space_check_format")
     try:
         size = parse_size(value)
     except ValueError as error:
-        raise broken(str(error)) from None
+        raise rule_error(str(error)) from None
     if size < 0:
-        raise broken("number_cannot_be_negative_value")
+        raise rule_error("number_cannot_be_negative_value")
     return size
 
 
 def _page(value: Any) -> Any:
-    """Read a number of a query: digits alone, no sign, no dot, no underscore."""
+    """Parse a number in a query: only digits, without sign, dot or underscore."""
     if not isinstance(value, str) or not re.fullmatch("[0-9]{1,10}", value):
         raise ValueError("Input should be a whole number in digits")
     return int(value)
 
 
 def _count(value: Any) -> Any:
-    """Read a whole number, also one that is written as a text."""
+    """Parse a whole number, or a text of digits."""
     if isinstance(value, str) and re.fullmatch("-?[0-9]{1,19}", value):
         value = int(value)
-    value = whole(value)
+    value = int_if_whole(value)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_SIZE:
-        raise broken("expected_int_type")
+        raise rule_error("expected_int_type")
     if value < 0:
-        raise broken("number_cannot_be_negative_value")
+        raise rule_error("number_cannot_be_negative_value")
     return value
 
 
@@ -127,14 +127,14 @@ def _duration(value: Any) -> Any:
     try:
         return parse_duration(value)
     except (ValueError, TypeError, AttributeError):
-        raise broken("expected_length_of_time_such_as_7d") from None
+        raise rule_error("expected_length_of_time_such_as_7d") from None
 
 
 def _strategy(value: Any, info: ValidationInfo[Services]) -> Any:
     if not isinstance(value, str):
-        raise broken("expected_string_type")
+        raise rule_error("expected_string_type")
     if problem := info.context.collections.strategy_problem(value):
-        raise broken(problem)
+        raise rule_error(problem)
     return value
 
 
@@ -153,6 +153,6 @@ Password = Annotated[str, Field(max_length=250)]
 
 
 class Simulate(Query):
-    """`simulate=true`: everything is checked and answered the same, nothing changes."""
+    """`simulate=true`: all checks and the same answer, but nothing changes."""
 
     simulate: Flag = False

@@ -1,4 +1,4 @@
-"""The headers of uploads that guard against doing something twice, or after somebody else."""
+"""The headers Idempotency-Key and If-Match of uploads."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -28,17 +28,17 @@ def idempotency_of(
     serialize: Callable[[Added], Mapping[str, Any]],
     file_id: Callable[[Mapping[str, Any]], int],
 ) -> IdempotentUpload[Added] | None:
-    """Return what the header Idempotency-Key asks for, None without it; see `IdempotentUpload`. Raises `FieldsError`."""
+    """Return the upload's Idempotency-Key with its scopes, None without the header. Raises `FieldsError`."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is None:
         return None
     if not _KEY.fullmatch(key):
-        raise FieldsError({IDEMPOTENCY_KEY: ["1 to 255 visible ASCII characters without blanks are expected"]})
+        raise FieldsError({IDEMPOTENCY_KEY: ["Expected 1 to 255 visible ASCII characters without spaces"]})
     return IdempotentUpload(key=key, scopes=scopes, serialize=serialize, file_id=file_id)
 
 
 class RepeatedReply(BaseModel):
-    """An answer as it was written down, maybe by an earlier version of frepo: with the fields of then."""
+    """A recorded answer. An earlier version of frepo may have written it, with other fields."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -56,5 +56,5 @@ def last_version_of(request: FrepoRequest) -> int | None:
         return None
     match = _VERSION.fullmatch(value.strip())
     if not match:
-        raise FieldsError({IF_MATCH: ["v<number of the last version> is expected, v0 for none"]})
+        raise FieldsError({IF_MATCH: ["Expected v<number of the last version>, or v0 if there is none"]})
     return int(match[1] or match[2])

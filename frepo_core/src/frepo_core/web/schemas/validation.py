@@ -15,7 +15,7 @@ from ..routing.request import FrepoRequest
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# An answer names so many mistakes at most.
+# The maximum number of mistakes in one answer.
 MAX_MESSAGES = 100
 RULE_BROKEN = "frepo_rule"
 TITLE = "Validation error"
@@ -26,12 +26,12 @@ _INDEX = re.compile(r"\[\d*\]$", re.ASCII)
 
 
 def parse_query(model: type[Model], params: Iterable[tuple[str, str]]) -> Model:
-    """Validate a query; what the model does not name is left to others (`_token`, cache busters)."""
+    """Validate a query. Parameters that the model does not have are ignored (`_token`, cache busters)."""
     return validate(model, gather(model, params))
 
 
 def gather(model: type[BaseModel], params: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Collect the parameters that the model names; `tags[]=a&tags[]=b`, `tags[0]=a&tags[1]=b` and `tags=a` make lists."""
+    """Collect the parameters of the model. Lists are `tags[]=a&tags[]=b`, `tags[0]=a&tags[1]=b` or `tags=a`."""
     lists = _lists(model)
     values: dict[str, Any] = {}
     for raw, value in params:
@@ -47,7 +47,7 @@ def gather(model: type[BaseModel], params: Iterable[tuple[str, str]]) -> dict[st
 
 @functools.cache
 def _lists(model: type[BaseModel]) -> dict[str, bool]:
-    """Return the parameters that the model names, and whether each is a list."""
+    """Return the parameters of the model, and whether each is a list."""
     fields = model.model_fields.items()
     return {field.alias or name: get_origin(field.annotation) is list for name, field in fields}
 
@@ -61,11 +61,9 @@ def parse_body(model: type[Model], request: FrepoRequest) -> Model:
 
 
 def validate(model: type[Model], data: dict[str, Any], *, context: Services | None = None) -> Model:
-    """Validate data. Raises `FieldsError`; a model's `RULES_TITLE` tells broken rules from other mistakes.
+    """Validate data. Raises `FieldsError`, with the message `RULES_TITLE` of the model if only rules of ours failed.
 
-    Validators find the `context` in their `ValidationInfo`.
-
-    What no rule refused holds no U+0000 either: PostgreSQL refuses to keep it.
+    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store them.
     """
     try:
         valid = model.model_validate(data, context=context)
@@ -75,8 +73,8 @@ def validate(model: type[Model], data: dict[str, Any], *, context: Services | No
         for problem in problems[:MAX_MESSAGES]:
             name, text = _describe(problem)
             fields.setdefault(name, []).append(text)
-        rules_only = all(problem["type"] == RULE_BROKEN for problem in problems)
-        raise FieldsError(fields, getattr(model, "RULES_TITLE", TITLE) if rules_only else TITLE) from None
+        only_rules = all(problem["type"] == RULE_BROKEN for problem in problems)
+        raise FieldsError(fields, getattr(model, "RULES_TITLE", TITLE) if only_rules else TITLE) from None
     if unstorable := _fields_with_nul(data):
         raise FieldsError({field: [NUL] for field in unstorable}, NUL)
     return valid
@@ -91,16 +89,16 @@ def _describe(problem: Any) -> tuple[str, str]:
 
 
 def _fields_with_nul(data: dict[str, Any]) -> list[str]:
-    """Return the fields that hold a text with U+0000; a field's name is joined only where it is returned."""
+    """Return the names of the fields that contain U+0000. Names are built only for those."""
     found: dict[str, None] = {}
-    waiting: list[tuple[list[str], Any]] = [(["form"], data)]
-    while waiting and len(found) < MAX_MESSAGES:
-        path, value = waiting.pop()
+    remaining: list[tuple[list[str], Any]] = [(["form"], data)]
+    while remaining and len(found) < MAX_MESSAGES:
+        path, value = remaining.pop()
         if isinstance(value, str) and "\0" in value:
             found[".".join(path)] = None
         elif isinstance(value, dict):
-            waiting += [(path, name) for name in value]
-            waiting += [([*path, name], inner) for name, inner in value.items()]
+            remaining += [(path, name) for name in value]
+            remaining += [([*path, name], inner) for name, inner in value.items()]
         elif isinstance(value, list):
-            waiting += [(path, inner) for inner in value]
+            remaining += [(path, inner) for inner in value]
     return list(found)

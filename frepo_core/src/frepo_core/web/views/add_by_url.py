@@ -1,4 +1,4 @@
-"""The endpoint that stores what a URL leads to."""
+"""The endpoint that fetches a URL and stores the content."""
 
 from typing import BinaryIO, cast
 
@@ -17,13 +17,13 @@ from .uploads import SCOPES, SHA256_OR_NONE, UploadReply, answer, file_id_of, re
 
 
 class AddByUrl(Form):
-    """A URL to fetch, and what its file is to be."""
+    """A URL to fetch, and the attributes of the new file."""
 
     fileUrl: str = Field(
         min_length=1,
         max_length=8192,
         examples=["https://example.org/dump.sql.gz"],
-        # What is no such URL is refused when it is fetched, with a number of its own.
+        # Not checked here: an invalid URL is refused when it is fetched, with an error number of its own.
         json_schema_extra={"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"},
     )
     fileName: FileName | None = None
@@ -35,7 +35,7 @@ class AddByUrl(Form):
 
 
 def add_by_url(request: FrepoRequest) -> Answer:
-    """Fetch a URL and store it; without a name it is the last part of the URL's path."""
+    """Fetch a URL and store its content. The default name is the last part of the URL's path."""
     form = request.body_as(AddByUrl)
     new = NewFile(
         name=form.fileName or name_from_url(form.fileUrl),
@@ -61,7 +61,7 @@ ENDPOINTS = [
         method="POST",
         path="/repository/{type}/add-by-url",
         view=add_by_url,
-        summary="Store what a URL leads to",
+        summary="Store the content of a URL",
         permission="file.upload",
         body=AddByUrl,
         writes=True,

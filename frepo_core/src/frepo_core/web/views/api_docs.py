@@ -1,4 +1,4 @@
-"""The endpoints that explain the others: the OpenAPI document, a page that renders it, and the map of routes."""
+"""The endpoints of the API's documentation: the OpenAPI document, the page that renders it, and the map of routes."""
 
 import hashlib
 import re

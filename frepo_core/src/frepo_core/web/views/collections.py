@@ -29,7 +29,7 @@ from ..schemas.models import (
 
 
 class CollectionForm(Form):
-    """What creating and editing have in common; what is left out keeps its value or takes its default."""
+    """The fields of both creation and change. A missing field keeps its value, or gets its default."""
 
     RULES_TITLE: ClassVar = "Form validation error"
 
@@ -45,7 +45,7 @@ class CollectionForm(Form):
     onSuspicious: GuardAction | None = None
 
     def change(self, **more: Any) -> CollectionChange:
-        """Say it in the words of the service."""
+        """Convert the form for the service."""
         limits = {COUNT: self.maxBackupsCount, ONE: self.maxOneVersionSize, TOTAL: self.maxCollectionSize}
         guards = {
             "min_retention": self.minRetention,
@@ -64,7 +64,7 @@ class CollectionForm(Form):
 
 
 class CreateCollection(CollectionForm):
-    """A collection to be made."""
+    """A new collection."""
 
     filename: FileName
     id: Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schemas.CHOSEN_ID, mode="validation")] = None
@@ -78,13 +78,13 @@ class EditCollection(CollectionForm):
 
 
 class TokenForm(Form):
-    """A token to be put on a collection's list."""
+    """A token to add to a collection's list."""
 
     token: str = Field(max_length=64, examples=[json_schemas.A_TOKEN])
 
 
 class CollectionObject(Reply):
-    """A collection on the wire. Sizes are bytes; never the password, never token ids."""
+    """A collection. Sizes are in bytes. Passwords and token ids are never included."""
 
     id: str
     max_backups_count: int
@@ -104,30 +104,30 @@ class CollectionObject(Reply):
     on_suspicious: GuardAction
 
     @classmethod
-    def of(cls, facts: CollectionRecord) -> "CollectionObject":
-        """Write a collection."""
+    def of(cls, record: CollectionRecord) -> "CollectionObject":
+        """Convert a collection."""
         return cls(
-            id=facts.id,
-            max_backups_count=facts.limits.count,
-            max_one_backup_version_size=facts.limits.one,
-            max_collection_size=facts.limits.total,
-            created_at=WireDate.of(facts.created_at),
-            strategy=facts.strategy,
-            description=facts.description,
-            filename=facts.filename,
-            versions_count=facts.versions_count,
-            stored_size=facts.stored_size,
-            last_version=facts.last_number,
-            password_protected=facts.password_hash is not None,
-            min_retention=format_duration(facts.guards.min_retention),
-            min_version_size=facts.guards.min_version_size,
-            max_shrink_percent=facts.guards.max_shrink_percent,
-            on_suspicious=facts.guards.action,
+            id=record.id,
+            max_backups_count=record.limits.count,
+            max_one_backup_version_size=record.limits.one,
+            max_collection_size=record.limits.total,
+            created_at=WireDate.of(record.created_at),
+            strategy=record.strategy,
+            description=record.description,
+            filename=record.filename,
+            versions_count=record.versions_count,
+            stored_size=record.stored_size,
+            last_version=record.last_number,
+            password_protected=record.password_hash is not None,
+            min_retention=format_duration(record.guards.min_retention),
+            min_version_size=record.guards.min_version_size,
+            max_shrink_percent=record.guards.max_shrink_percent,
+            on_suspicious=record.guards.action,
         )
 
 
 class CollectionReply(Reply):
-    """The envelope of one collection."""
+    """An answer with one collection."""
 
     status: str = "OK"
     error_code: int | None = None
@@ -139,13 +139,13 @@ class CollectionReply(Reply):
 
 
 class CollectionTokenId(Reply):
-    """A token by its id."""
+    """A token's id."""
 
     id: str
 
 
 class CollectionTokenData(Reply):
-    """A token, the collection, and how many tokens are on its list now."""
+    """The token, the collection, and the number of tokens on its list now."""
 
     token: CollectionTokenId
     collection: CollectionObject
@@ -153,7 +153,7 @@ class CollectionTokenData(Reply):
 
 
 class CollectionTokenReply(Reply):
-    """The envelope of a change of a collection's list."""
+    """The answer to a change of a collection's list."""
 
     status: str = "OK"
     http_code: int = 200
@@ -161,21 +161,21 @@ class CollectionTokenReply(Reply):
 
 
 def create(request: FrepoRequest) -> Answer:
-    """Create a collection; the creator's token is put on its list."""
+    """Create a collection. The creator's token is added to its list."""
     form = request.body_as(CreateCollection)
-    facts = request.services.collections.create(
+    record = request.services.collections.create(
         form.change(filename=form.filename, id=form.id), by=request.sender, simulate=_simulate(request)
     )
-    return _changed(facts)
+    return _changed(record)
 
 
 def edit(request: FrepoRequest) -> Answer:
-    """Change a collection; what is left out stays."""
+    """Change a collection. Missing fields keep their values."""
     form = request.body_as(EditCollection)
-    facts = request.services.collections.edit(
+    record = request.services.collections.edit(
         request.collection.id, form.change(filename=form.filename), by=request.sender, simulate=_simulate(request)
     )
-    return _changed(facts)
+    return _changed(record)
 
 
 def fetch(request: FrepoRequest) -> Answer:
@@ -185,12 +185,12 @@ def fetch(request: FrepoRequest) -> Answer:
 
 def remove(request: FrepoRequest) -> Answer:
     """Delete an empty collection."""
-    facts = request.services.collections.delete(request.collection.id, by=request.sender, simulate=_simulate(request))
-    return Answer(body=CollectionReply(status="OK, collection was deleted", collection=CollectionObject.of(facts)))
+    record = request.services.collections.delete(request.collection.id, by=request.sender, simulate=_simulate(request))
+    return Answer(body=CollectionReply(status="OK, collection was deleted", collection=CollectionObject.of(record)))
 
 
 def allow_token(request: FrepoRequest) -> Answer:
-    """Put a token on the list; twice is fine."""
+    """Add a token to the list. It may be on the list already."""
     token_id = request.body_as(TokenForm).token
     key = request.services.tokens.key(token_id)
     count = request.services.collections.allow_token(
@@ -200,7 +200,7 @@ def allow_token(request: FrepoRequest) -> Answer:
 
 
 def disallow_token(request: FrepoRequest) -> Answer:
-    """Take a token off the list; twice is fine."""
+    """Remove a token from the list. It may be missing already."""
     token_id = request.matchdict["token"]
     key = request.services.tokens.key(token_id)
     count = request.services.collections.disallow_token(
@@ -213,8 +213,8 @@ def _simulate(request: FrepoRequest) -> bool:
     return request.query_as(Simulate).simulate
 
 
-def _changed(facts: CollectionRecord) -> Answer:
-    body = CollectionReply(http_code=202, exit_code=202, collection=CollectionObject.of(facts))
+def _changed(record: CollectionRecord) -> Answer:
+    body = CollectionReply(http_code=202, exit_code=202, collection=CollectionObject.of(record))
     return Answer(status=202, body=body)
 
 

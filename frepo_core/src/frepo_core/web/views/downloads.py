@@ -24,7 +24,7 @@ CLOSED_CACHE = "private, no-store"
 
 
 class DownloadQuery(Query):
-    """What opens a file: its password, or the parameters of a signed link."""
+    """The password of a file, or the parameters of a signed link."""
 
     password: Password = ""
     expires: str = Field("", max_length=20)
@@ -38,7 +38,7 @@ class DeleteQuery(Query):
 
 
 class DeletedReply(Reply):
-    """A file that is gone."""
+    """The answer to a deletion."""
 
     success: bool = True
     status: str = "OK"
@@ -61,7 +61,7 @@ def download(request: FrepoRequest) -> Response:
 
 
 def send(request: FrepoRequest, file: FileRecord) -> Response:
-    """Build the answer that carries a file's bytes, or says who has them: nginx or the store."""
+    """Return the answer with a file's bytes, or one with which nginx or the object store sends them."""
     if url := store_url(request, file):
         return Response(status=302, location=url, cache_control=CLOSED_CACHE)
     disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
@@ -85,7 +85,7 @@ def send(request: FrepoRequest, file: FileRecord) -> Response:
 
 
 def _disposition(kind: str, name: str) -> str:
-    """Write Content-Disposition (RFC 6266); a name beyond plain ASCII follows as `filename*` (RFC 8187)."""
+    """Return Content-Disposition (RFC 6266), for other names than plain ASCII with `filename*` (RFC 8187)."""
     plain = ascii_name(name)
     extended = "" if plain == name else f"; filename*=UTF-8''{quote(name, safe='')}"
     return f'{kind}; filename="{plain}"{extended}'
@@ -101,7 +101,7 @@ def remove(request: FrepoRequest) -> Answer:
 
 
 def _open(request: FrepoRequest, blob: BlobRecord, start: int, length: int) -> BinaryIO:
-    """Open a part, or for a server that can send a file by itself the local file, placed at the part's start."""
+    """Open a part. If the server can send files itself, return the local file at the part's start."""
     downloads = request.services.downloads
     file = downloads.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None
     return file or downloads.open(blob, start, length)

@@ -19,7 +19,7 @@ MAX_PAGE = 10**9
 
 
 def _day(value: Any) -> Any:
-    """Read `YYYY-MM-DD`; pydantic alone would take a number for seconds since 1970. An empty text is no day."""
+    """Parse `YYYY-MM-DD`, or None from an empty text. Pydantic alone accepts numbers as seconds since 1970."""
     if not isinstance(value, str) or re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
         return value
     if not value:
@@ -31,14 +31,14 @@ Day = Annotated[date | None, BeforeValidator(_day), WithJsonSchema(json_schemas.
 
 
 class PageQuery(Query):
-    """Which page, and how long it is."""
+    """The number of the page, and its length."""
 
     page: PageNumber = Field(1, ge=1, le=MAX_PAGE)
     limit: PageNumber = Field(20, ge=1, le=1000)
 
 
 class FileListQuery(PageQuery):
-    """Which files: part of the name, any of the tags, any of the types."""
+    """A search for files: part of the name, one of the tags, one of the types."""
 
     searchQuery: str = Field("", max_length=255)
     tags: list[str] = Field([], max_length=100)
@@ -47,7 +47,7 @@ class FileListQuery(PageQuery):
 
 
 class CollectionListQuery(PageQuery):
-    """Which collections: part of file name, description or id; inclusive days; tokens on the list."""
+    """A search for collections: part of file name, description or id; inclusive days; tokens on the list."""
 
     searchQuery: str = Field("", max_length=255)
     createdFrom: Day = None
@@ -56,10 +56,10 @@ class CollectionListQuery(PageQuery):
 
 
 class Pagination(Reply):
-    """Where in the listing the page is.
+    """The position of the page in the listing.
 
-    Rows are counted to 4,000 after the page: where there are more, `max` is the last page that is known of, and grows
-    as one goes on. Whoever wants all reads on until `current` is `max`.
+    At most 4,000 rows after the page are counted. If there are more, `max` is the last counted page, and grows with
+    `current`. To read the whole listing, continue until `current` is `max`.
     """
 
     current: int
@@ -68,7 +68,7 @@ class Pagination(Reply):
 
 
 class FileAttributes(Reply):
-    """What else is known of a file."""
+    """Further attributes of a file."""
 
     isPasswordProtected: bool
 
@@ -77,7 +77,7 @@ _OPEN, _PROTECTED = FileAttributes(isPasswordProtected=False), FileAttributes(is
 
 
 class FileRow(Reply):
-    """A file in the listing; masked where the token may not see it in full."""
+    """A file in the listing. It is masked if the token must not see its details."""
 
     id: int
     publicUrl: str
@@ -123,7 +123,7 @@ def list_files(request: FrepoRequest) -> Answer:
         ),
         by=request.sender,
     )
-    # Where the service is does not depend on the file, and is asked once.
+    # The same for all files, so it is computed once.
     root, links = request.link(""), request.services.links
     rows = [_row(root, links, listed) for listed in page.rows]
     return Answer(body=FileListReply(results=rows, pagination=_pagination(page)))
@@ -144,7 +144,7 @@ def list_collections(request: FrepoRequest) -> Answer:
         ),
         by=request.sender,
     )
-    elements = [CollectionObject.of(facts) for facts in page.rows]
+    elements = [CollectionObject.of(record) for record in page.rows]
     return Answer(body=CollectionListReply(elements=elements, pagination=_pagination(page)))
 
 

@@ -1,4 +1,4 @@
-"""The protected download URL, whose pattern is a setting."""
+"""The endpoint of protected download URLs. Its route is a setting."""
 
 from pyramid.response import Response
 
@@ -14,7 +14,7 @@ EXPIRATION = frozenset({"expiration_time", "http_x_expiration_time"})
 
 
 def download(request: FrepoRequest) -> Response:
-    """Send a file to those whose URL carries a good access token."""
+    """Send a file if the URL has a valid access token."""
     services, path = request.services, request.matchdict
     services.protected_urls.check(path["accessToken"], path.get("expirationTime"), lambda name: _value(request, name))
     query = request.query_as(DownloadQuery)
@@ -27,7 +27,7 @@ def download(request: FrepoRequest) -> Response:
 
 
 def _value(request: FrepoRequest, name: str) -> str:
-    """Return the request's value of a variable in the template; what is not there is an empty text."""
+    """Return the request's value for a variable of the template, or an empty text."""
     if name in CLIENT_ADDRESS:
         return request.client_address
     if name in EXPIRATION:
@@ -46,7 +46,7 @@ def _value(request: FrepoRequest, name: str) -> str:
 
 
 def _as_sent(value: str) -> str:
-    """Read UTF-8 where a client sent it; WSGI hands all bytes over as Latin-1 (PEP 3333)."""
+    """Decode UTF-8 from a client. WSGI decodes all bytes as Latin-1 (PEP 3333)."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:
@@ -54,7 +54,7 @@ def _as_sent(value: str) -> str:
 
 
 def endpoints(protected_urls: ProtectedUrls) -> list[Endpoint]:
-    """Declare the endpoint where the protection is on; otherwise the route does not exist."""
+    """Return the endpoint if the protection is on. Otherwise there is no route."""
     if not protected_urls.enabled:
         return []
     return [

@@ -11,30 +11,30 @@ from ..schemas.models import Query, Reply
 
 
 class GreetingReply(Reply):
-    """What the service says of itself."""
+    """The greeting of the service."""
 
     message: str
 
 
 class VersionReply(RootModel[str]):
-    """The version of frepo, a JSON text."""
+    """The version of frepo, as a JSON string."""
 
 
 class HealthQuery(Query):
-    """The code that monitoring knows."""
+    """The code of the setting HEALTH_CHECK_CODE."""
 
     code: str = Field("", max_length=512)
 
 
 class HealthStatus(Reply):
-    """What works."""
+    """Whether storage and database work."""
 
     storage: bool
     database: bool
 
 
 class HealthMessages(Reply):
-    """What is wrong."""
+    """The problems of storage and database."""
 
     database: list[str]
     storage: list[str]
@@ -50,18 +50,18 @@ class HealthReply(Reply):
 
 
 def greet(request: FrepoRequest) -> Answer:
-    """Greet."""
+    """Show a greeting."""
     return Answer(body=GreetingReply(message="Hello, this is frepo. It stores files and versioned backups."))
 
 
-def tell_version(request: FrepoRequest) -> Answer:
-    """Tell the version."""
+def show_version(request: FrepoRequest) -> Answer:
+    """Show the version of the service."""
     return Answer(body=VersionReply(_version()))
 
 
 @functools.cache
 def _version() -> str:
-    """Read the version where pip has written it, which takes longer than all else that tells it."""
+    """Read the version from the package's metadata once: it is slow."""
     return version("frepo-core")
 
 
@@ -92,10 +92,10 @@ ENDPOINTS = [
         answers={200: GreetingReply},
     ),
     Endpoint(
-        name="tell_version",
+        name="show_version",
         method="GET",
         path="/version",
-        view=tell_version,
+        view=show_version,
         summary="Version of the service",
         permission="token",
         answers={200: VersionReply},

@@ -14,22 +14,22 @@ from frepo_core.services.access.tokens import NewToken
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
-from ..schemas.models import MAX_SHOWN, Form, Reply, Size, Tag, shown
+from ..schemas.models import MAX_SHOWN, Form, Reply, Size, Tag, format_value
 
 
 def _role(value: Any) -> Any:
     try:
         return Role(value)  # type: ignore[call-arg]  # by value
     except ValueError:
-        raise ValueError(f"Please select valid roles: {shown(value)} is none, see /auth/roles") from None
+        raise ValueError(f"Please select valid roles: {format_value(value)} is none, see /auth/roles") from None
 
 
 def _network(value: Any) -> Any:
     try:
-        # What is longer is no network; the error of Python holds the whole text several times.
+        # A longer text is not a network, and Python's error would contain all of it several times.
         return normalize_network(value[:MAX_SHOWN]) if isinstance(value, str) else value
     except ValueError:
-        raise ValueError(f"{shown(value)} is neither an address nor a network such as 10.0.0.0/8") from None
+        raise ValueError(f"{format_value(value)} is neither an address nor a network such as 10.0.0.0/8") from None
 
 
 Network = Annotated[str, BeforeValidator(_network), WithJsonSchema(json_schemas.NETWORK, mode="validation")]
@@ -38,13 +38,13 @@ Expires = Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schema
 Expiry = Annotated[str, Field(pattern=json_schemas.EXPIRY)]
 
 
-def _nothing(value: Any) -> Any:
-    """Take an empty list for an empty object, as PHP writes both as `[]`."""
+def _empty_object(value: Any) -> Any:
+    """Accept an empty list for an empty object: PHP writes both as `[]`."""
     return {} if value == [] else value
 
 
 class TokenData(Form):
-    """What restricts a token; empty lists and 0 do not."""
+    """The restrictions of a token. Empty lists and 0 restrict nothing."""
 
     tags: list[Tag] = Field([], max_length=100)
     allowedMimeTypes: list[Annotated[str, Field(max_length=128)]] = Field([], max_length=100)
@@ -54,16 +54,16 @@ class TokenData(Form):
 
 
 class GenerateToken(Form):
-    """A token to be made."""
+    """A new token."""
 
     roles: list[Annotated[Role, BeforeValidator(_role)]] = Field(min_length=1, max_length=100)
-    data: Annotated[TokenData, BeforeValidator(_nothing)] = TokenData()
+    data: Annotated[TokenData, BeforeValidator(_empty_object)] = TokenData()
     expires: Expires = None
     id: ChosenId = None
 
 
 class IssuedTokenReply(Reply):
-    """A token that was made; logs name it by its fingerprint."""
+    """The new token. Logs name it by its fingerprint."""
 
     tokenId: str
     fingerprint: str = Field(pattern=json_schemas.FINGERPRINT)
@@ -71,7 +71,7 @@ class IssuedTokenReply(Reply):
 
 
 class RevokedTokenReply(Reply):
-    """A token that is gone."""
+    """The answer to a revocation."""
 
     status: str
     tokenId: str
@@ -79,7 +79,7 @@ class RevokedTokenReply(Reply):
 
 
 class TokenReply(Reply):
-    """What a token is allowed to do; logs name it by its fingerprint."""
+    """The permissions of a token. Logs name it by its fingerprint."""
 
     tokenId: str
     fingerprint: str = Field(pattern=json_schemas.FINGERPRINT)
@@ -93,7 +93,7 @@ class TokenReply(Reply):
 
 
 def generate(request: FrepoRequest) -> Answer:
-    """Make a token."""
+    """Generate a token."""
     form = request.body_as(GenerateToken)
     if form.id is not None and not allows("token.choose_id", request.sender):
         raise AccessDeniedError("The token may not choose ids: security.create_predictable_token_ids is needed")
@@ -115,7 +115,7 @@ def generate(request: FrepoRequest) -> Answer:
 
 
 def look_up(request: FrepoRequest) -> Answer:
-    """Tell what a token is allowed to do."""
+    """Show the permissions of a token."""
     token_id = request.matchdict["token"]
     found = request.services.tokens.look_up(token_id)
     return Answer(
@@ -134,7 +134,7 @@ def look_up(request: FrepoRequest) -> Answer:
 
 
 def revoke(request: FrepoRequest) -> Answer:
-    """Remove a token at once."""
+    """Revoke a token. It is invalid at once."""
     token_id = request.matchdict["token"]
     revoked = request.services.tokens.revoke(token_id, by=request.sender)
     return Answer(
@@ -143,7 +143,7 @@ def revoke(request: FrepoRequest) -> Answer:
 
 
 class RolesReply(Reply):
-    """All roles and what they allow."""
+    """All roles, with their descriptions."""
 
     roles: dict[str, str]
 
@@ -154,21 +154,21 @@ def list_roles(request: FrepoRequest) -> Answer:
 
 
 class ClearedToken(Reply):
-    """A token that was removed: its fingerprint, and when it ended."""
+    """The fingerprint of a deleted token, and its time of expiry."""
 
     id: str
     date: Expiry | None
 
 
 class ClearedReply(Reply):
-    """The tokens that were removed."""
+    """The deleted tokens."""
 
     message: str
     log: list[ClearedToken]
 
 
 def clear_expired(request: FrepoRequest) -> Answer:
-    """Remove all expired tokens."""
+    """Delete all expired tokens."""
     cleared = request.services.tokens.clear_expired(by=request.sender)
     log = [ClearedToken(id=fingerprint, date=format_expiry(end)) for fingerprint, end in cleared]
     return Answer(body=ClearedReply(message=f"{len(log)} expired tokens were removed", log=log))

@@ -1,4 +1,4 @@
-"""The endpoints that take plain files in."""
+"""The endpoints for uploads of plain files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ SHA256_OR_NONE = "^([0-9A-Fa-f]{64})?$"
 
 
 class UploadQuery(Query):
-    """The parameters of an upload; in a form, its fields win over the query."""
+    """The parameters of an upload. Fields of a form have precedence over the query."""
 
     fileName: FileName | None = None
     tags: list[Tag] = Field([], max_length=100)
@@ -39,7 +39,7 @@ class UploadQuery(Query):
 
 
 class UploadReply(Reply):
-    """A file that was added, or was there already."""
+    """The new file, or the existing file with the same content."""
 
     status: str = "OK"
     error_code: int | None = None
@@ -57,7 +57,7 @@ class UploadReply(Reply):
 
 
 def upload(request: FrepoRequest) -> Answer:
-    """Store a file under the name in the query, the form, or its part."""
+    """Store a file. Its name is in the query, in the form, or in the form's file part."""
     with read_upload(request) as content:
         return _add(request, content, name=None)
 
@@ -69,7 +69,7 @@ def upload_named(request: FrepoRequest) -> Answer:
 
 
 def before_upload(request: FrepoRequest) -> int | None:
-    """Decide about a file before its content arrives. What a form says beside its file is not known yet."""
+    """Decide about a file before its content arrives. The other fields of a form are not known yet."""
     check_content_headers(request)
     _idempotency_of(request, "")
     query = request.query_as(UploadQuery)
@@ -125,12 +125,12 @@ def answer(request: FrepoRequest, added: AddedFile | RecordedAnswer, requested: 
 
 
 def file_id_of(answer: Mapping[str, Any]) -> int:
-    """Return the id of the file that an answer names."""
+    """Return the id of the file in an answer."""
     return int(answer["id"])
 
 
 def reply(request: FrepoRequest, added: AddedFile, requested: str) -> UploadReply:
-    """Describe a file that was added."""
+    """Return the description of an added file."""
     status, file = (202 if added.existed else 200), added.file
     return UploadReply(
         http_code=status,
@@ -148,7 +148,7 @@ def reply(request: FrepoRequest, added: AddedFile, requested: str) -> UploadRepl
 def _parameters(
     request: FrepoRequest, fields: list[tuple[str, str]], name: str | None, part_name: str | None = None
 ) -> UploadQuery:
-    """Put the query, the form's fields over it, and the name in the path over both."""
+    """Merge the parameters: the name in the path, before the form's fields, before the query."""
     values = gather(UploadQuery, request.params_in_query) | gather(UploadQuery, fields)
     if name is not None:
         values["fileName"] = name

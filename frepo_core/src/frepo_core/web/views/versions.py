@@ -1,4 +1,4 @@
-"""The endpoints of versions: pushing dumps, listing, fetching and deleting them."""
+"""The endpoints of versions: upload, list, fetch and delete."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from .collections import CollectionObject
 
 
 class FetchQuery(Query):
-    """How to fetch a version."""
+    """The parameters of fetching a version."""
 
     password: Password = ""
     redirect: Flag = True
@@ -35,7 +35,7 @@ class VersionFile(Reply):
 
 
 class VersionObject(Reply):
-    """A version on the wire; size in bytes."""
+    """A version. The size is in bytes."""
 
     id: str
     version: int
@@ -45,20 +45,20 @@ class VersionObject(Reply):
     sha256: str = Field(pattern=json_schemas.SHA256)
 
     @classmethod
-    def of(cls, facts: VersionRecord) -> "VersionObject":
-        """Write a version."""
+    def of(cls, record: VersionRecord) -> "VersionObject":
+        """Convert a version."""
         return cls(
-            id=facts.id,
-            version=facts.number,
-            creation_date=WireDate.of(facts.created_at),
-            file=VersionFile(id=facts.file.id, filename=facts.file.stored_name),
-            size=facts.file.blob.size,
-            sha256=facts.file.blob.digest,
+            id=record.id,
+            version=record.number,
+            creation_date=WireDate.of(record.created_at),
+            file=VersionFile(id=record.file.id, filename=record.file.stored_name),
+            size=record.file.blob.size,
+            sha256=record.file.blob.digest,
         )
 
 
 class AddedVersionReply(Reply):
-    """A version that was accepted."""
+    """The new version, and its collection."""
 
     status: str = "OK"
     error_code: int | None = None
@@ -71,7 +71,7 @@ class AddedVersionReply(Reply):
 
 
 class ListedVersion(Reply):
-    """A version and a link to its file that is good for ten minutes."""
+    """A version, and a link to its file that is valid for ten minutes."""
 
     details: VersionObject
     url: str
@@ -96,7 +96,7 @@ class VersionLinkReply(Reply):
 
 
 class DeletedVersionReply(Reply):
-    """A version that is gone."""
+    """The answer to a deletion."""
 
     status: str = "OK, object deleted"
     error_code: int = 200
@@ -162,7 +162,7 @@ def list_all(request: FrepoRequest) -> Answer:
 
 
 def fetch(request: FrepoRequest) -> Answer | Response:
-    """Send the client to the version's file, or tell it where that is."""
+    """Redirect to the version's file, or return the link as JSON."""
     query = request.query_as(FetchQuery)
     version = request.services.versions.find(request.collection.id, request.matchdict["version"])
     password = query.password or request.password_in_header
@@ -193,14 +193,14 @@ def _redirect(url: str) -> Any:
     return response
 
 
-def _on(name: str, path: str, **more: Any) -> list[Endpoint]:
-    """Declare an endpoint under both of its names."""
+def _both_paths(name: str, path: str, **more: Any) -> list[Endpoint]:
+    """Declare an endpoint under both of its paths, `backup` and `version`."""
     prefix = "/repository/collection/{collection}"
     return [Endpoint(name=name.format(word), path=f"{prefix}/{word}{path}", **more) for word in ("backup", "version")]
 
 
 ENDPOINTS = [
-    *_on(
+    *_both_paths(
         "add_{}",
         "",
         method="POST",
@@ -214,7 +214,7 @@ ENDPOINTS = [
         answers={200: AddedVersionReply},
         envelope=VERSION_ENVELOPE,
     ),
-    *_on(
+    *_both_paths(
         "list_{}s",
         "",
         method="GET",
@@ -223,7 +223,7 @@ ENDPOINTS = [
         permission="version.list",
         answers={200: VersionListReply},
     ),
-    *_on(
+    *_both_paths(
         "fetch_{}",
         "/{version}",
         method="GET",
@@ -234,7 +234,7 @@ ENDPOINTS = [
         answers={200: VersionLinkReply, 302: None},
         envelope=LINK_ENVELOPE,
     ),
-    *_on(
+    *_both_paths(
         "delete_{}",
         "/{version}",
         method="DELETE",
