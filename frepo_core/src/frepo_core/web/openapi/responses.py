@@ -24,6 +24,7 @@ MEANINGS: Mapping[int, str] = {
     416: "The range is not in the content",
     429: "This address has tried too many wrong passwords (4290)",
     422: "The Idempotency-Key was used before with other content (4016)",
+    431: "The URL or the headers are too long: at most 8 KiB for a line and 32 KiB in all",
     500: "The service failed; the service's log has the reason under `error_id`",
     503: "The service is read-only, or its database or storage does not answer",
     507: "The storage, or the disk for temporary files, is full",
@@ -107,7 +108,7 @@ def responses_of(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
 
 def error_statuses(endpoint: Endpoint) -> list[int]:
     """Return the statuses of the endpoint's errors."""
-    statuses = [400, 403, 500, 503]
+    statuses = [400, 403, 431, 500, 503]
     if "{" in endpoint.path:
         statuses.append(404)
     if 206 in endpoint.answers:
