@@ -85,3 +85,14 @@ def test_a_plugin_that_cannot_be_loaded_is_named(console, install_package):
     refusal = console.refusal("plugins", **environment)
 
     assert "frepo-stranger" in refusal
+
+
+def test_a_python_without_sqlite_is_a_clear_message(console):
+    (console.folder / "_sqlite3.py").write_text(
+        "raise ModuleNotFoundError('No module named _sqlite3', name='_sqlite3')"
+    )
+
+    refusal = console.refusal("db:upgrade", PYTHONPATH=str(console.folder))
+
+    assert "built without SQLite" in refusal
+    assert "bug report" not in refusal
