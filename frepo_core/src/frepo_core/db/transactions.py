@@ -55,10 +55,16 @@ class Database:
         return public_url(self.engine.url)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Session]:
-        """Open a session that only reads; it is rolled back at its end."""
+    def reading(self, *, is_snapshot: bool = False) -> Iterator[Session]:
+        """Open a session that only reads. Its transaction is rolled back at the end.
+
+        With `is_snapshot`, all statements see the database at the time of the first one. On SQLite they always do.
+        """
+        options: dict[str, Any] = {"sqlite_begin": "DEFERRED"}
+        if is_snapshot and self.engine.dialect.name != "sqlite":
+            options["isolation_level"] = "REPEATABLE READ"
         with _translated(), Session(self.engine) as session:
-            session.connection(execution_options={"sqlite_begin": "DEFERRED"})
+            session.connection(execution_options=options)
             yield session
 
     def fetch_rows(self, query: Select[Any], **values: Any) -> Sequence[Row[Any]]:

@@ -44,6 +44,7 @@ from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..files.files import insert_file, token_size_limit
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
+from .collections import find_collection
 from .rotation import find_violated_guard, make_room
 from .versions import delete_versions, lock_collection, select_with_files
 
@@ -138,10 +139,12 @@ class AddVersion:
         Do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
         if a new version would be refused. Raises `RuleError` or `VersionConflictError`.
         """
-        _check_last_number(collection, after)
-        with self._database.reading() as session:
-            incoming = IncomingVersion(size=size, created_at=utc_now())
-            make_room(session, self._plugins, collection, incoming, is_final=False)
+        incoming = IncomingVersion(size=size, created_at=utc_now())
+        # The caller read `collection` earlier: versions may have been added or deleted since.
+        with self._database.reading(is_snapshot=True) as session:
+            current = CollectionRecord.of(find_collection(session, collection.id))
+            _check_last_number(current, after)
+            make_room(session, self._plugins, current, incoming, is_final=False)
 
     def _find_recorded(
         self, idempotency: VersionUpload | None, content: Content, by: Identity

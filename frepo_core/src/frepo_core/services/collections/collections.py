@@ -68,12 +68,13 @@ class Collections:
     def get(self, collection_id: str) -> CollectionRecord:
         """Return a collection. Raises `FieldsError` if it does not exist."""
         with self._database.reading() as session:
-            return CollectionRecord.of(_find(session, collection_id))
+            return CollectionRecord.of(find_collection(session, collection_id))
 
-    def is_token_allowed(self, collection_id: str, identity: Identity) -> bool:
-        """Return whether the token is on the collection's list."""
+    def get_for_token(self, collection_id: str, identity: Identity) -> tuple[CollectionRecord, bool]:
+        """Return a collection, and whether the token is on its list. Raises `FieldsError` if it does not exist."""
         with self._database.reading() as session:
-            return session.get(CollectionToken, (collection_id.lower(), identity.token)) is not None
+            collection = CollectionRecord.of(find_collection(session, collection_id))
+            return collection, session.get(CollectionToken, (collection.id, identity.token)) is not None
 
     def create(self, change: CollectionChange, *, by: Identity | None, simulate: bool = False) -> CollectionRecord:
         """Create a collection and put its creator's token on its list. `by` is None for the console, which has every right.
@@ -128,7 +129,7 @@ class Collections:
         password_hash = self._passwords.hash(change.password or "")
 
         def work(session: Session) -> tuple[CollectionRecord, CollectionRecord]:
-            row = _find(session, collection_id, lock=True)
+            row = find_collection(session, collection_id, lock=True)
             current = CollectionRecord.of(row)
             limits = self._limits(change.limits, current.limits)
             check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size)
@@ -156,7 +157,7 @@ class Collections:
         """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
 
         def work(session: Session) -> CollectionRecord:
-            row = _find(session, collection_id, lock=True)
+            row = find_collection(session, collection_id, lock=True)
             if row.versions_count:
                 raise CollectionNotEmptyError()
             if not simulate:
@@ -180,7 +181,7 @@ class Collections:
         """
 
         def work(session: Session) -> tuple[int, str | None]:
-            row = _find(session, collection_id, lock=True)
+            row = find_collection(session, collection_id, lock=True)
             token = _find_token(session, token_key)
             is_new = session.get(CollectionToken, (row.id, token_key)) is None
             if is_new and not simulate:
@@ -203,7 +204,7 @@ class Collections:
         """
 
         def work(session: Session) -> tuple[int, str | None]:
-            row = _find(session, collection_id, lock=True)
+            row = find_collection(session, collection_id, lock=True)
             token = _find_token(session, token_key)
             entry = session.get(CollectionToken, (row.id, token_key))
             if entry is not None and not simulate:
@@ -238,7 +239,8 @@ def collection_not_found(collection_id: str) -> FieldsError:
     )
 
 
-def _find(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
+def find_collection(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
+    """Return the collection's row, locked with `lock`. Raises `FieldsError` if it does not exist."""
     query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:

@@ -26,6 +26,5 @@ def make_context(request: FrepoRequest) -> Context:
 
 def collection_context(request: FrepoRequest, collection_id: str) -> Context:
     """Return the context of a collection. Raises `FieldsError` if it does not exist."""
-    sender = request.sender
-    collection = request.services.collections.get(collection_id)
-    return Context(collection=collection, listed=request.services.collections.is_token_allowed(collection.id, sender))
+    collection, listed = request.services.collections.get_for_token(collection_id, request.sender)
+    return Context(collection=collection, listed=listed)
