@@ -9,6 +9,7 @@ MAX_LENGTH_DIGITS = 19
 
 # Each pattern has one way to match, so that a failure takes linear time, too.
 _REQUEST_LINE = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Z]+ [^ \x00-\x1f\x7f]+ HTTP/1\.[01]")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 # More than one of these leaves open which one a proxy goes by.
@@ -24,8 +25,9 @@ class LongLineError(Exception):
 
 
 def normalize(head: bytes) -> bytes:
-    """Return the head with the blanks around values removed.
+    """Return the head with the blanks around values removed, and with a request line in ASCII.
 
+    Bytes beyond ASCII in the target, as curl sends them, become their percent-encoding: waitress takes no others.
     Raises `MalformedHeadError` (400) and `LongLineError` (431). Takes time in proportion to the length.
     """
     request_line, *lines = head.split(b"\r\n")
@@ -33,6 +35,7 @@ def normalize(head: bytes) -> bytes:
         raise LongLineError(f"The request line is longer than {MAX_LINE} bytes")
     if not _REQUEST_LINE.fullmatch(request_line):
         raise MalformedHeadError("The request line is not 'METHOD target HTTP/1.1'")
+    request_line = _NOT_ASCII.sub(lambda match: b"%%%02X" % ord(match[0]), request_line)
     fields = [_field(line) for line in lines if line]  # the last ones are empty
     _check_framing(dict(_singles(fields)), is_http_1_0=request_line.endswith(b"0"))
     return b"\r\n".join([request_line, *(name + b": " + value for name, value in fields), b"", b""])

@@ -138,6 +138,24 @@ def test_a_head_that_is_unusual_but_valid_is_accepted(service, sent, pieces):
     assert 200 == reply.status
 
 
+@pytest.mark.parametrize("target", ["/repository/file/żółw.txt?tags=a", "/repository/file/upload?fileName=żółw.txt"])
+def test_a_name_may_be_sent_without_percent_encoding(service, client, target):
+    """curl sends a URL as it was typed; in UTF-8 it is the same as its percent-encoding."""
+    with Wire(service) as wire:
+        sent = head("POST", target.encode(), client.auth, "Content-Length: 4")
+        reply = wire.send(sent + b"name").reply()
+
+    assert (200, "żółw.txt") == (reply.status, reply.json["requested_filename"])
+    assert 200 == client.request("DELETE", f"/repository/file/{reply.json['filename']}").status
+
+
+def test_a_path_that_is_not_utf_8_is_refused(service):
+    with Wire(service) as wire:
+        reply = wire.send(b"GET /repository/file/\xff HTTP/1.1\r\nHost: test\r\n\r\n").reply("GET")
+
+    assert (400, "The path is not UTF-8") == (reply.status, reply.json["status"])
+
+
 def test_a_refused_head_that_came_byte_by_byte_is_answered(service):
     with Wire(service) as wire:
         wire.send(get(b"A: " + b"a" * 9000)[:-1])
