@@ -1,12 +1,13 @@
 """SQLite on a full disk, with the storage on it or elsewhere: a deletion still works, and uploads do afterwards."""
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from support.servers.disks import small_disk
-from support.wire import Client
+from support.wire import Client, blob_files
 
 MIB = 1 << 20
 
@@ -91,6 +92,41 @@ def test_deletions_at_the_same_time_all_work(client, disk):
 
     assert [200] * 4 == statuses
     assert 16 * MIB == reserve(disk).st_size
+
+
+def test_uploads_cannot_use_up_the_reserve(client, disk):
+    """They find the space that deletions are given, and would keep it for good."""
+    collection = client.collection()
+    for number in range(20):
+        assert 200 == client.push(collection, os.urandom(MIB // 4)).status
+    is_over = threading.Event()
+
+    def upload():
+        while not is_over.is_set():
+            client.push(collection, os.urandom(MIB // 4))
+
+    fill(disk)
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(4):
+            threads.submit(upload)
+        statuses = []
+        for number in range(1, 13):
+            statuses.append(delete(client, collection, f"v{number}"))
+            fill(disk)
+        is_over.set()
+
+    assert [200] * 12 == statuses
+    assert 8 * MIB < reserve(disk).st_size
+
+
+def test_an_upload_that_finds_no_space_leaves_no_bytes(client, service, disk):
+    collection = push_until_full(client, disk)
+    before = blob_files(service)
+    for _ in range(10):
+        assert 507 == client.push(collection, os.urandom(5000)).status
+        fill(disk)
+
+    assert before == blob_files(service)
 
 
 @pytest.fixture

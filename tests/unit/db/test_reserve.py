@@ -62,6 +62,26 @@ def test_it_grows_again_when_there_is_space(disk, path):
     assert 4 * MIB == path.stat().st_size
 
 
+def test_only_a_part_can_be_released(disk, path):
+    reserve = Reserve(path, 4 * MIB)
+    reserve.refill()
+    with reserve.released(MIB):
+        released = free(disk)
+
+    assert (5 * MIB, 4 * MIB) == (released, free(disk))
+
+
+def test_what_others_took_while_it_was_released_is_taken_back_first(disk, path):
+    reserve = Reserve(path, 4 * MIB)
+    reserve.refill()
+    with reserve.released(MIB):
+        (disk / "other").write_bytes(bytes(5 * MIB))
+    (disk / "other").write_bytes(bytes(4 * MIB + MIB // 2))
+    reserve.refill()
+
+    assert (0, 3 * MIB + MIB // 2) == (free(disk), path.stat().st_size)
+
+
 def test_what_has_released_it_already_is_no_obstacle(disk, path):
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()

@@ -31,6 +31,10 @@ class CommitWatch:
         self.tried = self.committed = False
         return self
 
+    def note_rollback(self) -> None:
+        """Note that the COMMIT has certainly failed."""
+        self.tried = False
+
     def sortKey(self) -> str:  # the interface's name
         """Come before `~sqlalchemy`."""
         return "frepo:watch"

@@ -10,7 +10,7 @@ from sqlalchemy.pool import PoolResetState
 
 from frepo_core.errors import ConfigurationError
 
-from .sqlite.reserve import Reserve, lacks_space
+from .sqlite.reserve import LOANS, Reserve, lacks_space
 
 _DRIVERS = {
     "sqlite": "sqlite",
@@ -125,7 +125,7 @@ def _configure_sqlite(engine: Engine) -> None:
             reserve = Reserve.of(engine)
             if reserve is None or not lacks_space(error):
                 raise
-            with reserve.released():
+            with reserve.released(LOANS[0]):
                 _prepare(connection)
 
     @event.listens_for(engine, "begin")

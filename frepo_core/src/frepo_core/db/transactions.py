@@ -18,15 +18,15 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .commit_watch import CommitWatch
 from .engine import BUSY_SECONDS, public_url
-from .sqlite.reserve import Reserve, lacks_space
+from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
 from .sqlite.row_cache import RowCache
 
 Result = TypeVar("Result")
 
 ATTEMPTS = 10
 NO_ANSWER = "The database does not answer, try again later"
-RESERVE_ATTEMPTS = 3
 CHECKPOINT_SECONDS = 1
+FULL = "The database has no room left"
 _READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
 
 
@@ -93,7 +93,9 @@ class Database:
         """
         try:
             return self._write(work, watch)
-        except StorageFull:
+        except StorageFull as error:
+            if watch is not None and was_rolled_back(error.__cause__):
+                watch.note_rollback()
             if self._reserve is None or not may_use_reserve:
                 raise
         result = self._write_from_reserve(work, self._reserve, watch)
@@ -118,18 +120,13 @@ class Database:
     def _write_from_reserve(
         self, work: Callable[[Session], Result], reserve: Reserve, watch: CommitWatch | None
     ) -> Result:
-        """Write while the reserve is released. Another writer may take it back in between, so try again."""
-        for attempt in range(RESERVE_ATTEMPTS):
-            with reserve.released():
-                try:
-                    result = self._write(work, watch)
-                except StorageFull:
-                    if attempt + 1 == RESERVE_ATTEMPTS:
-                        raise
-                    continue
+        """Write while a part of the reserve is released. Others may take it, so try again, with more of it at last."""
+        for loan in LOANS:
+            with reserve.released(loan), contextlib.suppress(StorageFull):
+                result = self._write(work, watch)
                 self._checkpoint()
                 return result
-        raise AssertionError("the last attempt returns or raises")
+        raise StorageFull(FULL)
 
     def _checkpoint(self) -> None:
         """Empty SQLite's write-ahead log, which this write made larger, so that the reserve gets its space back."""
@@ -194,7 +191,7 @@ def _translated() -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
         if lacks_space(error):
-            raise StorageFull("The database has no room left") from error
+            raise StorageFull(FULL) from error
         raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else NO_ANSWER) from error
     except DBAPIError as error:
         if _is_read_only(error):
