@@ -141,12 +141,14 @@ def stopped(client, service, disk):
     return collection
 
 
+@pytest.mark.own_server  # stock waitress leaves the file -wal when it stops
 def test_a_service_that_starts_on_a_full_disk_deletes(client, service, stopped):
     service.start()
 
     assert 200 == delete(client, stopped, "v1")
 
 
+@pytest.mark.own_server
 @pytest.mark.usefixtures("stopped")
 def test_the_console_works_on_a_full_disk(service):
     assert "orphans" in service.frepo("storage:sweep")

@@ -26,9 +26,11 @@ def free_port() -> int:
 
 def _with_stock_server(ini: Path, folder: Path, address: str) -> Path:
     """Write a copy of the ini whose server is stock waitress; http_listen on pserve's command line is not for that."""
-    text = ini.read_text().replace("use = egg:frepo-server#waitress", "use = egg:waitress#main")
+    text = ini.read_text().replace("listen = %(http_listen)s", f"listen = {address}")
+    setting = "clear_untrusted_proxy_headers = false"
+    kept = "" if setting in text else f"\n{setting}"
     copy = folder / f"stock-{ini.name}"
-    copy.write_text(text.replace("listen = %(http_listen)s", f"listen = {address}"))
+    copy.write_text(text.replace("use = egg:frepo-server#waitress", f"use = egg:waitress#main{kept}"))
     return copy
 
 

@@ -29,8 +29,8 @@ def database(path, monkeypatch):
     engine.dispose()
 
 
-def write(transactions):
-    transactions.execute(text("CREATE TABLE IF NOT EXISTS a (b)"))
+def write(session):
+    session.execute(text("CREATE TABLE IF NOT EXISTS a (b)"))
 
 
 @pytest.fixture
@@ -62,4 +62,4 @@ def test_writers_that_queue_are_all_told_soon(database, lock):
 def test_a_lock_that_ends_in_time_is_waited_for(database, lock):
     threading.Timer(PATIENCE / 5, lock.rollback).start()
 
-    assert database.write(lambda session: transactions.execute(text("SELECT 1")).scalar()) == 1
+    assert database.write(lambda session: session.execute(text("SELECT 1")).scalar()) == 1
