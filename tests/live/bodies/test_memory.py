@@ -87,6 +87,7 @@ def test_a_form_and_base64_take_little_memory(start_service):
     assert peak_memory(service) < AT_MOST
 
 
+@pytest.mark.own_server  # stock waitress keeps some MB for each
 def test_many_slow_readers_take_little_memory(start_service):
     service = start_service()
     client = Client(service)

@@ -112,6 +112,7 @@ def test_those_who_drip_hold_no_worker_and_are_served_when_they_are_done(service
     assert statuses <= ({400} if where == "head" else {200, 202})  # an empty body is a refusal
 
 
+@pytest.mark.own_server  # stock waitress waits longer for readers
 @pytest.mark.parametrize("kind", ["sent by the server", "streamed by a worker"])
 def test_readers_who_stop_reading_are_given_up(service, client, kind):
     """Where a storage is remote, each of them has a worker."""
