@@ -25,3 +25,21 @@ def test_production_does_not_start_without_a_database_url(tmp_path):
     assert "Did you mean DATABASE_URL?" in done.stderr
     assert "Traceback" not in done.stderr
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
+
+
+def test_a_python_without_sqlite_is_a_clear_message(tmp_path):
+    (tmp_path / "_sqlite3.py").write_text("raise ModuleNotFoundError('No module named _sqlite3', name='_sqlite3')")
+    environment = {"PATH": os.environ["PATH"], "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db"}
+    done = subprocess.run(
+        [BIN / "pserve", str(ROOT / "development.ini")],
+        env={**environment, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert "built without SQLite" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert 0 != done.returncode

@@ -11,26 +11,27 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-# Imports are within the functions, as the console imports this package, too, and has to answer at once.
+# Imports are local, because the console imports this package, too, and must start fast.
 
 
 def main(global_config: dict[str, Any], **settings: str) -> object:
     """Build the WSGI application from the settings of an ini file (`paste.app_factory`).
 
-    What keeps the service from starting ends the program with what to change (`SystemExit`), without a traceback.
+    If the service cannot start, it raises `SystemExit` with a message that says what to change.
     """
-    with _kept():
+    with _frozen_garbage_collection():
         from frepo_core.errors import FrepoError
-        from frepo_core.services.container import assemble
-        from frepo_core.services.content.mime_detection import detect_type
-        from frepo_core.services.startup import make_ready
-        from frepo_core.web import make_app
 
         try:
+            from frepo_core.services.container import assemble
+            from frepo_core.services.content.mime_detection import detect_type
+            from frepo_core.services.startup import make_ready
+            from frepo_core.web import make_app
+
             services = assemble(settings)
             make_ready(services.database, services.settings)
             services.database.refill_reserve()
-            detect_type(b"")  # a libmagic that cannot be loaded is found now, not by the first upload
+            detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded
             return make_app(services)
         except FrepoError as error:
             raise SystemExit(f"frepo cannot start. {error.message}") from error
@@ -41,7 +42,8 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     for runner in entry_points(group="paste.server_runner", name="waitress"):
         if runner.dist and runner.dist.name != "frepo-core":
             log.warning(
-                "Write `use = egg:%s#waitress` in the ini; egg:frepo-core#waitress is its old name", runner.dist.name
+                "Change the ini file to `use = egg:%s#waitress`; egg:frepo-core#waitress is the old name",
+                runner.dist.name,
             )
             runner.load()(app, global_config, **settings)
             return
@@ -51,12 +53,12 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         file=sys.stderr,
         flush=True,
     )
-    os._exit(1)  # pserve takes `SystemExit` for an orderly end, and ends with 0
+    os._exit(1)  # pserve would exit with 0 after `SystemExit`
 
 
 @contextlib.contextmanager
-def _kept() -> Iterator[None]:
-    """Look for no garbage while the service is built, and once for all not in what it is made of, which stays."""
+def _frozen_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection during the start, and exclude the objects of the application from it afterwards."""
     gc.disable()
     try:
         yield

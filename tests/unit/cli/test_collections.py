@@ -120,6 +120,7 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
         (["-f", "a", "--min-retention", "soon"], "--min-retention: "),
         (["-f", "a", "--max-shrink-percent", "101"], "--max-shrink-percent: "),
         (["-f", "a", "--id", "1234"], "--id: custom_id_is_not_uuid_format"),
+        (["-f", "a", "--id", "1234"], "not a UUID of version 4"),
         (["-f", "a", "--id", ""], "--id: is empty"),
     ],
 )

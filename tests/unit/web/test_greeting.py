@@ -2,15 +2,27 @@ def test_the_root_greets_everyone(app):
     answer = app.get("/")
 
     assert "frepo" in answer.json["message"]
+    assert "/api/doc" == answer.json["documentation"]
 
 
-def test_a_protected_endpoint_wants_a_token(app):
+def test_a_browser_gets_a_page_that_links_to_the_documentation(app):
+    page = app.get("/", headers={"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
+
+    assert "text/html" == page.content_type
+    assert 200 == page.click("Documentation").status_int
+
+
+def test_a_client_that_accepts_everything_gets_json(app):
+    assert "application/json" == app.get("/", headers={"Accept": "*/*"}).content_type
+
+
+def test_a_protected_endpoint_requires_a_token(app):
     answer = app.get("/version", status=403)
 
     assert answer.json["error_code"] == 403
 
 
-def test_the_version_is_told_to_any_token(app, make_token):
+def test_any_token_can_read_the_version(app, make_token):
     answer = app.get("/version", params={"_token": make_token()})
 
     assert answer.json == "0.1.0"
@@ -27,7 +39,7 @@ def test_an_unknown_path_answers_json(app):
     }
 
 
-def test_a_wrong_method_names_the_right_ones(app):
+def test_a_wrong_method_is_answered_with_the_allowed_ones(app):
     answer = app.put("/version", status=405)
 
     assert answer.headers["Allow"] == "GET, HEAD"

@@ -13,8 +13,6 @@ def explain(error: Exception) -> str:
     """Return a message of one or more lines for an error of frepo, or for an unexpected exception."""
     if isinstance(error, FrepoError):
         return "\n".join([f"frepo: {error.message}", *(f"  {line}" for line in _details(error))])
-    if isinstance(error, ModuleNotFoundError) and error.name == "_sqlite3":
-        return "frepo: this Python was built without SQLite (_sqlite3). Use one that has it, e.g. that of your distribution"
     reason = " ".join(str(error).split()) or "no reason given"
     return (
         f"frepo: unexpected {type(error).__name__}: {reason}\n  Run it with --debug to get a traceback for a bug report"
@@ -29,6 +27,8 @@ def _details(error: FrepoError) -> Iterator[str]:
         yield f"{option(error.field)}: {error.text}{_context(error.context)}"
     elif isinstance(error, DatabaseUnavailableError) and error.__cause__:
         yield " ".join(str(getattr(error.__cause__, "orig", None) or error.__cause__).split())
+    if error.explanation:
+        yield error.explanation
 
 
 def option(field: str) -> str:

@@ -1,6 +1,5 @@
 """Makes the engine: one way to write each database's URL, and SQLite with its rough edges taken off."""
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,16 @@ from sqlalchemy.pool import PoolResetState
 
 from frepo_core.errors import ConfigurationError
 
-from .sqlite.reserve import LOANS, Reserve, lacks_space
+try:
+    import sqlite3
+
+    from .sqlite.reserve import LOANS, Reserve, lacks_space
+except ModuleNotFoundError as missing:
+    if missing.name != "_sqlite3":
+        raise
+    raise ConfigurationError(
+        "This Python was built without SQLite (_sqlite3). Use another one, for example that of your distribution."
+    ) from missing
 
 _DRIVERS = {
     "sqlite": "sqlite",

@@ -4,16 +4,25 @@ import functools
 from importlib.metadata import version
 
 from pydantic import Field, RootModel
+from pyramid.response import Response
 
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas.models import Query, Reply
 
+DOCUMENTATION = "/api/doc"
+_GREETING = "Hello, this is frepo. It stores files and versioned backups."
+_GREETING_PAGE = f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>frepo</title></head>
+<body><h1>frepo</h1><p>{_GREETING}</p><p><a href="{DOCUMENTATION}">Documentation of the API</a></p></body></html>
+"""
+
 
 class GreetingReply(Reply):
-    """The greeting of the service."""
+    """The greeting of the service, with the path of the API's documentation."""
 
     message: str
+    documentation: str
 
 
 class VersionReply(RootModel[str]):
@@ -49,9 +58,15 @@ class HealthReply(Reply):
     ident: list[str]
 
 
-def greet(request: FrepoRequest) -> Answer:
-    """Show a greeting."""
-    return Answer(body=GreetingReply(message="Hello, this is frepo. It stores files and versioned backups."))
+def greet(request: FrepoRequest) -> Answer | Response:
+    """Show a greeting: a page with a link for browsers (`Accept: text/html`), JSON for all others."""
+    offers = request.accept.acceptable_offers(["application/json", "text/html"])
+    if offers and offers[0][0] == "text/html":
+        page = Response(_GREETING_PAGE)  # text/html
+        page.headers.update({"Vary": "Accept", "Content-Security-Policy": "default-src 'none'"})
+        return page
+    body = GreetingReply(message=_GREETING, documentation=DOCUMENTATION)
+    return Answer(body=body, headers={"Vary": "Accept"})
 
 
 def show_version(request: FrepoRequest) -> Answer:

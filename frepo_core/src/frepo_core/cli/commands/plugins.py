@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cliff.lister import Lister
 
-from .ini_file import find_ini, is_chosen, read_ini
+from ..ini_file import find_ini, is_chosen, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginRegistry
