@@ -4,6 +4,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from frepo_core.plugins import StorageUnavailable as Unavailable
 from .linking import link, unnamed_file
 from .settings import LocalSettings
 
+_BLOB_FOLDER = re.compile("[0-9a-f]{2}")  # the first part of each key that frepo makes
 ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
@@ -117,7 +119,7 @@ class LocalStorage(StorageBackend):
         """Walk the root, a folder at a time; what is still being written is no blob."""
         self._require_root()
         with _translated(str(self._root)):
-            for folder, folders, names in os.walk(self._root, onerror=_unless_absent):
+            for folder, folders, names in os.walk(self._root, onerror=self._folder_failed):
                 for name in folders:
                     self._is_skipped_link(Path(folder, name))  # a link is not walked into, but may be refused
                 for name in sorted(names):
@@ -132,7 +134,7 @@ class LocalStorage(StorageBackend):
         removed = 0
         self._require_root()
         with _translated(str(self._root)):
-            for folder, _, names in os.walk(self._root, onerror=_unless_absent):
+            for folder, _, names in os.walk(self._root, onerror=self._folder_failed):
                 for partial in (Path(folder, name) for name in names if name.startswith(PARTIAL)):
                     if not is_partial_path(partial.relative_to(self._root).as_posix()):
                         continue
@@ -179,6 +181,16 @@ class LocalStorage(StorageBackend):
         except OSError as error:
             raise Unavailable(f"The root of the local storage is not there: {error}") from error
 
+    def _folder_failed(self, error: OSError) -> None:
+        """Pass over a folder that was deleted meanwhile, and one of others that may not be read, such as `lost+found`.
+
+        A folder of blobs that cannot be read must not look like an empty one.
+        """
+        folder = Path(error.filename).relative_to(self._root).parts[:1]
+        is_of_others = folder and not _BLOB_FOLDER.fullmatch(folder[0])
+        if not isinstance(error, FileNotFoundError) and not (is_of_others and isinstance(error, PermissionError)):
+            raise error
+
     def _is_skipped_link(self, path: Path) -> bool:
         if not path.is_symlink():
             return False
@@ -220,12 +232,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _unless_absent(error: OSError) -> None:
-    """Let a walk pass what is gone; a folder that cannot be read must not look like an empty one."""
-    if not isinstance(error, FileNotFoundError):
-        raise error
 
 
 def _describe(key: str, status: os.stat_result) -> BlobStat:

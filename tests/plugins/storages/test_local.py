@@ -3,6 +3,7 @@
 import os
 import resource
 import stat
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -205,6 +206,42 @@ def test_a_folder_that_vanishes_while_it_is_walked_is_passed_over(tmp_path, monk
     calls = {"list": lambda: [stat.key for stat in backend.list()], "tidy": lambda: backend.tidy(datetime.now(UTC))}
 
     assert {"list": ["cd/stays"], "tidy": 0}[walk] == calls[walk]()
+
+
+@pytest.fixture
+def as_nobody():
+    """A folder that a process without privileges can read; this process becomes one."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        user = os.geteuid()
+
+        def become_nobody() -> None:
+            if user == 0:
+                os.seteuid(65534)
+
+        yield Path(folder), become_nobody
+        os.seteuid(user)
+
+
+def test_a_folder_of_others_that_may_not_be_read_is_passed_over(as_nobody):
+    """Each ext4 disk has the folder `lost+found`, which is root's."""
+    root, become_nobody = as_nobody
+    (root / "ab").mkdir()
+    (root / "ab" / "blob").write_bytes(b"x")
+    (root / "lost+found").mkdir(mode=0o000)
+    become_nobody()
+
+    assert ["ab/blob"] == [found.key for found in storage(root).list()]
+    assert 0 == storage(root).tidy(datetime.now(UTC))
+
+
+def test_a_folder_of_blobs_that_may_not_be_read_is_not_an_empty_one(as_nobody):
+    root, become_nobody = as_nobody
+    (root / "ab").mkdir(mode=0o000)
+    become_nobody()
+
+    with pytest.raises(StorageUnavailable, match="Permission denied"):
+        list(storage(root).list())
 
 
 def test_tidying_up_deletes_only_what_this_storage_left(tmp_path):
