@@ -1,4 +1,4 @@
-"""Runs a WSGI application under waitress, prepared for large request bodies."""
+"""A WSGI server for large request bodies, based on waitress."""
 
 from .runner import serve
 

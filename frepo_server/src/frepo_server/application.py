@@ -1,4 +1,4 @@
-"""What the server asks of the application, beyond WSGI. Nothing here is needed: any WSGI application can be served."""
+"""The optional interface between server and application, in addition to WSGI: the attribute `server_hooks`."""
 
 from typing import Any, Protocol, cast
 
@@ -6,13 +6,13 @@ ATTRIBUTE = "server_hooks"
 
 
 class Buffer(Protocol):
-    """Collects a request body."""
+    """A buffer for a request body."""
 
     def append(self, data: bytes) -> None:
-        """Add the next bytes. Raises `OSError` if the disk does not take them."""
+        """Append bytes. Raises `OSError` if they cannot be written."""
 
     def getfile(self) -> Any:
-        """Return the body as a file, at its start; it becomes `wsgi.input`."""
+        """Return the body as a file at its start, for `wsgi.input`."""
 
     def close(self) -> None:
         """Delete the body."""
@@ -21,11 +21,11 @@ class Buffer(Protocol):
 
 
 class Decision(Protocol):
-    """What the application decides about a request without its body."""
+    """The application's decision about a request before its body arrives."""
 
     @property
     def refusal(self) -> tuple[str, list[tuple[str, str]], bytes] | None:
-        """Status, headers and body of the answer if the request is refused; else None."""
+        """Status, headers and body of the answer if the request is refused, else None."""
 
     @property
     def needs_body(self) -> bool:
@@ -33,36 +33,36 @@ class Decision(Protocol):
 
     @property
     def max_body(self) -> int | None:
-        """How many bytes the body may have, None for any number. The application is asked again about a longer one."""
+        """The maximum size of the body in bytes, None for no maximum. If it is exceeded, `decide` is called again."""
 
 
 class ServerHooks(Protocol):
-    """The attribute `server_hooks` of an application: how it would like to be served."""
+    """The attribute `server_hooks` of an application."""
 
     @property
     def stop_seconds(self) -> float:
-        """How long requests may go on after SIGTERM, in seconds."""
+        """How long requests may continue after SIGTERM, in seconds."""
 
     def new_buffer(self, memory: int) -> Buffer:
-        """Return an empty buffer for a body that keeps at most `memory` bytes in memory."""
+        """Return an empty buffer that keeps at most `memory` bytes in memory."""
 
     def decide(self, environ: dict[str, Any]) -> Decision:
-        """Decide about a request whose body has not arrived; `wsgi.input` is empty.
+        """Decide about a request before its body arrives; `wsgi.input` is empty. It must not change anything.
 
-        It is called for chunked bodies, bodies over 1 MiB and `Expect: 100-continue`, in a worker. Nothing may be changed. `CONTENT_LENGTH` is how long the
-        body is announced to be; of a longer one than was allowed, it is how much has arrived. The application is then called as usual with the body,
-        with `frepo.decided` set in its environment.
+        A worker calls it for chunked bodies, bodies over 1 MiB and `Expect: 100-continue`. `CONTENT_LENGTH` is the
+        announced size of the body or, if the body exceeds `max_body`, the size that has arrived. Later, the application
+        is called with the body, and `frepo.decided` is true in the environment.
         """
 
     def body_lost(self, error: OSError) -> Exception:
-        """Return what reading a body raises if the disk did not take the body."""
+        """Return the exception for reading a body that could not be written."""
 
     def close(self) -> None:
-        """Release what the application holds; the process ends."""
+        """Release the application's resources at the end of the process."""
 
 
 def hooks_of(application: object) -> ServerHooks | None:
-    """Return the hooks of the application, or of the one that it wraps as `application` or `app`."""
+    """Return the hooks of the application, or of the application in its attribute `application` or `app`."""
     while application is not None:
         if hooks := getattr(application, ATTRIBUTE, None):
             return cast(ServerHooks, hooks)

@@ -1,4 +1,4 @@
-"""Takes request bodies in. A full disk must not end the thread that reads every connection."""
+"""Buffers request bodies. A full disk must not end the thread that reads all connections."""
 
 from typing import Any, NoReturn
 
@@ -6,9 +6,9 @@ from .application import Buffer, ServerHooks
 
 
 class BodySpool:
-    """A buffer whose write errors are raised by whoever reads the body, in place of whoever writes it.
+    """A buffer that raises errors of writing when the body is read.
 
-    The thread that receives bodies cannot answer a request. After an error it drops the rest of the body.
+    The thread that receives bodies cannot answer requests. After an error, it discards the rest of the body.
     """
 
     def __init__(self, buffer: Buffer, hooks: ServerHooks | None) -> None:
@@ -17,7 +17,7 @@ class BodySpool:
         self._error: OSError | None = None
 
     def append(self, data: bytes) -> None:
-        """Add the next bytes, unless earlier ones are lost."""
+        """Append bytes, unless writing has failed before."""
         if self._error is None:
             try:
                 self._buffer.append(data)
@@ -39,7 +39,7 @@ class BodySpool:
 
 
 class FailedBody:
-    """Stands for a body that the disk did not take. Reading it raises the error."""
+    """A body that could not be written. Reading it raises the error."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""waitress' connections, changed: errors are JSON, large pieces are not copied, and bodies go to the application's buffers."""
+"""Connections: errors as JSON, large parts of answers without a copy, bodies in the application's buffers."""
 
 import json
 import time
@@ -11,25 +11,25 @@ from waitress.task import ErrorTask
 from .application import ServerHooks
 from .body_spool import BodySpool
 from .chunked_receiver import BoundedChunkedReceiver
-from .early_response import AskingChannel, EarlyAnswer
+from .early_response import EarlyResponse, EarlyResponseChannel
 from .request_head import MAX_HEAD
 from .request_parser import RequestParser
 from .task_dispatcher import TaskDispatcher
 
-HEAD_PIECE = 16 << 10
-BODY_PIECE = 64 << 10
+HEAD_BYTES = 16 << 10
+BODY_BYTES = 64 << 10
 SEND_BYTES = 512 << 10
-LARGE_PIECE = 64 << 10
-IN_MEMORY = 512 << 10
+LARGE_BYTES = 64 << 10
+MAX_QUEUED_BYTES = 512 << 10
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
-    """Writes answers to what is no whole request: its head cannot be read or is too large, its body is not wanted."""
+    """Answers a request that waitress cannot parse, or that the application refused before its body arrived."""
 
     def execute(self) -> None:
-        """Write the answer, and close the connection: where the next request starts is not known."""
+        """Write the answer, and close the connection: the start of the next request is unknown."""
         error = self.request.error
-        if isinstance(error, EarlyAnswer):
+        if isinstance(error, EarlyResponse):
             self._write(error.status, error.headers, error.body)
             return
         status = f"{error.reason}: {error.body}"
@@ -39,40 +39,42 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
 
     def _write(self, status: str, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status = status
-        self.request.headers.pop("CONNECTION", None)  # HTTP/1.0 may ask for keep-alive, and would be told both
+        self.request.headers.pop(
+            "CONNECTION", None
+        )  # with HTTP/1.0 and keep-alive, waitress would send two Connection headers
         self.response_headers.extend(headers)
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
 
 
-class Piece(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
-    """A large piece of an answer, sent from where it is. By itself waitress copies it twice, and some into files."""
+class MemoryBuffer(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
+    """A large part of an answer, sent without a copy. waitress alone copies it twice, and may write it to a file."""
 
     def __init__(self, data: bytes) -> None:
-        self._left = memoryview(data)
+        self._remaining = memoryview(data)
 
     def __len__(self) -> int:
-        return len(self._left)
+        return len(self._remaining)
 
     def get(self, size: int, skip: bool = False) -> memoryview:
-        """Return what comes next, at most `size` bytes."""
-        return self._left[:size]
+        """Return at most `size` bytes."""
+        return self._remaining[:size]
 
     def skip(self, size: int, allow_prune: int = 0) -> None:
-        """Pass over what was sent."""
-        self._left = self._left[size:]
+        """Skip bytes that were sent."""
+        self._remaining = self._remaining[size:]
 
     def close(self) -> None:
-        """Let go of the bytes."""
-        self._left = memoryview(b"")
+        """Release the bytes."""
+        self._remaining = memoryview(b"")
 
 
-class Channel(AskingChannel):
-    """A connection whose errors are JSON, that sends in pieces of 512 KiB, and knows when it last did.
+class Channel(EarlyResponseChannel):
+    """A connection that answers errors as JSON, sends at most 512 KiB at once, and uses the monotonic clock.
 
-    By itself waitress reads as much as the kernel's buffer takes, megabytes on a fast network, and the heap
-    of each thread keeps room for that. Its times are those of the host's clock, which may be set.
+    waitress alone sends as much as the kernel's buffer takes, megabytes on a fast network, and each thread's heap grows
+    to that size. Its times are those of the host's clock, which may be changed.
     """
 
     error_task_class = JsonErrorTask
@@ -83,34 +85,34 @@ class Channel(AskingChannel):
         self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
 
     def received(self, data: bytes) -> bool:
-        """Take in what was read, in pieces: for each request in it, waitress copies all that follows."""
-        position, is_taken = 0, True
-        while position < len(data) and is_taken:
-            size = self._piece_size()
-            is_taken = super().received(data[position : position + size])
+        """Process received bytes in small parts: for each request in them, waitress copies all bytes that follow."""
+        position, is_accepted = 0, True
+        while position < len(data) and is_accepted:
+            size = self._next_size()
+            is_accepted = super().received(data[position : position + size])
             position += size
-        return is_taken
+        return is_accepted
 
-    def _piece_size(self) -> int:
+    def _next_size(self) -> int:
         if self.request is None or not self.request.headers_finished:
-            return HEAD_PIECE
-        return max(getattr(self.request.body_rcv, "remain", 0), BODY_PIECE)
+            return HEAD_BYTES
+        return max(getattr(self.request.body_rcv, "remain", 0), BODY_BYTES)
 
     def write_soon(self, data: Any) -> int:
-        """Take in what is to be sent. A client that had nothing to take until now was not silent."""
+        """Queue bytes of an answer. If nothing was queued, the client's idle time starts now."""
         if not self.total_outbufs_len:
             self._last_activity = time.monotonic()
-        if isinstance(data, bytes) and len(data) >= LARGE_PIECE and self.total_outbufs_len < IN_MEMORY:
-            data = Piece(data)
+        if isinstance(data, bytes) and len(data) >= LARGE_BYTES and self.total_outbufs_len < MAX_QUEUED_BYTES:
+            data = MemoryBuffer(data)
         return int(super().write_soon(data))
 
     @property
     def last_activity(self) -> float:
-        """When bytes were last moved, as `time.monotonic` counts."""
+        """The time of the last transfer, by `time.monotonic`."""
         return self._last_activity
 
     @last_activity.setter
-    def last_activity(self, by_the_hosts_clock: float) -> None:
+    def last_activity(self, ignored: float) -> None:
         self._last_activity = time.monotonic()
 
 
@@ -118,7 +120,7 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
     """Return waitress' server for the application, with one listener for each address."""
 
     class Parser(RequestParser):
-        """Collects bodies in the application's buffers."""
+        """Parses requests, with the application's buffers for bodies."""
 
         def parse_header(self, header_plus: bytes) -> None:
             super().parse_header(header_plus)
@@ -132,7 +134,7 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
                 self.body_rcv.buf = spool
 
     class SpoolingChannel(Channel):
-        """Reads its requests so."""
+        """A connection that uses this parser."""
 
         parser_class = Parser
 

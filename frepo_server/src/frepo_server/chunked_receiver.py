@@ -1,4 +1,4 @@
-"""Reads chunked bodies in time and memory that do not depend on how they are cut."""
+"""Reads chunked bodies in linear time and bounded memory, whatever the size of the chunks."""
 
 from typing import Any
 
@@ -11,29 +11,29 @@ MAX_TRAILER = 64 << 10
 
 
 class BoundedChunkedReceiver(ChunkedReceiver):  # type: ignore[misc]  # waitress has no types
-    """Chunks (RFC 9112, 7.1) as waitress reads them, given to it a piece at a time.
+    """Passes a chunked body (RFC 9112, 7.1) to waitress in small parts.
 
-    By itself waitress copies all that has arrived once for each chunk in it, and keeps the line before a chunk and
-    the trailer however long they get. All this happens in the one thread that reads every connection.
+    waitress alone copies all received bytes for each chunk in them, and does not limit the line before a chunk and the
+    trailer. This happens in the thread that reads all connections.
     """
 
     buf: Any
 
     def received(self, data: bytes) -> int:
-        """Take in what the client sent; return how many bytes of it belong to the body.
+        """Process received bytes; return how many of them belong to the body.
 
-        What chunks hold that arrived together is written at once.
+        The contents of all chunks in them are written at once.
         """
         pieces: list[bytes] = []
         spool, self.buf = self.buf, pieces
         try:
-            return self._take_apart(data)
+            return self._receive_pieces(data)
         finally:
             self.buf = spool
             if pieces:
                 spool.append(b"".join(pieces))
 
-    def _take_apart(self, data: bytes) -> int:
+    def _receive_pieces(self, data: bytes) -> int:
         position = 0
         while position < len(data) and not self.completed:
             position += super().received(data[position : position + max(self.chunk_remainder, PIECE)])

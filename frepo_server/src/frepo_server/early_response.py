@@ -1,4 +1,4 @@
-"""Asks the application about a request before its body arrives: a refused body need not be sent, or kept."""
+"""Asks the application for a decision before a large body arrives, so that refused bodies are not received."""
 
 import contextlib
 import copy
@@ -15,49 +15,49 @@ from waitress.task import WSGITask
 
 from .application import Decision, ServerHooks
 
-# A body up to this size is taken in without asking, in bytes.
-UNASKED = 1 << 20
-WITHOUT_BODY = frozenset({"GET", "HEAD"})
+# Bodies up to this size, in bytes, are received without a decision.
+MAX_UNDECIDED_BODY = 1 << 20
+METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlyAnswer:
-    """What the application answers without the body; a refusal."""
+class EarlyResponse:
+    """The application's answer to a refused request."""
 
     status: str
     headers: list[tuple[str, str]]
     body: bytes
 
 
-class DecidedTask(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """Tells the application whether it was asked about this request before."""
+class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
+    """Tells the application whether it has decided about this request (`frepo.decided`)."""
 
     def get_environment(self) -> dict[str, Any]:
-        """Return WSGI's environment."""
+        """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
         environ["frepo.decided"] = getattr(self.request, "is_decided", False)
         return environ
 
 
-class Question:
-    """A task for a worker: the application decides about a request without its body.
+class DecisionTask:
+    """A task for a worker: ask the application for its decision.
 
-    It is asked again when the body has become longer than it allowed. `length` is then what has arrived so far.
+    If the body exceeds the allowed size, the application is asked again. `length` is then the number of received bytes.
     """
 
-    def __init__(self, channel: "AskingChannel", request: HTTPRequestParser, length: int | None = None) -> None:
+    def __init__(self, channel: "EarlyResponseChannel", request: HTTPRequestParser, length: int | None = None) -> None:
         self._channel, self._request, self._length = channel, request, length
 
     def service(self) -> None:
-        """Hand the decision to the channel."""
+        """Pass the decision to the channel."""
         decision = None
         try:
             decision = self._ask()
         finally:
-            self._channel.decided(self._request, decision)
+            self._channel.handle_decision(self._request, decision)
 
     def cancel(self) -> None:
-        """Leave it open: the process ends."""
+        """Do nothing: the process ends."""
 
     def _ask(self) -> Decision:
         request = copy.copy(self._request)
@@ -69,24 +69,25 @@ class Question:
         return hooks.decide(environ)
 
 
-class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-    """A connection that asks about each large body. It drops the rest of a body that is not wanted as it arrives.
+class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+    """A connection that gets a decision about each large body. It receives and discards the rest of a refused body.
 
-    Closing while the client still sends would reset the connection, and the client might never see the answer.
+    Closing the connection while the client still sends would reset it, and the client might not get the answer
+    (RFC 9112, 9.6).
     """
 
-    task_class = DecidedTask
+    task_class = ApplicationTask
     hooks: Any = None
     close_when_flushed: bool
     request: Any
-    is_answered = True
-    is_forgetting = False
-    forgets_since: float | None = None
-    forgotten_bytes = 0
-    _asked: Any = None
-    _max_body: int | None = UNASKED
-    _drops_rest = False
-    _client_has_ended = False
+    is_decision_pending = False
+    is_discarding = False
+    discards_since: float | None = None
+    discarded_bytes = 0
+    _asked_request: Any = None
+    _max_body: int | None = MAX_UNDECIDED_BODY
+    _ignores_input = False
+    _is_half_closed = False
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -94,12 +95,12 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         self._reader = threading.get_ident()
 
     def received(self, data: bytes) -> bool:
-        """Take in what was read; the rest of a dropped body is not the next request."""
+        """Process received bytes, unless they are the rest of a refused body."""
         with self.requests_lock:
-            return not self._drops_rest and bool(super().received(data))
+            return not self._ignores_input and bool(super().received(data))
 
     def handle_read(self) -> None:
-        """Read; ask when the head of a request has arrived."""
+        """Read from the socket. Ask for a decision when the head of a request has arrived."""
         try:
             data = self.socket.recv(self.adj.recv_bytes)
         except BlockingIOError:
@@ -107,124 +108,127 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         except OSError:
             self.handle_close()
             return
-        if self.is_forgetting:
+        if self.is_discarding:
             self.last_activity = time.monotonic()
-            self.forgotten_bytes += len(data)
+            self.discarded_bytes += len(data)
             if not data:
                 self.handle_close()
         elif data:
             self.last_activity = time.monotonic()
             self.received(data)
-            self._look_at_body()
+            self._check_body()
         else:
-            self._end_of_client()
+            self._handle_end_of_input()
 
-    def _end_of_client(self) -> None:
-        """Answer what has arrived. The client may have closed its sending side only (RFC 9293, 3.6)."""
+    def _handle_end_of_input(self) -> None:
+        """Finish the answers. The client may have closed only its sending side (RFC 9293, 3.6)."""
         with self.requests_lock:
             if self.request is not None:
                 self.request.close()
                 self.request = None
-            self._client_has_ended = True
+            self._is_half_closed = True
             if self.requests:
-                return  # `service` closes after the last answer
+                return  # `service` closes the connection after the last answer
             if self.total_outbufs_len:
                 self.close_when_flushed = True
                 return
         self.handle_close()
 
-    def _look_at_body(self) -> None:
-        """Ask about the body of the request that is arriving, if it has to be asked about."""
+    def _check_body(self) -> None:
+        """Ask for a decision about the body of the current request, if it needs one."""
         with self.requests_lock:
             request = self.request
             if request is None or self.requests or not _is_arriving(request) or self.hooks is None:
                 return
-            if request.command in WITHOUT_BODY:
+            if request.command in METHODS_WITHOUT_BODY:
                 self._serve_without_body(request)
-            elif self._asked is not request:
-                if request.chunked or request.expect_continue or request.content_length > UNASKED:
+            elif self._asked_request is not request:
+                if request.chunked or request.expect_continue or request.content_length > MAX_UNDECIDED_BODY:
                     self._ask(request)
-            elif self.is_answered and self._is_too_long(request):
+            elif not self.is_decision_pending and self._is_too_long(request):
                 self._ask(request, len(request.body_rcv))
 
     def _is_too_long(self, request: Any) -> bool:
         return self._max_body is not None and len(request.body_rcv) > self._max_body
 
     def send_continue(self) -> None:
-        """Tell the client to send the body, once the application has decided about it (RFC 9110, 10.1.1)."""
+        """Send `100 Continue`, once the application has allowed the body (RFC 9110, 10.1.1)."""
         request = self.request
-        if request.completed:  # it has no body, or is broken: the application is not for it, or not yet
+        if request.completed:  # it has no body, or could not be parsed
             return
-        if self.hooks is None or (self._asked is request and self.is_answered):
+        if self.hooks is None or (self._asked_request is request and not self.is_decision_pending):
             super().send_continue()
-        elif self._asked is not request and request.command not in WITHOUT_BODY:
+        elif self._asked_request is not request and request.command not in METHODS_WITHOUT_BODY:
             self._ask(request)
 
     def _ask(self, request: HTTPRequestParser, length: int | None = None) -> None:
-        self._asked, self.is_answered = request, False
-        self.server.task_dispatcher.add_task(Question(self, request, length))
+        self._asked_request, self.is_decision_pending = request, True
+        self.server.task_dispatcher.add_task(DecisionTask(self, request, length))
 
-    def decided(self, request: HTTPRequestParser, decision: Decision | None) -> None:
-        """Go on with the request as decided, in a worker. Without a decision the connection is closed."""
+    def handle_decision(self, request: HTTPRequestParser, decision: Decision | None) -> None:
+        """Apply the decision, in a worker. Without a decision, the connection is closed."""
         with self.requests_lock:
-            self.is_answered = True
+            self.is_decision_pending = False
             if self.request is request:
-                self._follow(request, decision)
+                self._apply_decision(request, decision)
         self.server.pull_trigger()
 
-    def _follow(self, request: Any, decision: Decision | None) -> None:
+    def _apply_decision(self, request: Any, decision: Decision | None) -> None:
         if decision is None:
             self.will_close = True
         elif decision.refusal:
             status, headers, body = decision.refusal
-            request.error = EarlyAnswer(status=status, headers=headers, body=body)
+            request.error = EarlyResponse(status=status, headers=headers, body=body)
             self._serve_now(request)
         elif not decision.needs_body:
             self._serve_without_body(request)
         else:
             request.is_decided = True
             self._max_body = decision.max_body
-            self._welcome(request)
+            self._invite_body(request)
 
-    def _welcome(self, request: HTTPRequestParser) -> None:
-        # With the lock, no other thread closes the connection, or sends the same bytes, meanwhile.
-        with self.outbuf_lock, contextlib.suppress(OSError):  # the client is gone; who reads will see it
+    def _invite_body(self, request: HTTPRequestParser) -> None:
+        # The lock keeps other threads from closing the connection, and from sending the same bytes.
+        with (
+            self.outbuf_lock,
+            contextlib.suppress(OSError),
+        ):  # the client has closed the connection; the next read handles it
             if self.connected and request.expect_continue and not self.sent_continue:
                 self.send_continue()
 
     def _serve_without_body(self, request: Any) -> None:
-        """Serve the request as if it had no body."""
+        """Serve the request without its body."""
         request.close()
         request.body_rcv = None
         request.headers.pop("CONTENT_LENGTH", None)
         self._serve_now(request)
 
     def _serve_now(self, request: Any) -> None:
-        """Serve the request although its body has not arrived; the connection ends with the answer."""
+        """Serve the request before its body has arrived. The connection is closed after the answer."""
         request.completed, request.expect_continue = True, False
         request.headers["CONNECTION"] = "close"
-        self.request, self._drops_rest = None, True
+        self.request, self._ignores_input = None, True
         self.requests.append(request)
         if len(self.requests) == 1:
             self.server.add_task(self)
 
     def service(self) -> None:
-        """Serve a request; then look at the next one, whose body may have waited for this."""
+        """Serve a request, then check the body of the next one, which had to wait."""
         super().service()
         with self.requests_lock:
             if self.requests:
                 return
-            if self._client_has_ended:
+            if self._is_half_closed:
                 self.close_when_flushed = True
             else:
-                self._look_at_body()
+                self._check_body()
         self.server.pull_trigger()
 
     def readable(self) -> bool:
-        """Tell whether to read: not beyond what may be kept until the application has decided."""
-        if self.is_forgetting:
+        """Return whether to read. Before a decision, at most `MAX_UNDECIDED_BODY` bytes of a body are kept."""
+        if self.is_discarding:
             return True
-        if self._drops_rest or self._client_has_ended or self._waits_for_decision():
+        if self._ignores_input or self._is_half_closed or self._waits_for_decision():
             return False
         return bool(super().readable())
 
@@ -232,37 +236,38 @@ class AskingChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         request = self.request
         if self.hooks is None or request is None or request.body_rcv is None:
             return False
-        is_decided = self._asked is request and self.is_answered
-        return len(request.body_rcv) > UNASKED and not is_decided
+        is_decided = self._asked_request is request and not self.is_decision_pending
+        return len(request.body_rcv) > MAX_UNDECIDED_BODY and not is_decided
 
     def handle_write(self) -> None:
-        """Send; while the rest of a body arrives, the end of the answer is not the end of the connection."""
-        if not self._drops_rest:
+        """Send the answer. If the rest of a refused body still arrives, keep the connection open after it."""
+        if not self._ignores_input:
             super().handle_write()
             return
         self._flush_exception(self._flush_some_if_lockable if self.requests else self._flush_some)
         if self.connected and self.close_when_flushed and not self.total_outbufs_len:
-            self.close_when_flushed, self.is_forgetting = False, True
+            self.close_when_flushed, self.is_discarding = False, True
             with contextlib.suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
         if self.will_close:
             self.handle_close()
 
     def _flush_some(self, do_close: bool = True) -> bool:
-        """Send what there is; `100 Continue` comes from a worker while waitress takes none to be at it.
+        """Send queued bytes. A lock is needed: a worker may send `100 Continue` at the same time.
 
-        A worker never closes: the next connection would get the number of this one, and what was seen of it.
+        Only the reading thread closes the connection. If a worker did, the next connection could get the same file
+        descriptor, and the reading thread would apply this connection's events to it.
         """
         with self.outbuf_lock:
             return bool(super()._flush_some(do_close and threading.get_ident() == self._reader))
 
     def handle_close(self) -> None:
-        """Close the connection, and delete a body that will never be whole."""
+        """Close the connection, and delete an incomplete body."""
         super().handle_close()
         if self.request is not None:
             self.request.close()
 
 
 def _is_arriving(request: HTTPRequestParser) -> bool:
-    """Tell whether the head is there, and the end of the body is not."""
+    """Return whether the head has arrived, and the body is incomplete."""
     return bool(request.headers_finished and not request.completed and not request.error)

@@ -1,4 +1,4 @@
-"""Closes connections that are too slow or idle, so that nobody keeps a thread or a descriptor without using it."""
+"""Closes slow and idle connections, so that they do not occupy threads and file descriptors."""
 
 import math
 import time
@@ -7,26 +7,26 @@ from typing import Any, Self
 
 from waitress.server import BaseWSGIServer
 
-from .early_response import AskingChannel
+from .early_response import EarlyResponseChannel
 
 CHECK_SECONDS = 5.0
-# Above the first part of the limit connections are closed, down to the second part, idle ones first.
-MANY, ENOUGH = 0.9, 0.7
-FREE_SECONDS = 0.25
+# Above the first share of the connection limit, connections are closed down to the second share, idle ones first.
+HIGH_SHARE, LOW_SHARE = 0.9, 0.7
+CLOSE_INTERVAL = 0.25
 MIN_IDLE_SECONDS = 1.0
 MIN_HEAD_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timeouts:
-    """Limits for slow clients, in seconds and bytes a second."""
+    """Limits for slow clients, in seconds and bytes per second."""
 
     head_timeout: float = 30.0
     body_min_rate: float = 500.0
 
     @classmethod
-    def take(cls, settings: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
-        """Return the timeouts in the settings of the server, and the other settings. Raises `ValueError`."""
+    def from_settings(cls, settings: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """Return the timeouts in the server's settings, and the remaining settings. Raises `ValueError`."""
         names = [each.name for each in fields(cls)]
         values = {name: _positive(name, settings[name]) for name in names if name in settings}
         return cls(**values), {name: value for name, value in settings.items() if name not in names}
@@ -43,61 +43,63 @@ def _positive(name: str, text: Any) -> float:
 
 
 class IdleTimeout:
-    """Checks the connections now and then, in place of waitress.
+    """Checks the connections regularly, instead of waitress.
 
-    waitress goes by the host's clock, which may be set back, and waits for ever for clients that stop reading.
+    waitress uses the host's clock, which may be set back, and waits forever for clients that stop reading.
     """
 
     def __init__(self, server: Any, sockets: dict[int, Any], timeouts: Timeouts | None = None) -> None:
         self._sockets, self._timeouts = sockets, timeouts or Timeouts()
         self._interval, self._silence = min(server.adj.cleanup_interval, CHECK_SECONDS), server.adj.channel_timeout
         self._limit = server.adj.connection_limit
-        self._next_check = self._next_free = time.monotonic()
+        self._next_check = self._next_close = time.monotonic()
         for listener in sockets.values():
             if isinstance(listener, BaseWSGIServer):
-                listener.next_channel_cleanup = math.inf  # its own check
+                listener.next_channel_cleanup = math.inf  # disables waitress' check
 
     def check(self) -> None:
-        """Close the connections that are silent or too slow, unless their answer is being made.
+        """Close connections that are idle or too slow, unless the application works on their request.
 
-        A head has `head_timeout`. A body has `channel_timeout`, and a second more for each `body_min_rate` bytes.
+        A head has `head_timeout`. A body has `channel_timeout`, and a second more per `body_min_rate` bytes received.
         """
         now = time.monotonic()
-        if len(self._sockets) > MANY * self._limit and now >= self._next_free:
-            self._next_free = now + FREE_SECONDS
-            self._free(now, len(self._sockets) - math.floor(ENOUGH * self._limit))
+        if len(self._sockets) > HIGH_SHARE * self._limit and now >= self._next_close:
+            self._next_close = now + CLOSE_INTERVAL
+            self._close_waiting(now, len(self._sockets) - math.floor(LOW_SHARE * self._limit))
         if now >= self._next_check:
             self._next_check = now + self._interval
             for channel in self._channels():
-                if self._is_silent(channel, now) or self._is_slow(channel, now):
-                    channel.handle_close()  # `will_close` would wait until the client reads
+                if self._is_idle(channel, now) or self._is_slow(channel, now):
+                    channel.handle_close()  # with `will_close`, waitress would wait until the client reads
 
-    def _channels(self) -> list[AskingChannel]:
-        return [each for each in self._sockets.values() if isinstance(each, AskingChannel)]
+    def _channels(self) -> list[EarlyResponseChannel]:
+        return [each for each in self._sockets.values() if isinstance(each, EarlyResponseChannel)]
 
-    def _is_silent(self, channel: AskingChannel, now: float) -> bool:
-        is_clients_turn = (channel.is_answered and not channel.requests) or channel.total_outbufs_len
-        return bool(is_clients_turn and channel.last_activity < now - self._silence)
+    def _is_idle(self, channel: EarlyResponseChannel, now: float) -> bool:
+        waits_for_client = (not channel.is_decision_pending and not channel.requests) or channel.total_outbufs_len
+        return bool(waits_for_client and channel.last_activity < now - self._silence)
 
-    def _is_slow(self, channel: AskingChannel, now: float) -> bool:
+    def _is_slow(self, channel: EarlyResponseChannel, now: float) -> bool:
         request, limits = channel.request, self._timeouts
-        if channel.is_forgetting:
-            channel.forgets_since = channel.forgets_since or now
-            return now > channel.forgets_since + limits.head_timeout + channel.forgotten_bytes / limits.body_min_rate
+        if channel.is_discarding:
+            channel.discards_since = channel.discards_since or now
+            return now > channel.discards_since + limits.head_timeout + channel.discarded_bytes / limits.body_min_rate
         if request is None:
             return False
-        if channel.requests or channel.total_outbufs_len or not channel.is_answered:
-            request.began, request.received_bytes = now, 0  # the client waits for the service
+        if channel.requests or channel.total_outbufs_len or channel.is_decision_pending:
+            request.started_at, request.received_bytes = now, 0  # the client waits for the answer
             return False
         if not request.headers_finished:
-            return bool(now > request.began + limits.head_timeout)
-        return bool(now > request.began + self._silence + request.received_bytes / limits.body_min_rate)
+            return bool(now > request.started_at + limits.head_timeout)
+        return bool(now > request.started_at + self._silence + request.received_bytes / limits.body_min_rate)
 
-    def _free(self, now: float, count: int) -> None:
-        """Close so many connections on which no request is, oldest first; then those whose head takes long."""
+    def _close_waiting(self, now: float, count: int) -> None:
+        """Close `count` idle connections, oldest first, then those that have not sent a whole head."""
         waiting = [each for each in self._channels() if not each.requests and not each.total_outbufs_len]
-        idle = [(each.last_activity, each) for each in waiting if each.request is None and not each.is_forgetting]
-        heads = [(each.request.began, each) for each in waiting if each.request and not each.request.headers_finished]
+        idle = [(each.last_activity, each) for each in waiting if each.request is None and not each.is_discarding]
+        heads = [
+            (each.request.started_at, each) for each in waiting if each.request and not each.request.headers_finished
+        ]
         for group, age in ((idle, MIN_IDLE_SECONDS), (heads, MIN_HEAD_SECONDS)):
             for since, channel in sorted(group, key=lambda pair: pair[0])[: max(count, 0)]:
                 if now - since > age:

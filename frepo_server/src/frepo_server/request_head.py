@@ -1,4 +1,4 @@
-"""Checks the head of a request before waitress parses it: waitress' patterns take quadratic time on some heads."""
+"""Checks the head of a request before waitress parses it: waitress takes quadratic time for some heads."""
 
 import re
 from collections.abc import Iterator
@@ -7,17 +7,17 @@ MAX_HEAD = 32 << 10
 MAX_LINE = 8 << 10
 MAX_LENGTH_DIGITS = 19
 
-# Each pattern has one way to match, so that a failure takes linear time, too.
+# Each pattern has only one way to match, so that a mismatch takes linear time, too.
 _REQUEST_LINE = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Z]+ [^ \x00-\x1f\x7f]+ HTTP/1\.[01]")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-# More than one of these leaves open which one a proxy goes by.
+# If one of these is repeated, a proxy may use another one than the server (RFC 9110, 5.3).
 _SINGLE = frozenset({b"host", b"content-length", b"transfer-encoding"})
 
 
 class MalformedHeadError(Exception):
-    """The head breaks RFC 9112; the argument says how."""
+    """The head violates RFC 9112. The argument is the message for the client."""
 
 
 class LongLineError(Exception):
@@ -25,10 +25,10 @@ class LongLineError(Exception):
 
 
 def normalize(head: bytes) -> bytes:
-    """Return the head with the blanks around values removed, and with a request line in ASCII.
+    """Return the head without whitespace around values, and with a request line in ASCII, in linear time.
 
-    Bytes beyond ASCII in the target, as curl sends them, become their percent-encoding: waitress takes no others.
-    Raises `MalformedHeadError` (400) and `LongLineError` (431). Takes time in proportion to the length.
+    Bytes beyond ASCII in the target, which curl sends, are percent-encoded (RFC 3986, 2.1): waitress refuses them.
+    Raises `MalformedHeadError` (400) and `LongLineError` (431).
     """
     request_line, *lines = head.split(b"\r\n")
     if len(request_line) > MAX_LINE:
@@ -36,7 +36,7 @@ def normalize(head: bytes) -> bytes:
     if not _REQUEST_LINE.fullmatch(request_line):
         raise MalformedHeadError("The request line is not 'METHOD target HTTP/1.1'")
     request_line = _NOT_ASCII.sub(lambda match: b"%%%02X" % ord(match[0]), request_line)
-    fields = [_field(line) for line in lines if line]  # the last ones are empty
+    fields = [_field(line) for line in lines if line]  # the last lines are empty
     _check_framing(dict(_singles(fields)), is_http_1_0=request_line.endswith(b"0"))
     return b"\r\n".join([request_line, *(name + b": " + value for name, value in fields), b"", b""])
 
@@ -63,7 +63,7 @@ def _singles(fields: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]
 
 
 def _check_framing(fields: dict[bytes, bytes], *, is_http_1_0: bool) -> None:
-    """Refuse a body whose end a proxy may see elsewhere (RFC 9112, 6.1 and 6.3)."""
+    """Refuse ambiguous body lengths, against request smuggling (RFC 9112, 6.1 and 6.3)."""
     length, coding = fields.get(b"content-length"), fields.get(b"transfer-encoding")
     if length is not None and not (length.isdigit() and len(length) <= MAX_LENGTH_DIGITS):
         raise MalformedHeadError(f"Content-Length is not a number of at most {MAX_LENGTH_DIGITS} digits")

@@ -1,4 +1,4 @@
-"""Parses requests with waitress, after a check of the head, and measures how fast they arrive."""
+"""Parses requests with waitress, after checking the head, and counts the received bytes."""
 
 import time
 from typing import Any
@@ -13,14 +13,14 @@ DISCARDED_BYTES = 8 << 20
 
 
 class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """A request that arrives. A head that is too large is read to its end and discarded.
+    """A request that is being received. If its head is too large, the rest of the head is read and discarded.
 
-    Closing a connection while the client still sends resets it, and the client may never see the answer.
+    Closing the connection while the client still sends would reset it, and the client might not get the answer.
     """
 
     body_rcv: Any
     header_plus: bytes
-    # What waitress reads of a request even if its head could not be parsed.
+    # waitress reads these even if the head could not be parsed.
     command = path = query = request_uri = ""
     version = "1.0"
 
@@ -30,11 +30,11 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
 
     def __init__(self, adj: Any) -> None:
         super().__init__(adj)
-        self.began = time.monotonic()
+        self.started_at = time.monotonic()
         self.received_bytes = 0
 
     def received(self, data: bytes) -> int:
-        """Take in what the client sent; return how many bytes of it belong to this request."""
+        """Process received bytes; return how many of them belong to this request."""
         if self.headers_finished:
             consumed = int(super().received(data))
         elif self._is_discarding:
@@ -45,12 +45,12 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         return consumed
 
     def _receive_head(self, data: bytes) -> int:
-        # Empty lines before a request are allowed (RFC 9112, 2.2), and skipped all at once.
+        # Empty lines before a request are allowed (RFC 9112, 2.2).
         rest = data if self.header_plus else data.lstrip(b"\r\n")
         if not rest:
             return len(data)
         end = rest.find(END_OF_HEAD)
-        piece = rest[: MAX_HEAD if end < 0 else end + len(END_OF_HEAD)]  # waitress copies all that it is given
+        piece = rest[: MAX_HEAD if end < 0 else end + len(END_OF_HEAD)]  # waitress copies everything that it gets
         before = self.header_plus
         consumed = int(super().received(piece))
         if isinstance(self.error, RequestHeaderFieldsTooLarge) and END_OF_HEAD not in before + piece:
@@ -66,7 +66,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         return len(data)
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Parse a whole head; what is refused by its form raises `ParsingError`, which waitress answers with 400."""
+        """Parse a complete head. Raises `ParsingError` if it is invalid, which waitress answers with 400."""
         try:
             super().parse_header(normalize(header_plus))
         except LongLineError as error:

@@ -7,7 +7,7 @@ import pytest
 from waitress import wasyncore
 
 from frepo_server.channel import make_server
-from frepo_server.early_response import AskingChannel
+from frepo_server.early_response import EarlyResponseChannel
 from frepo_server.idle_timeout import IdleTimeout
 
 ANSWER = b"x" * 100_000
@@ -44,7 +44,7 @@ def test_who_waited_long_for_an_answer_is_not_given_up_while_its_first_bytes_are
         client.sendall(b"GET / HTTP/1.0\r\n\r\n")
         while not asked.is_set():
             wasyncore.loop(timeout=0.01, map=server._map, count=1)
-        (channel,) = [each for each in server._map.values() if isinstance(each, AskingChannel)]
+        (channel,) = [each for each in server._map.values() if isinstance(each, EarlyResponseChannel)]
         channel._last_activity -= 61
         send = channel.send
 
