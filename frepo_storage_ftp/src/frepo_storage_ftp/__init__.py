@@ -1,4 +1,4 @@
-"""frepo's storage `ftp`: blobs as files on an FTP server, with or without TLS."""
+"""frepo's storage `ftp`: blobs are files on an FTP server, with or without TLS."""
 
 from frepo_core.plugins import StorageBackend, StorageSpec, hookimpl
 
@@ -8,12 +8,12 @@ __all__ = ["FtpSettings", "frepo_storages"]
 
 
 def _build(settings: FtpSettings) -> StorageBackend:
-    from .backend import FtpStorage  # FTP and TLS are imported where they are used
+    from .backend import FtpStorage  # imported only if the storage is used
 
     return FtpStorage(settings)
 
 
 @hookimpl
 def frepo_storages() -> list[StorageSpec]:
-    """Offer the storage `ftp`."""
+    """Register the storage `ftp`."""
     return [StorageSpec(name="ftp", settings=FtpSettings, build=_build, summary="an FTP server, with or without TLS")]

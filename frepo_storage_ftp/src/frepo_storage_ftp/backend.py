@@ -1,4 +1,4 @@
-"""Blobs as files on an FTP server: sent to a temporary name, measured, renamed."""
+"""The backend `ftp`: sends each blob to a temporary name, checks its size and renames it."""
 
 import ftplib
 import io
@@ -33,11 +33,11 @@ NO_FOLDER = {550, 553}
 
 
 class FtpStorage(StorageBackend):
-    """One file for each blob, its path below the root being its key.
+    """Stores each blob as a file whose path below the root is the blob's key.
 
-    A blob is complete when `store` returns; FTP has no command that makes it durable, so that is the server's
-    matter. What a crash leaves is a file whose name starts with `.partial-`, which is no blob and never listed.
-    Nothing is connected before the first call.
+    A blob is complete when `store` returns, but FTP has no command to sync it to the disk. After a crash, a file whose
+    name starts with `.partial-` may remain; `list` skips it and `tidy` deletes it. The first call opens the first
+    connection.
     """
 
     def __init__(self, settings: FtpSettings) -> None:
@@ -47,7 +47,7 @@ class FtpStorage(StorageBackend):
         self._pool = Pool(self._connect, settings.pool_size)
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Send the blob to a temporary name beside its place, compare the size, rename it."""
+        """Send the blob to a temporary name in the same folder, check its size and rename it."""
         target = self._locate(key)
         partial = posixpath.join(posixpath.dirname(target), partial_name())
         action = f"storing {key!r}"
@@ -59,44 +59,44 @@ class FtpStorage(StorageBackend):
                 self._finish_store(connection, partial, target, size)
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Ask for the size, then read from `start` on; the reader holds a connection until it is through."""
+        """Request the size, then read from `start`. The reader uses a connection until it is finished or closed."""
         path = self._locate(key)
         connection = self._pool.take()
         with translated(f"opening {key!r}", absent=key), self._pool.guard(connection):
-            rest = max(0, connection.size(path) - start)
-            wanted = rest if length is None else min(length, rest)
-            data = connection.begin("RETR", path, start) if wanted else None
+            available = max(0, connection.size(path) - start)
+            count = available if length is None else min(length, available)
+            data = connection.begin("RETR", path, start) if count else None
         if data is None:
             self._pool.give_back(connection)
             return io.BytesIO()
-        reader = BlobReader(self._pool, connection, data, wanted, is_whole=wanted == rest)
+        reader = BlobReader(self._pool, connection, data, count, is_whole=count == available)
         return io.BufferedReader(reader, CHUNK)
 
     def delete(self, key: str) -> None:
-        """Delete the file; its folder stays, as another thread may be about to store there."""
+        """Delete the file. Its folder stays, as another thread may be storing a blob there."""
         path = self._locate(key)
         with translated(f"deleting {key!r}"), self._pool.lease() as connection:
             connection.delete(path)
 
     def stat(self, key: str) -> BlobStat:
-        """Ask for size and time."""
+        """Request size and time."""
         path = self._locate(key)
         with translated(f"looking up {key!r}", absent=key), self._pool.lease() as connection:
             return _describe(key, connection.entry(path))
 
     def list(self) -> Iterator[BlobStat]:
-        """Walk the root, a folder at a time; no connection is held while the caller works."""
+        """Yield the blobs, one folder at a time. No connection is in use while the caller processes them."""
         for key, entry in self._walk():
             if not is_key(key) or entry.kind != "file":
-                continue  # a symbolic link or a device, as no blob is one
+                continue  # foreign files, symbolic links and devices
             if entry.size is not None and entry.modified is not None:
                 yield _describe(key, entry)
             else:
-                with suppress(BlobNotFound):  # deleted meanwhile, or no file
+                with suppress(BlobNotFound):  # deleted meanwhile, or not a file
                     yield self.stat(key)
 
     def tidy(self, before: datetime) -> int:
-        """Delete the temporary files of uploads that ended early before this time, and no files of others."""
+        """Delete the temporary files of uploads that failed before this time. Foreign files stay."""
         old = [
             key
             for key, entry in self._walk()
@@ -108,7 +108,7 @@ class FtpStorage(StorageBackend):
         return len(old)
 
     def _walk(self) -> Iterator[tuple[str, Entry]]:
-        """Go through everything below the root but folders, with its path from there."""
+        """Yield everything below the root except folders, with its path relative to the root."""
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -124,13 +124,13 @@ class FtpStorage(StorageBackend):
             return Connection(self._log_in())
 
     def _locate(self, key: str) -> str:
-        """Return the path of a key; refuses what would lead out of the root."""
+        """Return the path of a key. Raises `BlobNotFound` for an invalid key, which could lead out of the root."""
         if not is_key(key):
-            raise BlobNotFound(f"{key!r} is no key")
+            raise BlobNotFound(f"{key!r} is not a key")
         return f"{self._base}/{key}"
 
     def _begin_store(self, connection: Connection, path: str) -> socket:
-        """Start sending; make the folders and start again where they are missing."""
+        """Start sending. If the folders are missing, make them and start again."""
         try:
             return connection.begin("STOR", path)
         except ftplib.error_perm as error:
@@ -149,7 +149,7 @@ class FtpStorage(StorageBackend):
 
     @contextmanager
     def _tidied(self, partial: str) -> Iterator[None]:
-        """Remove the temporary name after any failure, by another connection, if the server lets us."""
+        """After any failure, try to delete the temporary file over another connection."""
         try:
             yield
         except BaseException:
@@ -163,7 +163,7 @@ class FtpStorage(StorageBackend):
                 with self._pool.lease() as connection:
                     listing = connection.listing(f"{self._base}/{folder}")
             except ftplib.error_perm as error:
-                if is_not_found(error):  # nothing was stored yet, or it was removed meanwhile
+                if is_not_found(error):  # nothing was stored yet, or the folder was deleted meanwhile
                     return
                 raise
             yield from parse_entries(listing)

@@ -1,4 +1,4 @@
-"""One session on the server: its transfers and its commands, paths in, facts out."""
+"""One FTP session: its transfers and commands."""
 
 import contextlib
 import ftplib
@@ -12,20 +12,20 @@ from .listing import Entry, parse_entry, parse_time
 from .login import encode
 
 CHUNK = 1 << 18
-SHORT_WAIT = 5.0  # seconds for the answers without which we go on just as well
-LONGEST_LIFE = 900.0  # seconds; servers forget a TLS session after half an hour, and then refuse the data channel
+SHORT_TIMEOUT = 5.0  # seconds, for answers that are not essential
+MAX_AGE = 900.0  # seconds; servers drop a TLS session after half an hour and then refuse data connections
 
 
 class Connection:
     """A logged-in session in binary mode, for one thread at a time. Raises what ftplib raises."""
 
     def __init__(self, ftp: ftplib.FTP) -> None:
-        self._born = time.monotonic()
+        self._opened_at = time.monotonic()
         self._ftp = ftp
 
     def is_usable(self) -> bool:
-        """Ask the server whether it still listens: it may have said 421 or gone away meanwhile."""
-        if time.monotonic() - self._born > LONGEST_LIFE:
+        """Return whether the server still answers: it may have sent 421 or closed the connection meanwhile."""
+        if time.monotonic() - self._opened_at > MAX_AGE:
             return False
         with contextlib.suppress(*DRIVER_ERRORS), self._short_timeout():
             self._ftp.voidcmd("NOOP")
@@ -33,29 +33,28 @@ class Connection:
         return False
 
     def close(self) -> None:
-        """Drop the connection without a word to the server."""
+        """Close the connection without a command to the server."""
         with contextlib.suppress(OSError):
             self._ftp.close()
 
     def begin(self, command: str, path: str, start: int = 0) -> socket:
-        """Start a transfer (RETR, STOR, MLSD), from the byte `start` on (REST); return its data connection."""
+        """Start a transfer (RETR, STOR, MLSD) at the byte `start` (REST); return its data connection."""
         data = self._ftp.transfercmd(f"{command} {encode(path)}", start or None)
-        data.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # the last bytes need not wait for an acknowledgement
+        data.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # send the last bytes without waiting for an acknowledgement
         return data
 
     def finish(self, data: socket) -> None:
-        """Close the data connection in order and wait for the server's word that all went well."""
+        """Close the data connection and wait for the server's confirmation of the transfer."""
         with data:
             if isinstance(data, ssl.SSLSocket):
-                with contextlib.suppress(OSError):  # some servers close without a farewell; their reply counts
+                with contextlib.suppress(OSError):  # some servers send no closure alert; their reply counts
                     data.unwrap()
         self._ftp.voidresp()
 
     def abort(self, data: socket) -> bool:
-        """Break a transfer off. Tell whether the connection can be used again.
+        """Abort a transfer; return whether the connection can be used again.
 
-        Servers send one, two or three replies to that (RFC 959 wants two), so the reply to a NOOP
-        marks where they end.
+        RFC 959 requires two replies to ABOR, but servers send one, two or three. The reply to a NOOP marks their end.
         """
         data.close()
         with contextlib.suppress(*DRIVER_ERRORS), self._short_timeout():
@@ -66,7 +65,7 @@ class Connection:
         return False
 
     def pending_error(self) -> Exception | None:
-        """Return the error that the server says of a transfer that broke, if it says one soon."""
+        """Return the server's error reply about a broken transfer, or None if none arrives soon."""
         try:
             with self._short_timeout():
                 self._ftp.voidresp()
@@ -77,7 +76,7 @@ class Connection:
         return None
 
     def listing(self, folder: str) -> bytes:
-        """Return what MLSD tells of a folder."""
+        """Return the MLSD listing of a folder."""
         received = bytearray()
         with self.begin("MLSD", folder) as data:
             while chunk := data.recv(CHUNK):
@@ -86,7 +85,7 @@ class Connection:
         return bytes(received)
 
     def entry(self, path: str) -> Entry:
-        """Return size and time of a file, by MLST or else by SIZE and MDTM, which refuse what is no file."""
+        """Return size and time of a file, by MLST or else by SIZE and MDTM, which work only for files."""
         try:
             lines = self._ftp.sendcmd(f"MLST {encode(path)}").split("\n")
         except ftplib.error_perm as error:
@@ -104,23 +103,23 @@ class Connection:
         """Return a file's size in bytes."""
         size = self._ftp.size(encode(path))
         if size is None:
-            raise ftplib.error_reply(f"no size of {path}")
+            raise ftplib.error_reply(f"the server did not report the size of {path}")
         return size
 
     def rename(self, path: str, target: str) -> None:
-        """Give a file its other name."""
+        """Rename a file."""
         self._ftp.rename(encode(path), encode(target))
 
     def delete(self, path: str) -> None:
-        """Delete a file; an absent one is fine."""
+        """Delete a file, if it exists."""
         try:
             self._ftp.delete(encode(path))
         except ftplib.error_perm as error:
-            if not is_not_found(error) or self._has(path):
+            if not is_not_found(error) or self._exists(path):
                 raise
 
     def make_folder(self, path: str, mode: int | None) -> None:
-        """Make one folder. Where it cannot be made, it is there mostly; if not, the next command complains."""
+        """Make one folder. A failure is ignored: usually the folder exists, otherwise the next command fails."""
         try:
             self._ftp.mkd(encode(path))
         except ftplib.error_perm:
@@ -128,11 +127,11 @@ class Connection:
         self.set_mode(path, mode)
 
     def set_mode(self, path: str, mode: int | None) -> None:
-        """Set permissions (`SITE CHMOD`); None leaves them."""
+        """Set the permissions (`SITE CHMOD`) unless `mode` is None."""
         if mode is not None:
             self._ftp.voidcmd(f"SITE CHMOD {mode:03o} {encode(path)}")
 
-    def _has(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         with contextlib.suppress(ftplib.error_perm):
             self.size(path)
             return True
@@ -140,11 +139,11 @@ class Connection:
 
     @contextlib.contextmanager
     def _short_timeout(self) -> Iterator[None]:
-        """Wait for replies no longer than `SHORT_WAIT`."""
+        """Use the timeout `SHORT_TIMEOUT` for replies, if it is shorter than the usual one."""
         sock = self._ftp.sock
         if sock is None:
             raise EOFError
         usual = sock.gettimeout()
-        sock.settimeout(min(SHORT_WAIT, usual or SHORT_WAIT))
+        sock.settimeout(min(SHORT_TIMEOUT, usual or SHORT_TIMEOUT))
         yield
         sock.settimeout(usual)

@@ -1,4 +1,4 @@
-"""What ftplib raises, in the words of the contract."""
+"""Translates the exceptions of ftplib into those of the storage contract."""
 
 import ftplib
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from frepo_core.plugins import BlobNotFound, StorageFull, StorageUnavailable
 
-# ssl.SSLError is an OSError; ValueError comes where a reply cannot be read.
+# ssl.SSLError is an OSError. A reply that cannot be parsed raises ValueError.
 DRIVER_ERRORS = (ftplib.Error, OSError, EOFError, ValueError)
 DISK_FULL = {452, 552}  # RFC 959, 4.2.2: insufficient storage space; exceeded storage allocation
 UNKNOWN_COMMAND = {500, 501, 502, 504}
@@ -14,16 +14,16 @@ REFUSED_WORDS = ("denied", "permission", "permitted")
 
 
 def reply_code(error: BaseException) -> int:
-    """Return the three digits of the server's reply, or 0 where the server did not speak."""
+    """Return the code of the server's reply (RFC 959, 4.2), or 0 if the error is not a reply."""
     digits = str(error)[:3]
     return int(digits) if isinstance(error, ftplib.Error) and digits.isdecimal() else 0
 
 
 def is_not_found(error: BaseException) -> bool:
-    """Tell whether the reply means that there is no such file or folder.
+    """Return whether the reply means that the file or folder does not exist.
 
-    RFC 959 gives 550 to a missing file and to a forbidden one alike; only the text may tell them apart.
-    Some servers answer 501 to the MLSD of a missing folder.
+    RFC 959 uses 550 for missing and for forbidden files; only the text distinguishes them. Some servers answer 501 to
+    the MLSD of a missing folder.
     """
     code, text = reply_code(error), str(error).lower()
     return code == 550 and not any(word in text for word in REFUSED_WORDS) or code == 501 and "no such" in text
@@ -31,9 +31,10 @@ def is_not_found(error: BaseException) -> bool:
 
 @contextmanager
 def translated(action: str, *, absent: str | None = None) -> Iterator[None]:
-    """Raise `StorageFull` or `StorageUnavailable` for what the driver raises; the driver's is the cause.
+    """Raise the driver's exceptions as `StorageFull` or `StorageUnavailable`, with the original as the cause.
 
-    With `absent`, the key of a blob, the reply that there is no such file becomes `BlobNotFound`.
+    `action` describes the operation for the message. With `absent`, the key of a blob, the reply that the file does not
+    exist becomes `BlobNotFound`.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Reads the machine-readable listings of RFC 3659: `type=file;size=5;modify=20240229120000; name`."""
+"""Parses machine-readable listings (RFC 3659): `type=file;size=5;modify=20240229120000; name`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One name on the server; size in bytes and time in UTC are None where the server does not tell them."""
+    """One name on the server. The size in bytes and the time in UTC are None if the server does not report them."""
 
     name: str
     kind: str
@@ -16,7 +16,7 @@ class Entry:
 
 
 def parse_entry(line: str) -> Entry:
-    """Read one line. Raises `ValueError` where size or time cannot be read."""
+    """Parse one line. Raises `ValueError` for an invalid size or time."""
     facts_text, _, name = line.partition(" ")
     facts: dict[str, str] = {}
     for fact in facts_text.split(";"):
@@ -31,9 +31,9 @@ def parse_entry(line: str) -> Entry:
 
 
 def parse_entries(listing: bytes) -> Iterator[Entry]:
-    """Read what MLSD sent, leaving out the folder itself and its parent.
+    """Parse the answer to MLSD, without the entries of the folder itself and its parent.
 
-    Names are UTF-8 (RFC 2640); a byte that is not stays as it is, so that the name can be sent back.
+    Names are UTF-8 (RFC 2640). Invalid bytes are kept as surrogates, so that the same name can be sent back.
     """
     for line in listing.split(b"\n"):
         text = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
@@ -44,5 +44,5 @@ def parse_entries(listing: bytes) -> Iterator[Entry]:
 
 
 def parse_time(text: str) -> datetime:
-    """Read `YYYYMMDDHHMMSS[.sss]`, which is always UTC (RFC 3659, 2.3)."""
+    """Parse `YYYYMMDDHHMMSS[.sss]`, which is always UTC (RFC 3659, 2.3)."""
     return datetime.strptime(text.strip()[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)

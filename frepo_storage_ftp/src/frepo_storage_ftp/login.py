@@ -1,4 +1,4 @@
-"""Opens and logs in control connections."""
+"""Opens control connections and logs in."""
 
 import ftplib
 import logging
@@ -14,13 +14,14 @@ log = logging.getLogger(__name__)
 
 
 class SessionReusingTLS(ftplib.FTP_TLS):
-    """FTP over TLS that resumes the control channel's session on the data channel.
+    """FTP over TLS that resumes the TLS session of the control connection on data connections.
 
-    Strict servers demand it, as it proves that both channels are of one client; ftplib starts a new session.
+    Strict servers require this, as it proves that both connections come from the same client. ftplib starts a new
+    session.
     """
 
     def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket, int | None]:
-        """Start a transfer; the data connection's certificate is checked as the control connection's was."""
+        """Start a transfer. The certificate of the data connection is verified like that of the control connection."""
         connection, size = ftplib.FTP.ntransfercmd(self, cmd, rest)
         assert isinstance(self.sock, ssl.SSLSocket)
         secured = self.context.wrap_socket(connection, server_hostname=self.host, session=self.sock.session)
@@ -28,9 +29,9 @@ class SessionReusingTLS(ftplib.FTP_TLS):
 
 
 def make_login(settings: FtpSettings) -> Callable[[], ftplib.FTP]:
-    """Return what opens a connection: logged in, both channels secured if so set, in binary mode.
+    """Return a function that opens a connection: logged in, with TLS if configured, in binary mode.
 
-    Raises `ConfigurationError` where the CA file cannot be read; calling the result raises what ftplib raises.
+    Raises `ConfigurationError` if the CA file cannot be read. The returned function raises ftplib's exceptions.
     """
     if not settings.ssl:
         return lambda: _log_in(ftplib.FTP(encoding="latin-1"), settings)
@@ -39,9 +40,9 @@ def make_login(settings: FtpSettings) -> Callable[[], ftplib.FTP]:
 
 
 def encode(text: str) -> str:
-    """Write a text so that ftplib, set to Latin-1, sends it as UTF-8 (RFC 2640).
+    """Encode a text so that ftplib, set to Latin-1, sends it as UTF-8 (RFC 2640).
 
-    Latin-1 reads any reply, whatever charset the server speaks; strict UTF-8 would choke on some.
+    Latin-1 can decode any reply. Strict UTF-8 would fail on replies in other encodings.
     """
     return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
@@ -49,13 +50,13 @@ def encode(text: str) -> str:
 def _make_context(settings: FtpSettings) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # includes ssl.SSLError
         raise ConfigurationError(
-            f"fs.ftp.ssl_ca_file (FS_FTP_SSL_CA_FILE): {settings.ssl_ca_file} holds no certificates to read: {error}"
+            f"fs.ftp.ssl_ca_file (FS_FTP_SSL_CA_FILE): cannot read certificates from {settings.ssl_ca_file}: {error}"
         ) from error
     if not settings.ssl_verify:
         log.warning(
-            "fs.ftp.ssl_verify is off: anybody between here and %s can read and change the blobs and the password",
+            "fs.ftp.ssl_verify is off: an attacker between frepo and %s can read and change the blobs and the password",
             settings.host,
         )
         context.check_hostname = False

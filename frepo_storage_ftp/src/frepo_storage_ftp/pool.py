@@ -1,4 +1,4 @@
-"""A few connections kept open between calls, as logging in costs more than most calls."""
+"""A pool of open connections, as logging in takes longer than most calls."""
 
 import ftplib
 import threading
@@ -10,10 +10,10 @@ from .connection import Connection
 
 
 class Pool:
-    """Hands out connections to threads, each to one at a time.
+    """Gives connections to threads, each to one thread at a time.
 
-    At most `size` idle ones are kept. There is no limit to those in use: a reader holds one as long as its
-    client is slow, and must not keep others from working.
+    At most `size` idle connections are kept. The number of connections in use is not limited: a slow client keeps one
+    until its download ends, and must not block others.
     """
 
     def __init__(self, connect: Callable[[], Connection], size: int) -> None:
@@ -24,18 +24,18 @@ class Pool:
         weakref.finalize(self, _close_all, self._idle)
 
     def take(self) -> Connection:
-        """Return a connection that works; raises what connecting raises."""
+        """Return a usable connection. Raises the exceptions of `connect`."""
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
             if connection.is_usable():
                 return connection
             connection.close()
-            self._forget_idle()  # what ended this one has ended the others, mostly
+            self._close_idle()  # usually the same event has ended the others
         return self._connect()
 
     def give_back(self, connection: Connection) -> None:
-        """Keep a connection that waits for a command, or close it where enough are kept."""
+        """Return a connection that is ready for a command. It is closed if the pool is full."""
         with self._lock:
             if len(self._idle) < self._size:
                 self._idle.append(connection)
@@ -44,7 +44,7 @@ class Pool:
 
     @contextmanager
     def lease(self) -> Iterator[Connection]:
-        """Lend a connection for some commands and take it back."""
+        """Yield a connection for some commands, then return it to the pool."""
         connection = self.take()
         with self.guard(connection):
             yield connection
@@ -52,7 +52,7 @@ class Pool:
 
     @contextmanager
     def guard(self, connection: Connection) -> Iterator[None]:
-        """Keep a connection on which a command was refused (5xx): it waits for the next one. Any other error drops it."""
+        """Return the connection to the pool after a refused command (5xx), and close it after any other error."""
         try:
             yield
         except ftplib.error_perm:
@@ -62,11 +62,11 @@ class Pool:
             connection.close()
             raise
 
-    def _forget_idle(self) -> None:
+    def _close_idle(self) -> None:
         with self._lock:
-            forgotten = self._idle[:]
+            idle = self._idle[:]
             self._idle.clear()
-        _close_all(forgotten)
+        _close_all(idle)
 
 
 def _close_all(connections: list[Connection]) -> None:

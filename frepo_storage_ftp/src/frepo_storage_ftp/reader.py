@@ -1,4 +1,4 @@
-"""A blob, or a part of it, read while the server sends it."""
+"""A stream of a blob, or of a part of it, that reads from the data connection."""
 
 import io
 from socket import socket
@@ -11,9 +11,9 @@ from .pool import Pool
 
 
 class BlobReader(io.RawIOBase):
-    """Reads exactly `length` bytes from a data connection, and gives the connection back to the pool.
+    """Reads exactly `length` bytes from a data connection, then returns the connection to the pool.
 
-    Raises `StorageUnavailable` when fewer come. `is_whole` says that the server sends no more than these.
+    `is_whole` says that the server sends no more than these bytes. Raises `StorageUnavailable` if it sends fewer.
     """
 
     def __init__(self, pool: Pool, connection: Connection, data: socket, length: int, *, is_whole: bool) -> None:
@@ -25,11 +25,11 @@ class BlobReader(io.RawIOBase):
         self._is_open = True
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any writable buffer
-        """Fill the buffer with what has come; waits for one byte at least."""
+        """Fill the buffer with the bytes that have arrived; wait for at least one."""
         if not self._left or not len(buffer):
             return 0
         try:
@@ -46,7 +46,7 @@ class BlobReader(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Break off what is still coming; the connection is kept where that works."""
+        """Abort the transfer if it is still running. The connection is reused if the server allows that."""
         self._end()
         super().close()
 
@@ -69,7 +69,7 @@ class BlobReader(io.RawIOBase):
             return False
         try:
             self._connection.finish(self._data)
-        except DRIVER_ERRORS:  # every byte is here; only the connection is of no more use
+        except DRIVER_ERRORS:  # all bytes have arrived; only the connection cannot be reused
             return False
         return True
 

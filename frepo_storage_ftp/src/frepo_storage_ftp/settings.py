@@ -24,29 +24,33 @@ def _empty_is_none(value: Any) -> Any:
 class FtpSettings(StorageSettings):
     """`fs.ftp.*`, `FS_FTP_*`."""
 
-    host: str = Field(min_length=1, description="The server's name, as its certificate has it.")
+    host: str = Field(min_length=1, description="The server's host name, as in its certificate.")
     port: int = Field(21, ge=1, le=65535, description="The port of the control connection.")
-    username: str = Field(description="The user to log in as.")
+    username: str = Field(description="The user name.")
     password: SecretStr = Field(description="The user's password.")
-    root: str = Field("", description="The folder of the blobs; empty: where the login leads. Made when missing.")
-    ssl: bool = Field(False, description="Speak TLS on both channels (explicit, AUTH TLS); without it nothing is sent.")
+    root: str = Field("", description="The folder for blobs, created if missing; empty: the folder after login.")
+    ssl: bool = Field(
+        False,
+        description="Use TLS on the control and data connections (explicit, AUTH TLS). If the server does not support it, nothing is sent.",
+    )
     ssl_ca_file: Annotated[Path | None, BeforeValidator(_empty_is_none)] = Field(
-        None, description="Certificates (PEM) to trust instead of the system's."
+        None, description="File with certificates (PEM) to trust instead of the system's."
     )
-    ssl_verify: bool = Field(True, description="Check the certificate and its host name; `false` is for tests only.")
-    passive: bool = Field(True, description="Open data connections to the server; `false`: the server opens them.")
+    ssl_verify: bool = Field(True, description="Verify the certificate and its host name; `false` is for tests only.")
+    passive: bool = Field(
+        True, description="Use passive mode: frepo opens the data connections; `false`: the server opens them."
+    )
     ignore_passive_address: bool = Field(
-        True, description="Take the control connection's address for data, whatever the server's reply to PASV says."
+        True,
+        description="Open data connections to the address of the control connection and ignore the address in the reply to PASV.",
     )
-    timeout: float = Field(30, gt=0, description="Seconds to wait for any answer of the server.")
-    pool_size: int = Field(
-        4, ge=0, description="Connections kept open between calls. More are opened while more threads work at once."
-    )
+    timeout: float = Field(30, gt=0, description="Timeout in seconds for each answer of the server.")
+    pool_size: int = Field(4, ge=0, description="How many idle connections are kept open. Busy threads may open more.")
     file_permissions: OptionalMode = Field(
-        None, description="Mode of a blob's file, in octal, set by SITE CHMOD; empty: left to the server."
+        None, description="Mode of blob files, in octal, set by SITE CHMOD; empty: the server's default."
     )
     directory_permissions: OptionalMode = Field(
-        None, description="Mode of the folders that are made, in octal; empty: left to the server."
+        None, description="Mode of new folders, in octal; empty: the server's default."
     )
 
     @field_validator("host", "username", "password", "root")
@@ -54,5 +58,5 @@ class FtpSettings(StorageSettings):
     def _one_line(cls, value: str | SecretStr) -> str | SecretStr:
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
         if any(character in text for character in "\r\n\0"):
-            raise ValueError("must be one line: FTP would take the next one for a command")
+            raise ValueError("must be one line, as FTP would treat the next line as a command")
         return value

@@ -1,4 +1,4 @@
-"""Sends the bytes of a blob, exactly as many as were announced."""
+"""Sends the bytes of a blob."""
 
 from socket import socket
 from typing import BinaryIO
@@ -10,9 +10,9 @@ from .errors import translated
 
 
 def send(connection: Connection, data: socket, content: BinaryIO, size: int, action: str) -> None:
-    """Send `size` bytes and wait for the server's word that it has them.
+    """Send exactly `size` bytes and wait for the server's confirmation.
 
-    What `content` raises passes as it is; then, and when its bytes are more or fewer, the transfer is broken off.
+    Aborts the transfer if `content` has more or fewer bytes, or raises. Its exceptions are raised unchanged.
     """
     try:
         for chunk in exactly(content, size, CHUNK):
@@ -26,7 +26,7 @@ def send(connection: Connection, data: socket, content: BinaryIO, size: int, act
 
 
 def _send_chunk(connection: Connection, data: socket, chunk: bytes) -> None:
-    """Send a part; where that breaks, the server's own words (452, 552, ...) tell more than the socket's."""
+    """Send a chunk. If that fails, raise the server's reply (452, 552, ...) rather than the error of the socket."""
     try:
         data.sendall(chunk)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""frepo's storage `local`: blobs as files below one directory."""
+"""frepo's storage `local`: blobs are files below one directory."""
 
 from frepo_core.plugins import StorageSpec, hookimpl
 
@@ -10,5 +10,5 @@ __all__ = ["LocalSettings", "LocalStorage", "frepo_storages"]
 
 @hookimpl
 def frepo_storages() -> list[StorageSpec]:
-    """Offer the storage `local`."""
+    """Register the storage `local`."""
     return [StorageSpec(name="local", settings=LocalSettings, build=LocalStorage, summary="files below a directory")]

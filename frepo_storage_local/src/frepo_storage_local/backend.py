@@ -1,4 +1,4 @@
-"""Blobs as files: written beside their place, synced, renamed; no key leads out of the root."""
+"""The backend `local`: writes each blob to a temporary file, syncs it and renames it. No key leads out of the root."""
 
 import contextlib
 import errno
@@ -34,10 +34,10 @@ ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class LocalStorage(StorageBackend):
-    """One file for each blob, its path below the root being its key.
+    """Stores each blob as a file whose path below the root is the blob's key.
 
-    A blob is durable when `store` returns: the file and its folder are synced. What a crash leaves
-    is a file whose name starts with `.partial-`, which is no blob and never listed.
+    A blob is durable when `store` returns: the file and its folder are synced. After a crash, a file whose name starts
+    with `.partial-` may remain; `list` skips it and `tidy` deletes it.
     """
 
     def __init__(self, settings: LocalSettings) -> None:
@@ -45,12 +45,12 @@ class LocalStorage(StorageBackend):
         self._root = settings.directory.absolute()
         if not self._root.is_dir() and (self._root.exists() or not settings.lazy_root):
             raise ConfigurationError(
-                f"fs.local.directory (FS_LOCAL_DIRECTORY): {self._root} is no directory"
+                f"fs.local.directory (FS_LOCAL_DIRECTORY): {self._root} is not a directory"
                 + ("" if self._root.exists() else ", and fs.local.lazy_root is off")
             )
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Write the blob beside its place, sync it, rename it, sync the folder."""
+        """Write the blob to a temporary file in the same folder, sync it, rename it and sync the folder."""
         target = self._locate(key)
         if self._link(target, content, size):
             return
@@ -73,14 +73,17 @@ class LocalStorage(StorageBackend):
             raise
 
     def _link(self, target: Path, content: BinaryIO, size: int) -> bool:
-        """Give a file without a name, that holds just the content on the same disk, its place: no byte moves."""
+        """Link the content into place if it is an unnamed file on the same disk; return whether that worked.
+
+        No byte is copied then.
+        """
         descriptor = unnamed_file(content, size)
         if descriptor is None:
             return False
         with _translated(target.name):
             self._make_folder(target.parent)
             os.fchmod(descriptor, self._settings.file_permissions)
-            os.utime(descriptor)  # it is as old as its last byte: storage:sweep counts from the time of the link
+            os.utime(descriptor)  # the grace period of storage:sweep starts now, not when the last byte arrived
             os.fsync(descriptor)
             if not link(descriptor, target):
                 return False
@@ -101,7 +104,7 @@ class LocalStorage(StorageBackend):
             return cast(BinaryIO, Window(cast(BinaryIO, file), start, length))
 
     def delete(self, key: str) -> None:
-        """Remove the file, and its folder when that is empty now."""
+        """Delete the file, and its folder if it is empty then."""
         path = self._locate(key)
         with _translated(key), contextlib.suppress(*ABSENT):
             path.unlink()
@@ -110,18 +113,18 @@ class LocalStorage(StorageBackend):
                     path.parent.rmdir()
 
     def stat(self, key: str) -> BlobStat:
-        """Tell the file's size and time."""
+        """Return the file's size and time."""
         path = self._locate(key)
         with _translated(key):
             return _describe(key, path.lstat())
 
     def list(self) -> Iterator[BlobStat]:
-        """Walk the root, a folder at a time; what is still being written is no blob."""
+        """Yield the blobs, one folder at a time. Temporary files are skipped."""
         self._require_root()
         with _translated(str(self._root)):
             for folder, folders, names in os.walk(self._root, onerror=self._folder_failed):
                 for name in folders:
-                    self._is_skipped_link(Path(folder, name))  # a link is not walked into, but may be refused
+                    self._is_skipped_link(Path(folder, name))  # os.walk does not follow it, but it may be refused
                 for name in sorted(names):
                     path = Path(folder, name)
                     if name.startswith(PARTIAL) or self._is_skipped_link(path):
@@ -130,7 +133,7 @@ class LocalStorage(StorageBackend):
                         yield _describe(path.relative_to(self._root).as_posix(), path.lstat())
 
     def tidy(self, before: datetime) -> int:
-        """Delete the `.partial-` files of uploads that a crash ended before this time, and no files of others."""
+        """Delete the `.partial-` files of uploads that crashed before this time. Foreign files stay."""
         removed = 0
         self._require_root()
         with _translated(str(self._root)):
@@ -145,23 +148,23 @@ class LocalStorage(StorageBackend):
         return removed
 
     def path(self, key: str) -> Path:
-        """Return the file itself."""
+        """Return the path of the file."""
         path = self._locate(key)
         with _translated(key):
             _describe(key, path.lstat())
         return path
 
     def _locate(self, key: str) -> Path:
-        """Return where the key lives; refuses what would lead out of the root or pass a link."""
+        """Return the path of a key. Raises `BlobNotFound` if it would lead out of the root or through a link."""
         self._require_root()
         path = self._below_root(key)
         _refuse_link(key, path)
         return Path(path)
 
     def _below_root(self, key: str) -> str:
-        """Return where the key leads to; its folders are no links, the last part may be one."""
+        """Return the path of a key, whose last part may be a link. Raises `BlobNotFound` if a folder is a link."""
         if not is_key(key):
-            raise BlobNotFound(f"{key!r} is no key")
+            raise BlobNotFound(f"{key!r} is not a key")
         *folders, name = key.split("/")
         path = str(self._root)
         for folder in folders:
@@ -170,25 +173,26 @@ class LocalStorage(StorageBackend):
         return f"{path}/{name}"
 
     def _require_root(self) -> None:
-        """Notice a root that went away, e.g. a disk that is no longer mounted: its blobs are not deleted.
+        """Raise `StorageUnavailable` if the root is missing, for example because a disk is not mounted.
 
-        A lazy root may be missing, but a link that leads nowhere, or a file, is no place to make one.
+        Otherwise all blobs would seem to be deleted. With `lazy_root` the root may be missing, but it must not be a
+        broken link or a file.
         """
         if self._settings.lazy_root and (self._root.is_dir() or not os.path.lexists(self._root)):
             return
         try:
             os.scandir(self._root).close()
         except OSError as error:
-            raise Unavailable(f"The root of the local storage is not there: {error}") from error
+            raise Unavailable(f"The root of the local storage is missing: {error}") from error
 
     def _folder_failed(self, error: OSError) -> None:
-        """Pass over a folder that was deleted meanwhile, and one of others that may not be read, such as `lost+found`.
+        """Ignore a folder that was deleted during the walk, and a foreign one without permission, such as `lost+found`.
 
-        A folder of blobs that cannot be read must not look like an empty one.
+        An unreadable folder of blobs must not look like an empty one, so it raises.
         """
         folder = Path(error.filename).relative_to(self._root).parts[:1]
-        is_of_others = folder and not _BLOB_FOLDER.fullmatch(folder[0])
-        if not isinstance(error, FileNotFoundError) and not (is_of_others and isinstance(error, PermissionError)):
+        is_foreign = folder and not _BLOB_FOLDER.fullmatch(folder[0])
+        if not isinstance(error, FileNotFoundError) and not (is_foreign and isinstance(error, PermissionError)):
             raise error
 
     def _is_skipped_link(self, path: Path) -> bool:
@@ -199,15 +203,15 @@ class LocalStorage(StorageBackend):
         return True
 
     def _create(self, partial: Path) -> int:
-        """Make the folder and the file in it; again when a delete removes the empty folder in between."""
+        """Create the folder and the file in it. Try again if a concurrent `delete` removes the empty folder."""
         for _ in range(100):
             with contextlib.suppress(FileNotFoundError):
                 self._make_folder(partial.parent)
                 return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._settings.file_permissions)
-        raise Unavailable(f"The folder {partial.parent} vanishes as often as it is made")
+        raise Unavailable(f"The folder {partial.parent} was deleted each time after it was made")
 
     def _make_folder(self, folder: Path) -> None:
-        """Make missing folders and sync each one's parent, so that a power cut does not lose the way to a blob."""
+        """Make missing folders and sync the parent of each, so that a power failure cannot lose the folder of a blob."""
         if folder.is_dir():
             return
         self._make_folder(folder.parent)
@@ -216,11 +220,11 @@ class LocalStorage(StorageBackend):
             folder.chmod(self._settings.directory_permissions)  # whatever the umask is
             _sync_folder(folder.parent)
         if folder.is_file():
-            raise Unavailable(f"{folder} is no directory")
+            raise Unavailable(f"{folder} is not a directory")
 
 
 def _write(file: BinaryIO, chunk: bytes) -> None:
-    """Write all of it: an unbuffered file may take less at once."""
+    """Write the whole chunk: an unbuffered file may write less in one call."""
     view = memoryview(chunk)
     while view:
         view = view[file.write(view) :]
@@ -241,7 +245,7 @@ def _describe(key: str, status: os.stat_result) -> BlobStat:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe in its place would wait for a writer
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)  # opening a named pipe would block otherwise
 
 
 def _refuse_link(key: str, path: str) -> None:
@@ -251,7 +255,7 @@ def _refuse_link(key: str, path: str) -> None:
 
 @contextlib.contextmanager
 def _translated(what: str) -> Iterator[None]:
-    """Say an OSError in the words of the contract."""
+    """Raise an `OSError` as one of the contract's errors."""
     try:
         yield
     except ABSENT as error:
@@ -261,4 +265,4 @@ def _translated(what: str) -> Iterator[None]:
             raise BlobNotFound(f"{what!r} is a symbolic link, which is not followed") from error
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise StorageFull("The local storage has no room left") from error
-        raise Unavailable(f"The local storage does not work: {error}") from error
+        raise Unavailable(f"The local storage failed: {error}") from error

@@ -1,4 +1,4 @@
-"""Puts a file that has no name into place by a link (open(2), O_TMPFILE), where the system can."""
+"""Links an unnamed file into place (open(2), O_TMPFILE), if the system supports that."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ OPEN_FILES = "/proc/self/fd"
 
 
 def unnamed_file(content: BinaryIO, size: int) -> int | None:
-    """Return the descriptor of a content that is all of a file without a name, at its start; None for any other."""
+    """Return the descriptor of the content if it is an unnamed file of this size, at its start; otherwise None."""
     try:
         descriptor = content.fileno()
         status = os.fstat(descriptor)
@@ -19,9 +19,9 @@ def unnamed_file(content: BinaryIO, size: int) -> int | None:
 
 
 def link(descriptor: int, target: Path) -> bool:
-    """Link the file to its place; tell whether that worked: not across disks, and not where it may never be linked."""
+    """Link the file to the target; return whether that worked. It fails across disks, and for an unlinked file."""
     try:
-        # With a folder's descriptor Python follows the link in /proc, which is what gives a name to the file itself.
+        # Only with a folder's descriptor does Python follow the link in /proc, and so link the file itself.
         folder = os.open(OPEN_FILES, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.link(str(descriptor), target, src_dir_fd=folder, follow_symlinks=True)

@@ -18,11 +18,13 @@ Mode = Annotated[int, BeforeValidator(_octal), Field(ge=0, le=0o7777)]
 class LocalSettings(StorageSettings):
     """`fs.local.*`, `FS_LOCAL_*`."""
 
-    directory: Path = Field(description="The root of the storage.")
-    lazy_root: bool = Field(True, description="Make the root when the first blob comes; `false`: it must be there.")
+    directory: Path = Field(description="The root folder of the storage.")
+    lazy_root: bool = Field(
+        True, description="Create the root folder when the first blob is stored; `false`: it must exist."
+    )
     links: Literal["skip", "refuse"] = Field(
         "refuse",
-        description="What to do with symbolic links found below the root: `refuse` is an error, `skip` not.",
+        description="How to treat symbolic links below the root: `refuse` raises an error, `skip` ignores them.",
     )
-    file_permissions: Mode = Field(0o640, description="Mode of a blob's file, in octal.")
-    directory_permissions: Mode = Field(0o750, description="Mode of the folders that are made, in octal.")
+    file_permissions: Mode = Field(0o640, description="Mode of blob files, in octal.")
+    directory_permissions: Mode = Field(0o750, description="Mode of new folders, in octal.")

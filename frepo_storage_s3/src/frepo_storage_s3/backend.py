@@ -1,4 +1,4 @@
-"""Blobs as objects in a bucket: put whole or in parts, read as streams, fetched by presigned URLs."""
+"""The backend `awss3v3`: uploads objects in one request or in parts, reads them as streams, presigns URLs."""
 
 import io
 import logging
@@ -20,14 +20,14 @@ from .undo import delete_quietly, undo_on_unknown_outcome
 
 log = logging.getLogger(__name__)
 
-LONGEST_EXPIRY = 7 * 24 * 3600  # what the signature's version 4 allows, in seconds
+LONGEST_EXPIRY = 7 * 24 * 3600  # seconds, the maximum of signature version 4
 
 
 class S3Storage(StorageBackend):
-    """One object for each blob, its name being the prefix and the key.
+    """Stores each blob as an object whose name is the prefix and the blob's key.
 
-    An object is there whole or not at all. Incomplete uploads are aborted; what a crash of the process
-    leaves, `tidy` aborts later, or a lifecycle rule of the bucket (`AbortIncompleteMultipartUpload`).
+    An object is complete or does not exist. Failed uploads are aborted. Uploads that a crash left unfinished are
+    aborted by `tidy`, or by a lifecycle rule of the bucket (`AbortIncompleteMultipartUpload`).
     """
 
     def __init__(self, settings: S3Settings) -> None:
@@ -39,7 +39,7 @@ class S3Storage(StorageBackend):
         )
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Put a small blob in one request, a larger one in parallel parts."""
+        """Upload a small blob in one request, a larger one in parallel parts."""
         name = self._name(key)
         if size <= self._settings.part_size:
             self._put(name, content, size)
@@ -57,12 +57,12 @@ class S3Storage(StorageBackend):
             try:
                 answer = self._client.get_object(Bucket=self._bucket, Key=self._name(key), **span)
             except ClientError as error:
-                if code_of(error) in {"InvalidRange", "416"}:  # it begins at or after the end
+                if code_of(error) in {"InvalidRange", "416"}:  # the range starts at or after the end
                     return io.BytesIO()
                 raise
         if span and not answer.get("ContentRange", "").startswith(f"bytes {start}-"):
             answer["Body"].close()
-            raise StorageUnavailable("The S3 storage answers another range than it was asked for")
+            raise StorageUnavailable("The S3 storage answered with another range than requested")
         return download(key, answer["Body"], answer["ContentLength"])
 
     def delete(self, key: str) -> None:
@@ -70,11 +70,11 @@ class S3Storage(StorageBackend):
         try:
             with translated(key):
                 self._client.delete_object(Bucket=self._bucket, Key=self._name(key))
-        except BlobNotFound:  # most stores do not say so
-            log.debug("%s was not there to be deleted", key)
+        except BlobNotFound:  # most servers report success instead
+            log.debug("%s did not exist when it was deleted", key)
 
     def stat(self, key: str) -> BlobStat:
-        """Ask for the object's head."""
+        """Request the object's head."""
         try:
             with translated(key):
                 head = self._client.head_object(Bucket=self._bucket, Key=self._name(key))
@@ -84,7 +84,7 @@ class S3Storage(StorageBackend):
         return BlobStat(key=key, size=head["ContentLength"], modified=head["LastModified"])
 
     def list(self) -> Iterator[BlobStat]:
-        """Go through the bucket, a page at a time; what is no key, as a folder made by a console, is no blob."""
+        """Yield the blobs, one page at a time. Other objects, such as folders that a console created, are skipped."""
         prefix = self._settings.prefix
         with translated(self._bucket):
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
@@ -94,11 +94,11 @@ class S3Storage(StorageBackend):
                         yield BlobStat(key=key, size=found["Size"], modified=found["LastModified"])
 
     def tidy(self, before: datetime) -> int:
-        """Abort the multipart uploads that a crash left before this time."""
+        """Abort unfinished multipart uploads that began before this time."""
         return self._multipart.abort_begun_before(self._settings.prefix, before)
 
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str:
-        """Presign a GET for at most seven days; the store answers with the type and an attachment's name."""
+        """Presign a GET for at most seven days. The answer will have this type, and this name for saving."""
         parameters = {
             "Bucket": self._bucket,
             "Key": self._name(key),
@@ -114,7 +114,7 @@ class S3Storage(StorageBackend):
 
     def _name(self, key: str) -> str:
         if not is_key(key):
-            raise BlobNotFound(f"{key!r} is no key")
+            raise BlobNotFound(f"{key!r} is not a key")
         return self._settings.prefix + key
 
     def _put(self, name: str, content: BinaryIO, size: int) -> None:
@@ -128,15 +128,15 @@ class S3Storage(StorageBackend):
         found = self.stat(key).size
         if found != size:
             delete_quietly(self._client, self._bucket, self._name(key))
-            raise StorageUnavailable(f"The S3 storage keeps {found} bytes of {key!r}, not {size}")
+            raise StorageUnavailable(f"The S3 storage has {found} bytes of {key!r}, not {size}")
 
     def _require_bucket(self) -> None:
-        """Tell a bucket that is gone from an object that is: HEAD has the same answer for both."""
+        """Raise `StorageUnavailable` if the bucket does not exist: HEAD answers 404 for objects in it as well."""
         try:
             with translated(self._bucket):
                 self._client.head_bucket(Bucket=self._bucket)
         except BlobNotFound as error:
-            raise StorageUnavailable(f"There is no bucket {self._bucket!r}") from error.__cause__
+            raise StorageUnavailable(f"The bucket {self._bucket!r} does not exist") from error.__cause__
 
 
 def _last(start: int, length: int | None) -> str:
@@ -144,7 +144,7 @@ def _last(start: int, length: int | None) -> str:
 
 
 def _attachment(filename: str) -> str:
-    """Write the header Content-Disposition with any name (RFC 6266, appendix D)."""
+    """Return a Content-Disposition header for any file name (RFC 6266, appendix D)."""
     plain = "".join(c if " " <= c <= "~" and c not in '"\\%/' else "_" for c in filename)
     extended = "" if plain == filename else f"; filename*=UTF-8''{quote(filename, safe='')}"
     return f'attachment; filename="{plain}"{extended}'

@@ -1,4 +1,4 @@
-"""The boto3 client, with bounded timeouts and tries: a dead store answers soon."""
+"""The boto3 client, with limited timeouts and retries, so that an unavailable server is reported soon."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from .settings import S3Settings
 
 
 def make_client(settings: S3Settings) -> Any:
-    """Build a client that many threads may share; it makes no request yet.
+    """Build a client that threads can share, without a request.
 
-    Raises `ConfigurationError` for an endpoint or a region that cannot be one.
+    Raises `ConfigurationError` for an invalid endpoint or region.
     """
     config = Config(
         signature_version="s3v4",
@@ -28,7 +28,7 @@ def make_client(settings: S3Settings) -> Any:
         tcp_keepalive=True,
     )
     try:
-        # A session of its own: the one that boto3 shares is not made for threads.
+        # A separate session, as boto3's default session is not thread-safe.
         return boto3.session.Session().client(
             "s3",
             region_name=settings.region or None,

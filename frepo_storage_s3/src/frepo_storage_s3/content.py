@@ -1,4 +1,4 @@
-"""The bytes on their way: exact parts out of an upload, a checked stream out of a download."""
+"""Contents of transfers: exact parts of an upload, and a checked stream of a download."""
 
 from typing import Any, BinaryIO, cast
 
@@ -10,24 +10,24 @@ CHUNK = 256 << 10
 
 
 def read_part(content: BinaryIO, part: bytearray) -> None:
-    """Fill a part, or refuse a content that has fewer bytes; its own errors pass as they are."""
+    """Fill the part. Raises `StorageUnavailable` if the content ends early, and the content's own exceptions."""
     filled, size = 0, len(part)
     while filled < size:
         chunk = content.read(min(CHUNK, size - filled))
         if not chunk:
-            raise StorageUnavailable(f"The content ends {size - filled} bytes before the size that was announced")
+            raise StorageUnavailable(f"The content ends {size - filled} bytes before the size that was declared")
         part[filled : filled + len(chunk)] = chunk
         filled += len(chunk)
 
 
 def expect_end(content: BinaryIO) -> None:
-    """Refuse a content that goes on after its announced size."""
+    """Raise `StorageUnavailable` if the content has more bytes than its declared size."""
     if content.read(1):
-        raise StorageUnavailable("The content goes on after the size that was announced")
+        raise StorageUnavailable("The content has more bytes than the size that was declared")
 
 
 def download(key: str, body: Any, length: int) -> BinaryIO:
-    """Make a file of an answer's body; it raises `StorageUnavailable` where that ends before its announced length."""
+    """Return an answer's body as a file that raises `StorageUnavailable` if it ends before its declared length."""
 
     def read(_: int, size: int) -> bytes:
         with translated(key):

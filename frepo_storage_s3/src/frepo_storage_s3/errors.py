@@ -1,4 +1,4 @@
-"""The exceptions of boto3 in the words of the storage contract."""
+"""Translates the exceptions of boto3 into those of the storage contract."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from urllib3.exceptions import HTTPError
 
 from frepo_core.plugins import BlobNotFound, StorageError, StorageFull, StorageUnavailable
 
-# `404` is what boto3 makes of an answer to HEAD, which has no body.
+# boto3 uses `404` for an answer to HEAD, which has no body.
 ABSENT = {"NoSuchKey", "404", "NotFound"}
 FULL = {"QuotaExceeded", "EntityTooLarge", "InsufficientStorage", "InsufficientCapacity", "XMinioStorageFull"}
 INSUFFICIENT_STORAGE = 507  # RFC 4918, 11.5
@@ -17,24 +17,24 @@ INSUFFICIENT_STORAGE = 507  # RFC 4918, 11.5
 
 @contextmanager
 def translated(what: str) -> Iterator[None]:
-    """Raise what boto3 raises as one of the contract's three errors, with the original as its cause."""
+    """Raise boto3's exceptions as one of the contract's three errors, with the original as the cause."""
     try:
         yield
     except ClientError as error:
         raise _refusal(what, error) from error
     except (ResponseParserError, ValueError) as error:
-        raise StorageUnavailable(f"What answers in place of the S3 storage is none: {error}") from error
+        raise StorageUnavailable(f"The server's answer is not valid S3: {error}") from error
     except (BotoCoreError, HTTPError, OSError) as error:
         raise StorageUnavailable(f"The S3 storage does not answer: {error}") from error
 
 
 def code_of(error: ClientError) -> str:
-    """Return the store's own code for an error."""
+    """Return the server's error code."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def is_connect_error(error: StorageError) -> bool:
-    """Tell whether the request did not reach the store, so that it cannot have had an effect."""
+    """Return whether connecting failed, so that the request cannot have had an effect."""
     return isinstance(error.__cause__, EndpointConnectionError | ConnectTimeoutError)
 
 

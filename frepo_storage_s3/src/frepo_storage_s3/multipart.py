@@ -1,4 +1,4 @@
-"""Large blobs: a few parts at a time, and none of them left when anything fails."""
+"""Multipart uploads of large blobs: several parts at a time, and the upload is aborted after any failure."""
 
 import logging
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ MOST_PARTS = 10_000
 
 
 class MultipartUpload:
-    """Uploads contents in parts; in memory are the parts that travel and the one that is read, of all uploads together.
+    """Uploads contents in parts. All uploads together hold `parallel` parts in memory, and one that is being read.
 
-    Their memory is kept, and used again: the system takes as long to give new memory as the network to take a part.
+    The buffers are reused, because allocating one takes as long as sending a part.
     """
 
     def __init__(self, client: Any, *, bucket: str, part_size: int, parallel: int) -> None:
@@ -36,17 +36,17 @@ class MultipartUpload:
             self._buffers.put(bytearray())
 
     def upload(self, name: str, content: BinaryIO, size: int) -> None:
-        """Upload exactly `size` bytes as the object `name`, which is there only when all parts are."""
-        with self._begun(name) as target:
+        """Upload exactly `size` bytes as the object `name`, which exists once all parts are uploaded."""
+        with self._started(name) as target:
             parts = self._send(target, content, size)
             expect_end(content)
             with undo_on_unknown_outcome(self._client, self._bucket, name):
                 self._client.complete_multipart_upload(**target, MultipartUpload={"Parts": parts})
 
     def abort_begun_before(self, prefix: str, before: datetime) -> int:
-        """Abort uploads of blobs that began before this time and never ended; return how many that were.
+        """Abort unfinished uploads of blobs that began before this time; return their number.
 
-        Uploads of others in the same bucket are left alone.
+        Foreign uploads in the same bucket are not aborted.
         """
         aborted = 0
         with translated(self._bucket):
@@ -59,7 +59,7 @@ class MultipartUpload:
         return aborted
 
     def _send(self, target: dict[str, str], content: BinaryIO, size: int) -> list[dict[str, Any]]:
-        """Read part after part here, send them in threads; return them in their order."""
+        """Read the parts in this thread and send them in others; return them in order."""
         part_size = max(self._part_size, -(-size // MOST_PARTS))
         futures: list[Future[dict[str, Any]]] = []
         pending: set[Future[dict[str, Any]]] = set()
@@ -77,7 +77,7 @@ class MultipartUpload:
                 pending.add(futures[-1])
             return [future.result() for future in futures]
         finally:
-            # A part that arrives after the abort would stay, so none may be on its way then.
+            # A part that arrives after the abort would stay, so wait for all of them.
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _send_part(self, target: dict[str, str], number: int, part: bytearray) -> dict[str, Any]:
@@ -87,25 +87,25 @@ class MultipartUpload:
 
     @contextmanager
     def _lent_buffer(self, size: int) -> Iterator[tuple[bytearray, ExitStack]]:
-        """Wait for the memory of a part; it is given back at the end, unless the stack is emptied before."""
+        """Wait for the buffer of a part. It is returned at the end, unless `pop_all` was called on the stack."""
         buffer = self._buffers.get()
         with ExitStack() as lent:
             lent.callback(lambda: self._buffers.put(buffer))
             if len(buffer) != size:
-                buffer = bytearray()  # the old goes before the new comes
+                buffer = bytearray()  # free the old one first
                 buffer = bytearray(size)
             yield buffer, lent
 
     def _give_back(self, buffer: bytearray, done: Future[dict[str, Any]]) -> None:
-        """Let the next part have the memory of one that was sent, or will not be."""
+        """Return the buffer of a part that was sent, or will not be sent."""
         self._buffers.put(buffer)
 
     @contextmanager
-    def _begun(self, name: str) -> Iterator[dict[str, str]]:
-        """Begin an upload; abort it when anything goes wrong, be it the source, the store or Ctrl-C."""
+    def _started(self, name: str) -> Iterator[dict[str, str]]:
+        """Start an upload; abort it after any exception of the content, the server or Ctrl-C."""
         with translated(name):
-            begun = self._client.create_multipart_upload(Bucket=self._bucket, Key=name)
-        target = {"Bucket": self._bucket, "Key": name, "UploadId": begun["UploadId"]}
+            answer = self._client.create_multipart_upload(Bucket=self._bucket, Key=name)
+        target = {"Bucket": self._bucket, "Key": name, "UploadId": answer["UploadId"]}
         try:
             yield target
         except BaseException:
@@ -117,7 +117,7 @@ class MultipartUpload:
             with translated(target["Key"]), suppress(self._client.exceptions.NoSuchUpload):
                 self._client.abort_multipart_upload(**target)
         except StorageError as error:
-            log.warning("the parts of the upload %s of %s may be left: %s", target["UploadId"], target["Key"], error)
+            log.warning("parts of the upload %s of %s may remain: %s", target["UploadId"], target["Key"], error)
 
 
 def _raise_failure(done: set[Future[dict[str, Any]]]) -> None:

@@ -1,4 +1,4 @@
-"""All or nothing, also when nobody knows whether the store has done what it was asked for."""
+"""Deletes an object after a request whose outcome is unknown, so that an upload is complete or does not exist."""
 
 import logging
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def undo_on_unknown_outcome(client: Any, bucket: str, name: str) -> Iterator[None]:
-    """Guard the request that makes an object appear: when its answer gets lost, delete what it may have stored.
+    """Run the request that creates an object. If it fails and may have reached the server, delete the object.
 
-    A key is written once and is nobody else's, so the deletion cannot hurt.
+    A key is written once and belongs to this upload, so deleting it cannot affect other blobs.
     """
     try:
         with translated(name):
@@ -28,9 +28,9 @@ def undo_on_unknown_outcome(client: Any, bucket: str, name: str) -> Iterator[Non
 
 
 def delete_quietly(client: Any, bucket: str, name: str) -> None:
-    """Delete an object that should not be; a failure is logged only, as another error is on its way."""
+    """Delete an object. A failure is only logged, because another exception is being raised."""
     try:
         with translated(name):
             client.delete_object(Bucket=bucket, Key=name)
     except StorageError as error:
-        log.warning("the object %s may be left: %s", name, error)
+        log.warning("the object %s may remain: %s", name, error)

@@ -10,12 +10,12 @@ __all__ = ["AlertWhenBackupLimitReached", "DeleteOldestWhenAddingNew", "frepo_st
 
 @hookimpl
 def frepo_strategies() -> list[StrategySpec]:
-    """Offer both strategies."""
+    """Register both strategies."""
     return [
         StrategySpec(
             name="delete_oldest_when_adding_new",
             build=DeleteOldestWhenAddingNew,
-            summary="a full collection lets its oldest versions go",
+            summary="a full collection deletes its oldest versions",
         ),
         StrategySpec(
             name="alert_when_backup_limit_reached",

@@ -1,4 +1,4 @@
-"""`delete_oldest_when_adding_new`: the rotation that nightly dumps want."""
+"""The strategy `delete_oldest_when_adding_new`: the rotation for nightly dumps."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,12 @@ from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrate
 
 
 class DeleteOldestWhenAddingNew(CollectionStrategy):
-    """Lets the oldest versions go until the new one fits, however many that takes after a limit was lowered."""
+    """Deletes the oldest versions until the new one fits. After a limit was lowered, these may be many."""
 
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
-        """Choose the fewest oldest versions; refuse what would not fit into the empty collection either."""
+        """Return the smallest number of oldest versions; raise `CollectionFull` if the new one could never fit."""
         if collection.max_size and incoming.size > collection.max_size:
-            raise CollectionFull("The version is larger than the whole collection may be")
+            raise CollectionFull("The version is larger than the maximum size of the whole collection")
         excess_count = len(collection.versions) + 1 - collection.max_versions if collection.max_versions else 0
         excess_size = collection.stored_size + incoming.size - collection.max_size if collection.max_size else 0
         evicted: list[VersionInfo] = []

@@ -1,4 +1,4 @@
-"""`alert_when_backup_limit_reached`: a full collection asks for a person."""
+"""The strategy `alert_when_backup_limit_reached`: a full collection refuses new versions."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrate
 
 
 class AlertWhenBackupLimitReached(CollectionStrategy):
-    """Never lets a version go: the upload is refused until somebody makes room."""
+    """Never deletes a version. Uploads are refused until somebody deletes versions or raises the limits."""
 
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
-        """Return nothing where there is room, refuse otherwise."""
+        """Return no versions if the new one fits; raise `CollectionFull` otherwise."""
         if not collection.has_room(incoming):
-            raise CollectionFull("The collection is full, and its strategy removes nothing")
+            raise CollectionFull("The collection is full, and its strategy deletes no versions")
         return ()

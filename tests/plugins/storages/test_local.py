@@ -58,7 +58,7 @@ def test_a_root_that_must_be_there_is_missed_at_once(tmp_path):
 def test_a_root_that_is_a_file_is_told_at_once(tmp_path, lazy_root):
     (tmp_path / "root").write_text("")
 
-    with pytest.raises(ConfigurationError, match="root is no directory"):
+    with pytest.raises(ConfigurationError, match="root is not a directory"):
         storage(tmp_path / "root", lazy_root=lazy_root)
 
 
@@ -66,7 +66,7 @@ def test_a_file_where_a_folder_has_to_be_is_unavailable(tmp_path):
     backend = storage(tmp_path)
     (tmp_path / "folder").write_text("")
 
-    with pytest.raises(StorageUnavailable, match="folder is no directory"):
+    with pytest.raises(StorageUnavailable, match="folder is not a directory"):
         backend.store("folder/key", Source(1).file, 1)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from frepo_core.db import Database, make_engine
-from frepo_core.db.sqlite.row_cache import MOST, RowCache
+from frepo_core.db.sqlite.row_cache import MAX_ENTRIES, RowCache
 
 SECONDS = 1
 
@@ -139,7 +139,7 @@ def test_no_reader_sees_less_than_was_committed_when_it_began(database, other):
 
 def test_only_so_many_answers_are_kept(engine):
     remembered = RowCache(engine)
-    for key in range(MOST + 1):
+    for key in range(MAX_ENTRIES + 1):
         remembered.find(key, lambda: ["first"])
 
     assert remembered.find(0, lambda: ["again"]) == ["again"]

@@ -1,4 +1,4 @@
-"""Learns how a commit ended, as a data manager of the transaction."""
+"""Observes whether a transaction was committed, as one of its data managers."""
 
 from typing import Any, Self
 
@@ -9,10 +9,10 @@ from zope.interface import implementer
 
 @implementer(IDataManager)
 class CommitWatch:
-    """Knows whether a transaction was committed, was not, or may have been.
+    """Records whether a transaction was committed, was rolled back, or has an unknown outcome.
 
-    Its vote comes before SQLAlchemy's, in which the COMMIT happens: after the vote and before the end
-    a broken connection leaves the outcome unknown, and then nothing may be undone.
+    It votes before SQLAlchemy, whose vote sends the COMMIT. If the connection breaks after this vote and before the
+    finish, the outcome is unknown, and nothing may be undone.
     """
 
     def __init__(self, manager: Any = None) -> None:
@@ -22,11 +22,11 @@ class CommitWatch:
 
     @property
     def outcome_is_unknown(self) -> bool:
-        """Tell whether the COMMIT was sent without an answer."""
+        """Return whether the COMMIT was tried without a confirmation."""
         return self.tried and not self.committed
 
     def restart(self, manager: Any) -> Self:
-        """Forget an attempt that was rolled back, and watch the next."""
+        """Forget the attempt that was rolled back, and observe the next one."""
         self.transaction_manager = manager
         self.tried = self.committed = False
         return self
@@ -36,25 +36,25 @@ class CommitWatch:
         self.tried = False
 
     def sortKey(self) -> str:  # the interface's name
-        """Come before `~sqlalchemy`."""
+        """Return a key that sorts before `~sqlalchemy`."""
         return "frepo:watch"
 
     def abort(self, current: "transaction.Transaction") -> None:
-        """Note nothing: before the vote there is nothing to know."""
+        """Do nothing: without a vote the transaction is rolled back."""
 
     def tpc_begin(self, current: "transaction.Transaction") -> None:
-        """Begin the two phases."""
+        """Do nothing."""
 
     def commit(self, current: "transaction.Transaction") -> None:
-        """Have nothing to write."""
+        """Do nothing: there is nothing to write."""
 
     def tpc_vote(self, current: "transaction.Transaction") -> None:
-        """Note that the COMMIT comes next."""
+        """Record that the COMMIT is next."""
         self.tried = True
 
     def tpc_finish(self, current: "transaction.Transaction") -> None:
-        """Note that it was done."""
+        """Record that the COMMIT succeeded."""
         self.committed = True
 
     def tpc_abort(self, current: "transaction.Transaction") -> None:
-        """Leave the outcome as it is: unknown after the vote."""
+        """Do nothing: after the vote, the outcome stays unknown."""

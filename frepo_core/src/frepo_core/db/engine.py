@@ -1,4 +1,4 @@
-"""Makes the engine: one way to write each database's URL, and SQLite with its rough edges taken off."""
+"""Makes the database engine: reads the URL, and configures SQLite for concurrent and durable writes."""
 
 from pathlib import Path
 from typing import Any
@@ -35,14 +35,14 @@ BUSY_SECONDS = 30
 
 
 def normalize_url(text: str, driver: str = "") -> URL:
-    """Read a database URL; short names of databases and the old pdo_* drivers are understood.
+    """Parse a database URL. Short names of databases and the old pdo_* drivers are accepted.
 
-    Raises `ConfigurationError` for what is no URL, or names a database that frepo does not know.
+    Raises `ConfigurationError` if the text is not a URL, or names a database that frepo does not support.
     """
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError):  # the latter for a port that is no number
-        raise ConfigurationError("database.url (DATABASE_URL) is no database URL") from None
+    except (ArgumentError, ValueError):  # a port that is not a number raises ValueError
+        raise ConfigurationError("database.url (DATABASE_URL) is not a database URL") from None
     name = (driver or url.drivername).lower()
     name = _DRIVERS.get(name, name)
     if name.partition("+")[0] not in {"sqlite", "postgresql", "mysql", "mariadb"}:
@@ -63,7 +63,7 @@ def public_url(url: URL) -> str:
 
 
 def make_engine(text: str, driver: str = "") -> Engine:
-    """Make the engine; nothing is connected yet. Raises `ConfigurationError`, too, where the driver is missing."""
+    """Make the engine without connecting. Raises `ConfigurationError` for an invalid URL or a missing driver."""
     url = normalize_url(text, driver)
     options: dict[str, Any] = {
         "hide_parameters": True,
@@ -95,17 +95,17 @@ def make_engine(text: str, driver: str = "") -> Engine:
         ) from error
     if engine.dialect.name == "sqlite":
         _configure_sqlite(engine)
-    _end_transactions(engine)
+    _roll_back_on_return(engine)
     return engine
 
 
-def _end_transactions(engine: Engine) -> None:
-    """Hand no connection on whose transaction is still open."""
+def _roll_back_on_return(engine: Engine) -> None:
+    """Make sure that no connection returns to the pool with an open transaction."""
 
     @event.listens_for(engine, "reset")
     def reset(connection: Any, record: Any, state: PoolResetState) -> None:
-        # A COMMIT that failed may leave the transaction open, while SQLAlchemy takes it for ended. The next
-        # user of the connection would fail, or commit what is not its own.
+        # A failed COMMIT may leave the transaction open although SQLAlchemy considers it ended. The next user of the
+        # connection would fail, or commit the changes of somebody else.
         if state.transaction_was_reset and not state.terminate_only:
             connection.rollback()
 
@@ -121,15 +121,15 @@ def _prepare(connection: Any) -> None:
 
 
 def _configure_sqlite(engine: Engine) -> None:
-    """Let SQLite keep foreign keys, write ahead, survive a power cut, and lock at once instead of half-way."""
+    """Configure SQLite: foreign keys, a write-ahead log, durable commits, and locks at the start of transactions."""
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:
-        connection.isolation_level = None  # the driver is not to begin transactions by itself
+        connection.isolation_level = None  # the driver must not begin transactions by itself
         try:
             _prepare(connection)
         except sqlite3.OperationalError as error:
-            # The first connection makes files next to the database, for which a full disk has no space.
+            # The first connection creates files next to the database, which fails on a full disk.
             reserve = Reserve.of(engine)
             if reserve is None or not lacks_space(error):
                 raise
@@ -138,7 +138,7 @@ def _configure_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A reader that turns writer cannot wait its turn, it fails; so writers say so from the start. One query
-        # is a transaction by itself.
+        # SQLite fails at once if a transaction that has read starts to write while another one writes. So writers take
+        # the lock at the start. A single query needs no BEGIN.
         if mode := connection.get_execution_options().get("sqlite_begin", "IMMEDIATE"):
             connection.exec_driver_sql(f"BEGIN {mode}")

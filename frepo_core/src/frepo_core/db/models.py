@@ -1,4 +1,4 @@
-"""The tables; which row means what is said in the architecture."""
+"""The database tables as SQLAlchemy models."""
 
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,7 @@ NAMES = {
 
 
 class Base(DeclarativeBase):
-    """Base of all models; constraints are named, so that migrations can find them."""
+    """Base of all models. Constraints get names, so that migrations can refer to them."""
 
     metadata = MetaData(naming_convention=NAMES)
     type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
@@ -59,9 +59,9 @@ class Token(Base):
 
 
 class Blob(Base):
-    """Bytes in a backend. `damaged_at` is set when they were found to be wrong or gone.
+    """Bytes in a backend. `damaged_at` is set when they are found to be wrong or missing.
 
-    `checksum` is null for what came in before there were any, until it is read from end to end.
+    `checksum` is null for a blob from before migration 0004 until it is verified.
     """
 
     __tablename__ = "blob"
@@ -98,7 +98,7 @@ class Tag(Base):
 
 
 class File(Base):
-    """A public name over a blob; `kind` is `plain` or `version`, `mime` the blob's, for listings by type."""
+    """A stored name for a blob. `kind` is `plain` or `version`. `mime` repeats the blob's, for listings by type."""
 
     __tablename__ = "file"
     __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012  # SQLAlchemy reads it from the class
@@ -118,7 +118,7 @@ class File(Base):
 
 
 class Collection(Base):
-    """A collection; its counters are kept in the same transaction as its versions."""
+    """A collection. Its counters are updated in the same transaction as its versions."""
 
     __tablename__ = "collection"
     __table_args__ = (Index("ix_collection_newest", "created_at", "id"),)
@@ -155,10 +155,10 @@ class CollectionToken(Base):
 
 
 class Version(Base):
-    """One version of a collection's file; numbers are never used twice.
+    """One version in a collection. A number is never used twice.
 
-    `is_suspicious`: a guard spoke against it, and it was kept all the same. No later one is compared with it. Null for
-    those that came in before this was noted.
+    `is_suspicious` says that the version violates a guard and was kept, so later versions are not compared with it. It
+    is null for versions from before migration 0005.
     """
 
     __tablename__ = "version"
@@ -175,9 +175,9 @@ class Version(Base):
 
 
 class Upload(Base):
-    """An upload that carried an Idempotency-Key, and its answer, kept for a day.
+    """The recorded answer to an upload with an Idempotency-Key, kept for a day.
 
-    `file_id` is what it answered with, which may have been rotated out since.
+    `file_id` is the file that the answer names. It may have been deleted since.
     """
 
     __tablename__ = "upload"
@@ -190,7 +190,7 @@ class Upload(Base):
 
 
 class Installation(Base):
-    """A value that the database remembers about the installation that uses it."""
+    """A named value about the installation that uses the database."""
 
     __tablename__ = "installation"
 

@@ -1,4 +1,4 @@
-"""An index over the parts of file names, where the database has one for that: SQLite and PostgreSQL, by trigrams."""
+"""A trigram index for searches by a part of a file name, on SQLite and PostgreSQL."""
 
 from sqlalchemy import Column, ColumnElement, Connection, Integer, MetaData, Table, Text, inspect, text
 from sqlalchemy.exc import DBAPIError
@@ -7,12 +7,12 @@ SHORTEST = 3
 TABLE = "file_name"
 INDEX = "ix_file_name_trigrams"
 
-# SQLite's table for searching; its rows have the ids of the plain files. The column of its own name is for MATCH.
+# SQLite's full-text table. Its row ids are those of plain files; MATCH uses the column that has the table's name.
 file_name = Table(TABLE, MetaData(), Column("rowid", Integer), Column(TABLE, Text))
 
 _TABLE = f"CREATE VIRTUAL TABLE {TABLE} USING fts5(stored_name, content='file', content_rowid='id', tokenize='trigram')"
 _FILL = f"INSERT INTO {TABLE} (rowid, stored_name) SELECT id, stored_name FROM file WHERE kind = 'plain'"
-# Stored names never change, so that no trigger is there for updates.
+# Stored names never change, so updates need no trigger.
 _ADDED = f"""
     CREATE TRIGGER {TABLE}_added AFTER INSERT ON file WHEN new.kind = 'plain' BEGIN
         INSERT INTO {TABLE} (rowid, stored_name) VALUES (new.id, new.stored_name);
@@ -29,7 +29,7 @@ _STATEMENTS = {
 
 
 def install(connection: Connection) -> None:
-    """Make the index. Where the database was built without, or forbids it, searches read every name."""
+    """Create the index. If the database does not support or allow it, searches read all names."""
     savepoint = connection.begin_nested()
     try:
         for statement in _STATEMENTS.get(connection.dialect.name, ()):
@@ -41,11 +41,11 @@ def install(connection: Connection) -> None:
 
 
 def has_table(connection: Connection) -> bool:
-    """Tell whether `file_name` can be asked: SQLite's can. PostgreSQL uses its index unasked."""
+    """Return whether the table `file_name` can be queried: on SQLite only. PostgreSQL uses its index by itself."""
     return connection.dialect.name == "sqlite" and inspect(connection).has_table(TABLE)
 
 
 def matches(*parts: str) -> ColumnElement[bool]:
-    """Find the rows of `file_name` with one of these parts, three characters at least, in any letter case."""
+    """Match the rows of `file_name` that contain one of these parts (three characters or more) in any letter case."""
     phrases = ('"' + part.replace('"', '""') + '"' for part in dict.fromkeys(parts))
     return file_name.c[TABLE].op("MATCH", is_comparison=True)(" OR ".join(phrases))

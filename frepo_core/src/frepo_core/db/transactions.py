@@ -1,4 +1,4 @@
-"""Short transactions: reading, and writing that is tried again when another writer was in the way."""
+"""Short transactions: reads, and writes that are retried after a conflict with another writer."""
 
 import contextlib
 import random
@@ -31,20 +31,20 @@ _READ_ONLY = "The database accepts no writes now, it is read-only; try again lat
 
 
 class Database:
-    """Hands out short transactions; no one may keep one while bytes move.
+    """Runs short transactions. Do not keep one open while contents are transferred.
 
-    A database that is away raises `DatabaseUnavailableError`, a full one `StorageFull`.
+    An unavailable database raises `DatabaseUnavailableError`, a full disk `StorageFull`.
     """
 
     def __init__(self, engine: Engine, reserve: int = 0) -> None:
-        """Take the engine, and the size in bytes of the space that is kept for deletions (SQLite only)."""
+        """`reserve` is the disk space in bytes that is reserved for deletions (SQLite only)."""
         self.engine = engine
         self._reserve = Reserve.of(engine, reserve) if reserve else None
         self._autocommit_engine = engine.execution_options(sqlite_begin="")
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
         zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
-        # SQLite's own queue is unfair and polls; one lock in the process halves the slowest waits.
+        # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._writers = threading.Lock() if is_sqlite else None
         self._row_cache = RowCache(engine) if is_sqlite else None
@@ -56,7 +56,7 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self, *, is_snapshot: bool = False) -> Iterator[Session]:
-        """Open a session that only reads. Its transaction is rolled back at the end.
+        """Open a session for reading. Its transaction is rolled back at the end.
 
         With `is_snapshot`, all statements see the database at the time of the first one. On SQLite they always do.
         """
@@ -68,28 +68,28 @@ class Database:
             yield session
 
     def fetch_rows(self, query: Select[Any], **values: Any) -> Sequence[Row[Any]]:
-        """Return the rows of one query over tables. Without a session that costs a third.
+        """Return the rows of one query on tables. Without a session, it takes a third of the time.
 
-        `values` are for its `bindparam`s: a query that is made once, and not for each request, costs a third again.
-        On SQLite one that was asked since the last commit is not asked again.
+        `values` are those of its `bindparam`s: a query that is built only once takes a third of the time again. On
+        SQLite, the rows are cached until the next commit.
         """
         if self._row_cache is None:
             return self._query(query, values)
         return self._row_cache.find((query, *values.values()), lambda: self._query(query, values))
 
     def refill_reserve(self) -> None:
-        """Reserve the space for deletions again, where there is enough of it. Never raises."""
+        """Reserve the disk space for deletions again, if there is enough. Never raises."""
         if self._reserve is not None:
             self._reserve.refill()
 
     def write(
         self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None, may_use_reserve: bool = False
     ) -> Result:
-        """Run `work` in a transaction and commit; run it again when a conflict with another writer undid it.
+        """Run `work` in a transaction and commit. Run it again if the transaction fails by a conflict with another writer.
 
-        What `work` raises rolls back and comes out. `watch` learns whether the commit happened. Another program
-        that keeps SQLite locked is waited for once, and not once for each attempt and each writer in the queue.
-        On a full disk, what `may_use_reserve` gets the space that is kept for it: deletions, so that they can make room.
+        An exception of `work` rolls the transaction back and is raised. `watch` records whether the commit succeeded.
+        If another program keeps SQLite locked, the waiting time is limited for all attempts together.
+        `may_use_reserve` is for deletions: on a full disk they use the reserved space, so that they can free more.
         """
         try:
             return self._write(work, watch)
@@ -103,15 +103,15 @@ class Database:
         return result
 
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
-        patience = time.monotonic() + BUSY_SECONDS
+        deadline = time.monotonic() + BUSY_SECONDS
         with self._writer_lock(), _translated():
             manager = self._transactions
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 if tried:
-                    time.sleep(random.uniform(0, 0.02 * tried))  # spreads writers, guards nothing
+                    time.sleep(random.uniform(0, 0.02 * tried))  # spreads the writers; needs no secure randomness
                 with attempt as current:
                     session = self._sessions()
-                    current.join(_Conflicts(manager, patience))
+                    current.join(_RetryPolicy(manager, deadline))
                     if watch is not None:
                         current.join(watch.restart(manager))
                     result = work(session)
@@ -120,7 +120,7 @@ class Database:
     def _write_from_reserve(
         self, work: Callable[[Session], Result], reserve: Reserve, watch: CommitWatch | None
     ) -> Result:
-        """Write while a part of the reserve is released. Others may take it, so try again, with more of it at last."""
+        """Write while a part of the reserve is released. Other writers may use the space, so try again with larger parts."""
         for loan in LOANS:
             with reserve.released(loan), contextlib.suppress(StorageFull):
                 result = self._write(work, watch)
@@ -129,7 +129,7 @@ class Database:
         raise StorageFull(FULL)
 
     def _checkpoint(self) -> None:
-        """Empty SQLite's write-ahead log, which this write made larger, so that the reserve gets its space back."""
+        """Truncate SQLite's write-ahead log, which this write has enlarged, so that the reserve gets its space back."""
         with contextlib.suppress(OperationalError), self._autocommit_engine.connect() as connection:
             connection.exec_driver_sql(f"PRAGMA busy_timeout={CHECKPOINT_SECONDS * 1000}")
             try:
@@ -143,7 +143,7 @@ class Database:
 
     @contextlib.contextmanager
     def _writer_lock(self) -> Iterator[None]:
-        """Be the one writer of this process, where the database takes one at a time."""
+        """Hold the process's lock for writers, if the database allows one writer at a time."""
         if self._writers is None:
             yield
             return
@@ -155,25 +155,25 @@ class Database:
             self._writers.release()
 
     def check(self) -> None:
-        """Ask the database for a sign of life."""
+        """Raise `DatabaseUnavailableError` if the database does not answer a query."""
         with self.reading() as session:
             session.execute(text("SELECT 1"))
 
 
 class _Transactions(threading.local, transaction.TransactionManager):  # type: ignore[misc]  # it has no types
-    """A transaction for each thread: all sessions know one manager, as telling each costs as much as a statement."""
+    """One transaction for each thread, with one manager for all: registering one per session costs as much as a query."""
 
 
-class _Conflicts(CommitWatch):
-    """Says which failures of a transaction are worth another try."""
+class _RetryPolicy(CommitWatch):
+    """Decides which failed transactions are tried again, until the deadline (monotonic seconds)."""
 
-    def __init__(self, manager: transaction.TransactionManager, patience: float) -> None:
+    def __init__(self, manager: transaction.TransactionManager, deadline: float) -> None:
         super().__init__(manager)
-        self._patience = patience
+        self._deadline = deadline
 
     def should_retry(self, error: BaseException) -> bool:
-        """Take a lost race for a unique name, or for a lock, as a conflict, while there is time."""
-        if time.monotonic() > self._patience:
+        """Return True for a conflict about a unique value or a lock, unless the deadline has passed."""
+        if time.monotonic() > self._deadline:
             return False
         if isinstance(error, IntegrityError):
             return True
@@ -186,7 +186,7 @@ class _Conflicts(CommitWatch):
 
 @contextlib.contextmanager
 def _translated() -> Iterator[None]:
-    """Say in frepo's words that the database is away or full."""
+    """Raise errors of the driver as `DatabaseUnavailableError` or `StorageFull`."""
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
@@ -202,7 +202,7 @@ def _translated() -> Iterator[None]:
 
 
 def _is_read_only(error: Exception) -> bool:
-    """Tell whether a write failed because the database, or the transaction, is read-only."""
+    """Return whether a write failed because the database or the transaction is read-only."""
     origin = getattr(error, "orig", None)
     if str(getattr(origin, "sqlstate", "")) == "25006" or "readonly database" in str(origin):  # PostgreSQL, SQLite
         return True

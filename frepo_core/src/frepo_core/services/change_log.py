@@ -21,31 +21,36 @@ def collection_edit(before: CollectionRecord, after: CollectionRecord) -> str:
     return _edit(collection_values(before), collection_values(after), before.password_hash, after.password_hash)
 
 
-def collection_values(facts: CollectionRecord) -> dict[str, object]:
+def collection_values(record: CollectionRecord) -> dict[str, object]:
     """Return the editable values of a collection under their names in the API. Sizes are in bytes."""
     return {
-        "filename": facts.filename,
-        "description": facts.description,
-        "strategy": facts.strategy,
-        COUNT: facts.limits.count,
-        ONE: facts.limits.one,
-        TOTAL: facts.limits.total,
-        "minRetention": str(facts.guards.min_retention),
-        "minVersionSize": facts.guards.min_version_size,
-        "maxShrinkPercent": facts.guards.max_shrink_percent,
-        "onSuspicious": facts.guards.action,
+        "filename": record.filename,
+        "description": record.description,
+        "strategy": record.strategy,
+        COUNT: record.limits.count,
+        ONE: record.limits.one,
+        TOTAL: record.limits.total,
+        "minRetention": str(record.guards.min_retention),
+        "minVersionSize": record.guards.min_version_size,
+        "maxShrinkPercent": record.guards.max_shrink_percent,
+        "onSuspicious": record.guards.action,
     }
 
 
 def file_edit(before: FileRecord, after: FileRecord) -> str:
     """Return what an upload with `fileOverwrite` changed of a file."""
-    old, new = ({"tags": list(facts.tags), "public": facts.public} for facts in (before, after))
+    old, new = ({"tags": list(record.tags), "public": record.public} for record in (before, after))
     return _edit(old, new, before.password_hash, after.password_hash)
 
 
-def file_values(facts: FileRecord) -> dict[str, object]:
+def file_values(record: FileRecord) -> dict[str, object]:
     """Return the values that identify a file and its content."""
-    return {"name": facts.stored_name, "size": facts.blob.size, "sha256": facts.blob.digest, "type": facts.blob.mime}
+    return {
+        "name": record.stored_name,
+        "size": record.blob.size,
+        "sha256": record.blob.digest,
+        "type": record.blob.mime,
+    }
 
 
 def token_values(row: Token) -> dict[str, object]:

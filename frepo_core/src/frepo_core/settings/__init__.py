@@ -1,4 +1,4 @@
-"""Settings declared as data and read in one order: environment, ini, default."""
+"""The settings: declared as data, and read from the environment, the ini file or the default, in this order."""
 
 from .loader import environment_name, load_settings, load_storage_settings
 from .model import Settings

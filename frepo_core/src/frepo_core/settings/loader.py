@@ -1,4 +1,4 @@
-"""Reads settings: the environment beats the ini, the ini beats the default, an unknown name is refused."""
+"""Reads settings. The environment overrides the ini file, which overrides the default. Unknown names are refused."""
 
 from collections.abc import Collection, Mapping
 from typing import TypeVar
@@ -17,14 +17,14 @@ SECRETS = ("app.secret", "enc.token_phrase")
 
 
 def environment_name(name: str) -> str:
-    """Return the environment's name of a setting: `fs.local.directory` is `FS_LOCAL_DIRECTORY`."""
+    """Return the environment variable of a setting: `fs.local.directory` becomes `FS_LOCAL_DIRECTORY`."""
     return name.upper().replace(".", "_")
 
 
 def load_settings(ini: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
-    """Read the service's own settings; `fs.<adapter>.*` and Pyramid's are left to their owners.
+    """Read the service's own settings; `fs.<adapter>.*` and `pyramid.*` are ignored here.
 
-    Raises `ConfigurationError` that names the setting in both spellings.
+    Raises `ConfigurationError`, which gives the setting's names in the ini file and in the environment.
     """
     names = {field.alias for field in Settings.model_fields.values() if field.alias}
     own = {name: value for name, value in ini.items() if not _belongs_to_others(name)}
@@ -41,9 +41,9 @@ def load_settings(ini: Mapping[str, str], environment: Mapping[str, str]) -> Set
 def load_storage_settings(
     model: type[AnySettings], adapter: str, ini: Mapping[str, str], environment: Mapping[str, str]
 ) -> AnySettings:
-    """Read `fs.<adapter>.<name>` and `FS_<ADAPTER>_<NAME>` into the backend's own model.
+    """Read `fs.<adapter>.<name>` and `FS_<ADAPTER>_<NAME>` into the backend's model.
 
-    A misspelt name is refused in the environment, too, since it can belong to nobody else.
+    Unknown names are refused in the environment as well: a variable with this prefix must be a misspelt setting.
     """
     prefix = f"fs.{adapter}."
     names = {prefix + name for name in model.model_fields}
@@ -83,7 +83,7 @@ def _fill(
 def _explain(error: ValidationError, prefix: str) -> str:
     lines = []
     for problem in error.errors(include_url=False, include_input=False):
-        # A rule between settings is about no single one.
+        # A validator for several settings reports no name.
         name = prefix + str(problem["loc"][0] if problem["loc"] else "*")
         text = "is required but not set" if problem["type"] == "missing" else problem["msg"]
         lines.append(f"Setting {name} ({environment_name(name)}): {text}")
@@ -91,23 +91,25 @@ def _explain(error: ValidationError, prefix: str) -> str:
 
 
 def _unknown(name: str, known: Collection[str]) -> ConfigurationError:
-    return ConfigurationError(f"Unknown setting {name!r}. There are: {', '.join(sorted(known))}.")
+    return ConfigurationError(f"Unknown setting {name!r}. Known settings: {', '.join(sorted(known))}.")
 
 
 def _with_secrets(settings: Settings) -> Settings:
-    """Fill in the secrets that are not set from the secrets file, except in production."""
+    """Read missing secrets from the secrets file, except in production."""
     given = {"app.secret": settings.app_secret, "enc.token_phrase": settings.enc_token_phrase}
     missing = [name for name in SECRETS if not given[name].get_secret_value()]
     if not missing:
         return settings
     if settings.app_env == "prod" or settings.app_secrets_file is None:
         names = " and ".join(f"{name} ({environment_name(name)})" for name in missing)
-        way_out = (
-            "" if settings.app_env == "prod" else " Or name a file for made ones: app.secrets_file (APP_SECRETS_FILE)."
+        alternative = (
+            ""
+            if settings.app_env == "prod"
+            else " Or name a file for generated secrets: app.secrets_file (APP_SECRETS_FILE)."
         )
         raise ConfigurationError(
             f"With app.env = {settings.app_env} there is no default for {names}. Set a long random text, "
-            "e.g. from `openssl rand -hex 32`, and keep it: without it stored tokens and links are void." + way_out
+            "e.g. from `openssl rand -hex 32`, and keep it: without it stored tokens and links are void." + alternative
         )
-    made = read_or_make_secrets(settings.app_secrets_file, SECRETS)
-    return settings.model_copy(update={name.replace(".", "_"): SecretStr(made[name]) for name in missing})
+    found = read_or_make_secrets(settings.app_secrets_file, SECRETS)
+    return settings.model_copy(update={name.replace(".", "_"): SecretStr(found[name]) for name in missing})

@@ -1,4 +1,4 @@
-"""Makes the secrets of a development service once and keeps them in a file that only its owner reads."""
+"""Generates the secrets of a development service once and keeps them in a file that only its owner can read."""
 
 import json
 import os
@@ -10,16 +10,17 @@ from frepo_core.errors import ConfigurationError
 
 
 def read_or_make_secrets(path: Path, names: Sequence[str]) -> dict[str, str]:
-    """Return the secrets in the file, which is made (mode 0600) where it is missing.
+    """Return the secrets in the file; if it does not exist, create it (mode 0600) with new secrets.
 
-    Two processes that start at once end with the same secrets: the file appears whole, and only once.
+    Two processes that start at the same time get the same secrets, because the file is created atomically.
+    Raises `ConfigurationError` if the file cannot be used.
     """
     try:
         if not path.exists():
             _make(path, names)
         found = json.loads(path.read_text())
         if not all(isinstance(found[name], str) and found[name] for name in names):
-            raise ValueError("a secret is empty or no text")
+            raise ValueError("a secret is empty or is not a text")
         return {name: found[name] for name in names}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""The types of settings that pydantic does not bring: lists in one line, sizes, expressions."""
+"""Types of settings that pydantic does not have, such as lists in one line, sizes and time expressions."""
 
 import re
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ _DOMAIN = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?", re.ASCII)
 
 
 def _split(value: Any) -> Any:
-    """Split a text at commas and white space; an ini may spread it over lines."""
+    """Split a text at commas and white space, including line ends."""
     return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
 
 def _lines(value: Any) -> Any:
-    """Split a text at line ends and semicolons, for lists whose entries hold spaces."""
+    """Split a text at line ends and semicolons, for lists whose entries contain spaces."""
     if not isinstance(value, str):
         return value
     return tuple(line.strip() for line in value.replace(";", "\n").splitlines() if line.strip())
@@ -66,6 +66,6 @@ Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_net
 Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
 Expression = Annotated[str, BeforeValidator(_expression)]
 Domain = Annotated[str, AfterValidator(_domain)]
-# Seconds; what is longer than a year is no limit, and more than some clocks take.
+# Seconds. The maximum of a year avoids overflows in system calls.
 Seconds = Annotated[float, Field(gt=0, le=365 * 86400)]
 Location = Annotated[str, AfterValidator(_location)]

@@ -1,7 +1,7 @@
-"""Schema migrations: set up from code, so that an installed package needs no alembic.ini.
+"""Schema migrations, configured in code, so that an installed package needs no alembic.ini.
 
-Alembic is imported where it migrates: every command of the console asks here whether the schema is current, and
-would take half as long again.
+Alembic is imported only to migrate. Every console command checks the schema here, and importing Alembic would make it
+take half as long again.
 """
 
 import contextlib
@@ -26,9 +26,9 @@ _LOCK_SECONDS = 300
 
 
 def make_ready(engine: Engine, *, upgrades: bool) -> None:
-    """Migrate where that is asked for; raise `ConfigurationError` where the schema is not current then.
+    """Migrate the database if `upgrades` is true, then check that the schema is current.
 
-    What raises leaves no connection open.
+    Raises `ConfigurationError` if it is not, and leaves no connection open after an error.
     """
     try:
         if upgrades and _is_behind(engine):
@@ -40,14 +40,15 @@ def make_ready(engine: Engine, *, upgrades: bool) -> None:
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str | None]:
-    """Bring the schema to the newest revision; return the revisions before and after.
+    """Upgrade the schema to the newest revision; return the revisions before and after.
 
-    Safe to run twice at once, and again after one that was killed.
+    Several processes may call it at the same time, and it continues an upgrade that was killed.
 
-    Raises `ConfigurationError` for a schema that this version of frepo does not know and for tables of somebody else,
-    and `DatabaseUnavailableError` for a database that is away, is none, or is being upgraded for minutes.
+    Raises `ConfigurationError` for a schema that this version of frepo does not know, and for tables of another
+    application. Raises `DatabaseUnavailableError` if the database cannot be used, or if another upgrade takes more than
+    five minutes.
     """
-    from frepo_core.db.migrations.resumable_ddl import resuming  # it is Alembic's, too
+    from frepo_core.db.migrations.resumable_ddl import resuming  # imports Alembic
 
     with _translated(), engine.connect() as connection, _locked(connection):
         before = _current(connection)
@@ -66,7 +67,7 @@ def find_revision(engine: Engine) -> str | None:
 
 
 def check_is_current(engine: Engine) -> None:
-    """Raise `ConfigurationError` where the schema is not the one that this version of frepo works with."""
+    """Raise `ConfigurationError` if the schema is not at the revision that this version of frepo needs."""
     with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
         current = _current(connection)
     head = head_revision()
@@ -97,7 +98,7 @@ def check_is_complete(engine: Engine) -> None:
 
 
 def head_revision() -> str:
-    """Return the newest revision: they are numbered, each file begins with its number, and there are no branches."""
+    """Return the newest revision. Revisions are numbered, file names begin with the number, and there are no branches."""
     names = [entry.name for entry in (resources.files(__name__) / "versions").iterdir()]
     return max(name[:4] for name in names if name[:4].isdigit())
 
@@ -148,8 +149,8 @@ def _current(connection: Connection) -> str | None:
 
 @contextlib.contextmanager
 def _locked(connection: Connection) -> Iterator[None]:
-    """Let one process migrate at a time. SQLite needs no lock: its writers begin by locking."""
-    # MariaDB's and MySQL's locks are the whole server's.
+    """Hold a lock, so that one process migrates at a time. SQLite needs none: its transactions begin with a lock."""
+    # Named locks of MariaDB and MySQL apply to the whole server, so the name contains that of the database.
     named = "CONCAT('frepo_migrate ', MD5(DATABASE()))"
     mysql = f"SELECT GET_LOCK({named}, 0)", f"SELECT RELEASE_LOCK({named})"
     postgresql = f"SELECT pg_try_advisory_lock({_LOCK})", f"SELECT pg_advisory_unlock({_LOCK})"
@@ -157,15 +158,15 @@ def _locked(connection: Connection) -> Iterator[None]:
     if connection.dialect.name not in locks:
         yield
         return
-    take, give = locks[connection.dialect.name]
-    patience = time.monotonic() + _LOCK_SECONDS
+    take, release = locks[connection.dialect.name]
+    deadline = time.monotonic() + _LOCK_SECONDS
     while not connection.scalar(text(take)):
-        if time.monotonic() > patience:
+        if time.monotonic() > deadline:
             raise DatabaseUnavailableError("Another upgrade of this database is running, try again later")
         time.sleep(0.1)
     try:
         yield
     finally:
         connection.rollback()
-        connection.execute(text(give))
+        connection.execute(text(release))
         connection.commit()

@@ -1,4 +1,4 @@
-"""What Alembic runs: it migrates over the connection that it is handed."""
+"""Alembic's environment script: migrates over the connection that the caller has opened."""
 
 from alembic import context
 

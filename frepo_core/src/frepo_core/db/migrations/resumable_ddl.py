@@ -1,4 +1,4 @@
-"""Lets an upgrade that was killed go on where the database commits each statement about the schema at once."""
+"""Continues upgrades that were killed, on databases that commit each schema statement at once (MariaDB and MySQL)."""
 
 import contextlib
 from collections.abc import Iterator
@@ -12,26 +12,27 @@ from frepo_core.db.models import Base
 from frepo_core.errors import ConfigurationError
 
 MARK = "frepo_upgrading"
-# What MariaDB and MySQL say of a table, a column, an index or a foreign key that is there already, or gone already.
+# Error codes of MariaDB and MySQL for a table, column, index or foreign key that exists or was dropped already.
 _DONE_ALREADY = {1050, 1060, 1061, 1091, 1826}
 
 
 @contextlib.contextmanager
 def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
-    """Tell whether an upgrade has to pass over what is done already, as one before it was killed.
+    """Yield whether an earlier upgrade was killed, so that statements which were executed already must be skipped.
 
-    A mark in the database says so: without one, a table that is there when the first migration `begins` is somebody
-    else's, and a `ConfigurationError`. Databases that can take a migration back need no mark.
+    A table marks an unfinished upgrade. Databases that roll back failed migrations need no mark. `begins` says that no
+    migration has run yet: existing tables belong to another application then, unless the mark exists, and
+    `ConfigurationError` is raised.
     """
     needs_mark = connection.dialect.name in {"mysql", "mariadb"}
-    there = inspect(connection)
-    # PostgreSQL would show tables of other schemas, too, where its search_path has several.
-    own = there.default_schema_name
-    found = {*there.get_table_names(own), *there.get_view_names(own)}
+    inspector = inspect(connection)
+    # Without the name, PostgreSQL lists tables of all schemas in its search_path.
+    schema = inspector.default_schema_name
+    found = {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}
     resumes = needs_mark and MARK in found
     if begins and not resumes and (taken := found.intersection(Base.metadata.tables)):
         raise ConfigurationError(
-            f"The database has tables already that are not frepo's: {', '.join(sorted(taken))}. "
+            f"The database contains tables that another application has made: {', '.join(sorted(taken))}. "
             "Give frepo a database of its own"
         )
     if not needs_mark:
@@ -43,7 +44,7 @@ def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
 
 
 class ResumingImpl(MySQLImpl):
-    """Alembic's way to MariaDB and MySQL; with the option `resumes` it passes over what is done already."""
+    """Alembic's implementation for MySQL; with the option `resumes` it skips statements that were executed already."""
 
     __dialect__ = "mysql"
 
@@ -57,6 +58,6 @@ class ResumingImpl(MySQLImpl):
 
 
 class ResumingMariaDBImpl(ResumingImpl):
-    """The same under MariaDB's own name."""
+    """The same for SQLAlchemy's dialect `mariadb`."""
 
     __dialect__ = "mariadb"

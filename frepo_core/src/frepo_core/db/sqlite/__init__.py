@@ -1,1 +1,1 @@
-"""What only SQLite needs."""
+"""Parts that only SQLite needs."""

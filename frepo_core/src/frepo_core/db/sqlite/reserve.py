@@ -1,4 +1,4 @@
-"""Keeps disk space for deletions: on a full disk SQLite cannot even delete, because it writes a log first."""
+"""Reserves disk space for deletions: on a full disk SQLite cannot delete, because it writes a log first."""
 
 import contextlib
 import fcntl
@@ -19,12 +19,12 @@ _SIGNS = ("disk is full", "no space left", "could not extend file", "disk full",
 
 
 def was_rolled_back(error: BaseException | None) -> bool:
-    """Tell whether SQLite certainly did not commit, as its log had no space for the whole transaction."""
+    """Return whether SQLite certainly did not commit, because its log had no space for the whole transaction."""
     return getattr(getattr(error, "orig", None), "sqlite_errorname", "") == "SQLITE_FULL"
 
 
 def lacks_space(error: BaseException) -> bool:
-    """Tell whether a database refused to work because its disk is full."""
+    """Return whether a database error was caused by a full disk."""
     driver_error = getattr(error, "orig", None) or error
     if getattr(driver_error, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE":  # the -shm file of the first connection
         return True
@@ -32,7 +32,7 @@ def lacks_space(error: BaseException) -> bool:
 
 
 class Reserve:
-    """A file next to SQLite's database that only holds disk space. Processes that share the database share it."""
+    """A file next to SQLite's database that only occupies disk space. All processes of the database share it."""
 
     def __init__(self, path: Path, size: int = 0) -> None:
         self._path = path
@@ -41,15 +41,15 @@ class Reserve:
 
     @classmethod
     def of(cls, engine: Engine, size: int = 0) -> "Reserve | None":
-        """Return the reserve of an engine's database, `size` bytes at most; None for anything but SQLite."""
+        """Return the reserve of an engine's database with at most `size` bytes, or None for other databases than SQLite."""
         if engine.dialect.name != "sqlite" or not engine.url.database:
             return None
         return cls(Path(f"{engine.url.database}-reserve"), size)
 
     def refill(self) -> None:
-        """Make the file as large as it should be, if as much space is left afterwards. Never raises.
+        """Grow the file to its full size, if the same amount of space stays free afterwards. Never raises.
 
-        What others took while it was released is taken back in any case, as soon as there is space.
+        If other writers used space while the reserve was released, it is taken back as soon as there is any.
         """
         with contextlib.suppress(OSError):
             current = self._path.stat().st_size if self._path.exists() else 0
@@ -64,9 +64,10 @@ class Reserve:
 
     @contextlib.contextmanager
     def released(self, most: int | None = None) -> Iterator[None]:
-        """Give up at most so many bytes while the body runs, then take them back as far as they are still free.
+        """Free at most `most` bytes (None: all) while the body of the `with` statement runs, then occupy them again.
 
-        None stands for all. Where another thread or process has released it already, the body runs with that.
+        Only space that is still free then is occupied. If another thread or process has freed the reserve already,
+        do nothing.
         """
         with self._lock() as file:
             if file is None:
@@ -82,7 +83,7 @@ class Reserve:
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int | None]:
-        """Open the file and lock it; None where it cannot be opened, or another has locked it."""
+        """Yield the descriptor of the locked file, or None if it cannot be opened or is locked by another process."""
         with contextlib.ExitStack() as stack:
             file = None
             with contextlib.suppress(OSError):
@@ -94,12 +95,12 @@ class Reserve:
 
 
 def _grow(file: int, size: int) -> bool:
-    """Let the file take disk space up to this size, as far as there is any; return whether there was enough."""
+    """Allocate disk space for the file up to this size, or as much as there is; return whether there was enough."""
     start = os.fstat(file).st_size
     try:
         for offset in range(start, size, STEP):
             os.posix_fallocate(file, offset, min(STEP, size - offset))
-    except (OSError, AttributeError):  # some systems cannot reserve space at all
+    except (OSError, AttributeError):  # some systems cannot allocate space
         log.warning("the reserve for deletions has only %s of %s bytes", os.fstat(file).st_size, size)
         return False
     return True

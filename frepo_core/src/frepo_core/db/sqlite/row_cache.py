@@ -1,4 +1,4 @@
-"""Remembers what SQLite was asked, for as long as it says that nothing was committed since."""
+"""Caches rows of SQLite until the next commit."""
 
 import sqlite3
 import threading
@@ -12,46 +12,50 @@ from sqlalchemy.pool import NullPool
 Rows: TypeAlias = Sequence[Row[Any]]
 Version: TypeAlias = tuple[int, int]
 
-MOST = 4_000
+MAX_ENTRIES = 4_000
 
 
 class RowCache:
-    """Rows of a few queries of one SQLite database.
+    """Caches the rows of queries on one SQLite database.
 
-    `PRAGMA data_version` takes a fiftieth of a query's time. It is another number after each commit of another
-    connection, be it another process's: so it is asked on a connection that does nothing else.
+    `PRAGMA data_version` takes a fiftieth of the time of a query. Its value changes after each commit by another
+    connection or process, so it is read on a separate connection that does nothing else.
     """
 
     def __init__(self, engine: Engine) -> None:
-        # Not of the pool, where all may be taken, and waiting for nobody.
+        # Not from the pool, whose connections may all be in use, and without waiting for locks.
         options = {"timeout": 0, "check_same_thread": False}
         self._engine = create_engine(engine.url, poolclass=NullPool, connect_args=options)
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
         self._connection: Any = None
         self._opened = 0
-        self._kept: tuple[Version, dict[Hashable, Rows]] = ((0, 0), {})
+        self._cached: tuple[Version, dict[Hashable, Rows]] = ((0, 0), {})
         event.listen(engine, "engine_disposed", self._close)
 
-    def find(self, key: Hashable, ask: Callable[[], Rows]) -> Rows:
-        """Return what `ask` gave for this key, where that is still true, else what it gives now."""
+    def find(self, key: Hashable, query: Callable[[], Rows]) -> Rows:
+        """Return the cached rows for this key, or those that `query` returns now."""
         version = self._version()
         if version is None:
-            return ask()
-        kept = self._kept
-        if kept[0] != version or len(kept[1]) >= MOST:
-            kept = self._kept = (version, {})
-        rows = kept[1].get(key)
+            return query()
+        cached = self._cached
+        if cached[0] != version or len(cached[1]) >= MAX_ENTRIES:
+            cached = self._cached = (version, {})
+        rows = cached[1].get(key)
         if rows is None:
-            # Asked after the number was. Where a commit came between, that is another by now, and this never found.
-            rows = ask()
-            if rows:  # what is not there may have names of any number and length
-                kept[1][key] = rows
+            # The version was read before this query. If a commit happened in between, the next call sees another
+            # version and does not use these rows.
+            rows = query()
+            if rows:  # do not cache misses: clients could fill the memory with random names
+                cached[1][key] = rows
         return rows
 
     def _version(self) -> Version | None:
-        """Return which connection says which number, or None where none says it at once, as while all is locked."""
+        """Return the data version and the number of the connection that reported it.
+
+        Returns None if the version cannot be read without waiting, for example while the database is locked.
+        """
         try:
-            with self._asking:
+            with self._lock:
                 if self._connection is None:
                     self._connection = self._engine.raw_connection()
                     self._opened += 1
@@ -61,8 +65,8 @@ class RowCache:
             return None
 
     def _close(self, engine: Engine) -> None:
-        """Leave no connection behind where the engine leaves none."""
-        with self._asking:
+        """Close the connection when the engine closes its own."""
+        with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None

@@ -104,7 +104,7 @@ class Collections:
         def work(session: Session) -> CollectionRecord:
             if session.get(Collection, row.id):
                 raise FieldsError({"id": ["id_not_unique"]})
-            facts = CollectionRecord.of(row)
+            record = CollectionRecord.of(row)
             if by is not None and session.get(Token, by.token) is None:
                 raise AccessDeniedError(NO_ACCESS)
             if not simulate:
@@ -112,13 +112,13 @@ class Collections:
                 session.flush()
                 if by is not None:
                     session.add(CollectionToken(collection_id=row.id, token_key=by.token))
-            return facts
+            return record
 
-        facts = self._database.write(work)
+        record = self._database.write(work)
         if not simulate:
-            what = describe(collection_values(facts))
-            log.info("collection %s: created by %s: %s", facts.id, describe_actor(by), what)
-        return facts
+            what = describe(collection_values(record))
+            log.info("collection %s: created by %s: %s", record.id, describe_actor(by), what)
+        return record
 
     def edit(
         self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
@@ -143,15 +143,15 @@ class Collections:
             row.filename = change.filename or row.filename
             row.password_hash = row.password_hash if change.password is None else password_hash
             _set_guards(row, replace(current.guards, **change.guards))
-            facts = CollectionRecord.of(row)
+            record = CollectionRecord.of(row)
             if simulate:
                 session.expunge(row)
-            return current, facts
+            return current, record
 
-        before, facts = self._database.write(work)
+        before, record = self._database.write(work)
         if not simulate:
-            log.info("collection %s: edited by %s: %s", facts.id, describe_actor(by), collection_edit(before, facts))
-        return facts
+            log.info("collection %s: edited by %s: %s", record.id, describe_actor(by), collection_edit(before, record))
+        return record
 
     def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionRecord:
         """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
@@ -165,12 +165,12 @@ class Collections:
                 session.delete(row)
             return CollectionRecord.of(row)
 
-        facts = self._database.write(work, may_use_reserve=True)
+        record = self._database.write(work, may_use_reserve=True)
         if not simulate:
             log.info(
-                "collection %s: deleted by %s: %s", facts.id, describe_actor(by), describe(collection_values(facts))
+                "collection %s: deleted by %s: %s", record.id, describe_actor(by), describe(collection_values(record))
             )
-        return facts
+        return record
 
     def allow_token(
         self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False

@@ -87,11 +87,11 @@ class Versions:
             row = _find_for_deletion(session, collection_id, name)
             if CollectionRecord.of(collection).guards.protects(row.created_at, now=utc_now()):
                 raise VersionTooYoungError()
-            facts = VersionRecord.of(row)
+            record = VersionRecord.of(row)
             if simulate:
-                return facts, []
+                return record, []
             delete_answers(session, row.file_id)
-            return facts, delete_versions(session, collection, [row])
+            return record, delete_versions(session, collection, [row])
 
         deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
         self._blobs.collect(released_blob_ids)

@@ -130,8 +130,8 @@ class Listing:
             total = session.scalar(select(func.count()).select_from(counted.subquery())) or 0
             page = session.scalars(ids.limit(search.size).offset(_offset(search))).all()
             rows = session.scalars(select(Collection).where(Collection.id.in_(page)).order_by(*NEWEST)).all()
-            facts = [CollectionRecord.of(row) for row in rows]
-        return Page(rows=facts, number=search.page, last=_last_page(total, search.size), size=search.size)
+            records = [CollectionRecord.of(row) for row in rows]
+        return Page(rows=records, number=search.page, last=_last_page(total, search.size), size=search.size)
 
     def _unlocked_ids(self, query: FileQuery, is_unlocked: Callable[[FileRecord | Protected], bool]) -> list[int]:
         """Return the ids of protected files that match the query and have the caller's password."""

@@ -10,7 +10,7 @@ from typing import Self
 
 from frepo_core.errors import RemoteFailedError
 
-TOO_LONG = "Fetcher the URL took too long"
+TOO_LONG = "Fetching the URL took too long"
 
 
 class Deadline:

@@ -34,7 +34,7 @@ from .deadline import Deadline
 
 REDIRECTS = 5
 REFUSED = "The URL may not be fetched, or cannot be reached"
-BROKEN = "Fetcher the URL broke on the way"
+BROKEN = "Fetching the URL broke on the way"
 BAD_SCHEME = "The scheme of the URL, or of a redirect, is not http or https."
 BAD_URL = "The URL, or a redirect, is not valid."
 BAD_NAME = "The host name of the URL, or of a redirect, cannot be resolved."

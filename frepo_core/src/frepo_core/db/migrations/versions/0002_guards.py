@@ -1,4 +1,4 @@
-"""Guards of collections against the empty dump, and uploads that can be repeated safely."""
+"""Guards of collections against empty dumps, and answers of uploads with an Idempotency-Key."""
 
 import sqlalchemy as sa
 from alembic import op

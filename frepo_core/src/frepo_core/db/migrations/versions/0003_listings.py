@@ -1,4 +1,4 @@
-"""Listings walk indexes: the page that is asked for costs the same among a thousand files and among a million."""
+"""Indexes for listings, so that a page costs the same among a thousand files and among a million."""
 
 import sqlalchemy as sa
 from alembic import op

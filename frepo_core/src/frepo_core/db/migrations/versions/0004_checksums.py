@@ -1,4 +1,4 @@
-"""A checksum beside each digest, fast enough to compare every download with; blobs get theirs as they are read."""
+"""Checksums of blobs, fast enough to verify every download. Existing blobs get theirs when they are verified."""
 
 import sqlalchemy as sa
 from alembic import op

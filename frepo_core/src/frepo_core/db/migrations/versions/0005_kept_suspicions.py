@@ -1,4 +1,4 @@
-"""Versions that were kept though a guard spoke against them, and what a repeated upload was answered with."""
+"""Marks of versions that violate a guard, and the files that recorded answers name."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""A table for what a database remembers about its installation, such as the check value of the token phrase."""
+"""A table for values about the installation, such as the check value of the token phrase."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Fingerprints of tokens are unique, so that one in a log names one token."""
+"""Unique fingerprints of tokens, so that a fingerprint in a log names one token."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,1 +1,1 @@
-"""The revisions, each named by its number and what it brings."""
+"""The revisions, each named by its number and what it adds."""
