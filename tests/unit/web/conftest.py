@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from webtest import TestApp
+from webtest import TestApp, TestResponse
 
 from frepo_core.domain.roles import Role
 from support.client import COLLECTIONS, Client
@@ -59,6 +59,35 @@ def collection(root: Client) -> str:
 def make_collection(root: Client) -> Callable[..., str]:
     """Make a collection with the given fields; return its id."""
     return lambda **form: str(root.create(**form).json["collection"]["id"])
+
+
+@pytest.fixture
+def push(app: TestApp, admin: str) -> Callable[..., TestResponse]:
+    """Push a version: `push(collection, b"content", If_Match="v1")`; return the response."""
+
+    def push(collection: str, content: bytes, status: int = 200, **headers: str) -> TestResponse:
+        return _send(app, f"{COLLECTIONS}/{collection}/backup", content, admin, status, headers)
+
+    return push
+
+
+@pytest.fixture
+def upload(app: TestApp, admin: str) -> Callable[..., TestResponse]:
+    """Upload a file: `upload(b"content", name="a.txt", Idempotency_Key="k1")`; return the response."""
+
+    def upload(
+        content: bytes, name: str = "a.txt", status: int | None = None, token: str = admin, **headers: str
+    ) -> TestResponse:
+        return _send(app, f"/repository/file/upload?fileName={name}", content, token, status, headers)
+
+    return upload
+
+
+def _send(
+    app: TestApp, path: str, content: bytes, token: str, status: int | None, headers: dict[str, str]
+) -> TestResponse:
+    named = {"X-Auth-Token": token} | {name.replace("_", "-"): value for name, value in headers.items()}
+    return app.post(path, content, content_type="application/octet-stream", headers=named, status=status)
 
 
 @pytest.fixture

@@ -13,28 +13,9 @@ pytestmark = pytest.mark.databases
 
 
 @pytest.fixture
-def collection(app, admin):
-    """Make a collection, return how to push to it, and its id."""
-
-    def make(**fields):
-        body = {"filename": "db.sql", "maxBackupsCount": 2} | fields
-        return app.post_json(f"/repository/collection?_token={admin}", body).json["collection"]["id"]
-
-    return make
-
-
-@pytest.fixture
-def push(app, admin):
-    def push(collection, content, status=200, **headers):
-        return app.post(
-            f"/repository/collection/{collection}/backup?_token={admin}",
-            content,
-            content_type="application/octet-stream",
-            headers={name.replace("_", "-"): value for name, value in headers.items()},
-            status=status,
-        ).json
-
-    return push
+def make_collection(make_collection):
+    """Make a collection of two versions at most, or with the given fields; return its id."""
+    return lambda **form: make_collection(**{"maxBackupsCount": 2} | form)
 
 
 @pytest.fixture
@@ -51,8 +32,8 @@ def age(services, days):
     )
 
 
-def test_guards_are_off_by_default(app, admin, collection):
-    shown = app.get(f"/repository/collection/{collection()}?_token={admin}").json["collection"]
+def test_guards_are_off_by_default(app, admin, make_collection):
+    shown = app.get(f"/repository/collection/{make_collection()}?_token={admin}").json["collection"]
 
     assert (None, 0, 0, "refuse") == (
         shown["min_retention"],
@@ -62,19 +43,19 @@ def test_guards_are_off_by_default(app, admin, collection):
     )
 
 
-def test_a_version_younger_than_the_retention_is_not_rotated(collection, push, numbers):
-    target = collection(minRetention="7d")
+def test_a_version_younger_than_the_retention_is_not_rotated(make_collection, push, numbers):
+    target = make_collection(minRetention="7d")
     push(target, b"1")
     push(target, b"2")
 
-    refused = push(target, b"3", status=400)
+    refused = push(target, b"3", status=400).json
 
     assert (4012, "minRetention") == (refused["error_code"], refused["field"])
     assert [1, 2] == numbers(target)
 
 
-def test_a_version_older_than_the_retention_is_rotated(services, collection, push, numbers):
-    target = collection(minRetention="7d")
+def test_a_version_older_than_the_retention_is_rotated(services, make_collection, push, numbers):
+    target = make_collection(minRetention="7d")
     push(target, b"1")
     push(target, b"2")
     age(services, days=8)
@@ -84,8 +65,8 @@ def test_a_version_older_than_the_retention_is_rotated(services, collection, pus
     assert [2, 3] == numbers(target)
 
 
-def test_a_version_younger_than_the_retention_is_not_deleted(app, admin, collection, push, numbers):
-    target = collection(minRetention="1h")
+def test_a_version_younger_than_the_retention_is_not_deleted(app, admin, make_collection, push, numbers):
+    target = make_collection(minRetention="1h")
     push(target, b"1")
 
     refused = app.delete(f"/repository/collection/{target}/backup/v1?_token={admin}", status=400)
@@ -94,8 +75,8 @@ def test_a_version_younger_than_the_retention_is_not_deleted(app, admin, collect
     assert [1] == numbers(target)
 
 
-def test_the_retention_is_shown_as_it_was_written(app, admin, collection):
-    shown = app.get(f"/repository/collection/{collection(minRetention='48h')}?_token={admin}").json["collection"]
+def test_the_retention_is_shown_as_it_was_written(app, admin, make_collection):
+    shown = app.get(f"/repository/collection/{make_collection(minRetention='48h')}?_token={admin}").json["collection"]
 
     assert "2d" == shown["min_retention"]
 
@@ -108,28 +89,28 @@ def test_a_retention_that_is_no_length_of_time_is_a_field_error(app, admin):
     assert {"minRetention": "expected_length_of_time_such_as_7d"} == refused["errors"]
 
 
-def test_a_version_below_the_minimal_size_is_refused_and_removes_nothing(collection, push, numbers):
-    target = collection(maxBackupsCount=1, minVersionSize=10)
+def test_a_version_below_the_minimal_size_is_refused_and_removes_nothing(make_collection, push, numbers):
+    target = make_collection(maxBackupsCount=1, minVersionSize=10)
     push(target, b"a whole dump")
 
-    refused = push(target, b"empty", status=400)
+    refused = push(target, b"empty", status=400).json
 
     assert 4013 == refused["error_code"]
     assert [1] == numbers(target)
 
 
-def test_a_version_that_shrank_too_much_is_refused_and_removes_nothing(collection, push, numbers):
-    target = collection(maxBackupsCount=1, maxShrinkPercent=50)
+def test_a_version_that_shrank_too_much_is_refused_and_removes_nothing(make_collection, push, numbers):
+    target = make_collection(maxBackupsCount=1, maxShrinkPercent=50)
     push(target, b"x" * 100)
 
-    refused = push(target, b"x" * 49, status=400)
+    refused = push(target, b"x" * 49, status=400).json
 
     assert 4014 == refused["error_code"]
     assert [1] == numbers(target)
 
 
-def test_a_version_that_shrank_as_much_as_allowed_comes_in(collection, push, numbers):
-    target = collection(maxShrinkPercent=50)
+def test_a_version_that_shrank_as_much_as_allowed_comes_in(make_collection, push, numbers):
+    target = make_collection(maxShrinkPercent=50)
     push(target, b"x" * 100)
 
     push(target, b"x" * 50)
@@ -137,32 +118,32 @@ def test_a_version_that_shrank_as_much_as_allowed_comes_in(collection, push, num
     assert [1, 2] == numbers(target)
 
 
-def test_a_suspicious_version_is_kept_without_rotating_where_that_is_asked_for(collection, push, numbers):
-    target = collection(minVersionSize=10, onSuspicious="keep")
+def test_a_suspicious_version_is_kept_without_rotating_where_that_is_asked_for(make_collection, push, numbers):
+    target = make_collection(minVersionSize=10, onSuspicious="keep")
     push(target, b"a whole dump")
 
     push(target, b"empty")
-    refused = push(target, b"tiny", status=400)
+    refused = push(target, b"tiny", status=400).json
 
     assert 4013 == refused["error_code"]
     assert [1, 2] == numbers(target)
 
 
-def test_broken_dumps_night_after_night_remove_no_good_one(collection, push, numbers):
+def test_broken_dumps_night_after_night_remove_no_good_one(make_collection, push, numbers):
     """None of them is what the next one is compared with."""
-    target = collection(maxBackupsCount=4, maxShrinkPercent=50, onSuspicious="keep")
+    target = make_collection(maxBackupsCount=4, maxShrinkPercent=50, onSuspicious="keep")
     push(target, b"x" * 100)
     push(target, b"y" * 100)
     push(target, b"bad 1")
     push(target, b"bad 2")
-    refused = push(target, b"bad 3", status=400)
+    refused = push(target, b"bad 3", status=400).json
 
     assert 4014 == refused["error_code"]
     assert [1, 2, 3, 4] == numbers(target)
 
 
-def test_a_good_dump_after_broken_ones_comes_in(collection, push, numbers):
-    target = collection(maxShrinkPercent=50, onSuspicious="keep")
+def test_a_good_dump_after_broken_ones_comes_in(make_collection, push, numbers):
+    target = make_collection(maxShrinkPercent=50, onSuspicious="keep")
     push(target, b"x" * 100)
     push(target, b"bad")
     push(target, b"y" * 90)
@@ -170,8 +151,10 @@ def test_a_good_dump_after_broken_ones_comes_in(collection, push, numbers):
     assert [2, 3] == numbers(target)
 
 
-def test_a_dump_that_is_smaller_for_good_is_what_later_ones_are_compared_with(app, admin, collection, push, numbers):
-    target = collection(maxBackupsCount=3, maxShrinkPercent=50)
+def test_a_dump_that_is_smaller_for_good_is_what_later_ones_are_compared_with(
+    app, admin, make_collection, push, numbers
+):
+    target = make_collection(maxBackupsCount=3, maxShrinkPercent=50)
     push(target, b"x" * 100)
     for percent, content in ((0, b"y" * 10), (50, b"z" * 9)):
         app.put_json(f"/repository/collection?_token={admin}", {"collection": target, "maxShrinkPercent": percent})
@@ -180,8 +163,8 @@ def test_a_dump_that_is_smaller_for_good_is_what_later_ones_are_compared_with(ap
     assert [1, 2, 3] == numbers(target)
 
 
-def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, collection):
-    target = collection(minRetention="7d", maxShrinkPercent=20)
+def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, make_collection):
+    target = make_collection(minRetention="7d", maxShrinkPercent=20)
 
     edited = app.put_json(f"/repository/collection?_token={admin}", {"collection": target, "description": "new"})
 
@@ -189,8 +172,8 @@ def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, collection):
     assert ("1w", 20) == (shown["min_retention"], shown["max_shrink_percent"])
 
 
-def test_an_upload_bound_to_the_last_version_comes_in(collection, push, numbers):
-    target = collection()
+def test_an_upload_bound_to_the_last_version_comes_in(make_collection, push, numbers):
+    target = make_collection()
     push(target, b"1", If_Match="v0")
 
     push(target, b"2", If_Match='"v1"')
@@ -198,26 +181,26 @@ def test_an_upload_bound_to_the_last_version_comes_in(collection, push, numbers)
     assert [1, 2] == numbers(target)
 
 
-def test_an_upload_that_was_overtaken_is_refused_with_412(collection, push, numbers):
-    target = collection()
+def test_an_upload_that_was_overtaken_is_refused_with_412(make_collection, push, numbers):
+    target = make_collection()
     push(target, b"1")
 
-    refused = push(target, b"2", status=412, If_Match="v0")
+    refused = push(target, b"2", status=412, If_Match="v0").json
 
     assert (4015, {"last_version": 1}) == (refused["error_code"], refused["context"])
     assert [1] == numbers(target)
 
 
-def test_an_if_match_that_names_no_version_is_a_field_error(collection, push):
-    refused = push(collection(), b"1", status=400, If_Match="latest")
+def test_an_if_match_that_names_no_version_is_a_field_error(make_collection, push):
+    refused = push(make_collection(), b"1", status=400, If_Match="latest").json
 
     assert ["If-Match"] == list(refused["fields"])
 
 
-def test_a_stolen_token_removes_no_young_version_in_any_way(app, root, holder, collection, push, numbers):
+def test_a_stolen_token_removes_no_young_version_in_any_way(app, root, holder, make_collection, push, numbers):
     """Not even one that may upload and delete: it can fill the collection, and no more."""
-    target = collection(minRetention="7d")
-    names = [push(target, content)["version"]["file"]["filename"] for content in (b"1", b"2")]
+    target = make_collection(minRetention="7d")
+    names = [push(target, content).json["version"]["file"]["filename"] for content in (b"1", b"2")]
     thief = holder(Role.UPLOAD_VERSIONS, Role.UPLOAD_BACKUP, Role.DELETE_VERSIONS, Role.DELETE_ALL_FILES)
     root.post(f"/repository/collection/{target}/token", {"token": thief.token})
     path = f"/repository/collection/{target}"

@@ -16,10 +16,10 @@ MASKED = {
 
 
 @pytest.fixture
-def upload(app, admin):
+def publish(app, admin):
     """Upload a public file; return its stored name."""
 
-    def upload(name, content=None, token=admin, **more):
+    def publish(name, content=None, token=admin, **more):
         query = {"fileName": name, "public": "true", **more}
         answer = app.post(
             f"/repository/file/upload?{'&'.join(f'{key}={value}' for key, value in query.items())}",
@@ -28,7 +28,7 @@ def upload(app, admin):
         )
         return answer.json["filename"]
 
-    return upload
+    return publish
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def names(listing):
     return lambda query="", **more: [row["filename"][10:] for row in listing(query, **more)]
 
 
-def test_a_row_tells_what_clients_know(app, upload, listing):
-    stored = upload("a.txt", b"content", tags="news")
+def test_a_row_tells_what_clients_know(app, publish, listing):
+    stored = publish("a.txt", b"content", tags="news")
 
     (row,) = listing()
 
@@ -67,9 +67,9 @@ def test_a_row_tells_what_clients_know(app, upload, listing):
     }
 
 
-def test_the_newest_is_first(upload, names):
+def test_the_newest_is_first(publish, names):
     for name in "abc":
-        upload(name)
+        publish(name)
 
     assert names() == ["c", "b", "a"]
 
@@ -95,9 +95,9 @@ def test_the_newest_is_first(upload, names):
         ("txt", ["xzy.txt", "A.B-C_d.txt"]),
     ],
 )
-def test_a_search_takes_every_character_for_itself_in_any_case(upload, names, search, found):
-    upload("A.B-C_d.txt")
-    upload("xzy.txt")
+def test_a_search_takes_every_character_for_itself_in_any_case(publish, names, search, found):
+    publish("A.B-C_d.txt")
+    publish("xzy.txt")
 
     assert names(f"searchQuery={search}") == found
 
@@ -116,11 +116,11 @@ def test_a_search_takes_every_character_for_itself_in_any_case(upload, names, se
         ("tags[]=o%25", []),
     ],
 )
-def test_one_of_the_tags_suffices(upload, names, query, found):
-    upload("1", tags="one")
-    upload("12", **{"tags[]": "one&tags[]=two"})
-    upload("2", tags="two")
-    upload("0")
+def test_one_of_the_tags_suffices(publish, names, query, found):
+    publish("1", tags="one")
+    publish("12", **{"tags[]": "one&tags[]=two"})
+    publish("2", tags="two")
+    publish("0")
 
     assert names(query) == found
 
@@ -134,17 +134,17 @@ def test_one_of_the_tags_suffices(upload, names, query, found):
         ("mimes[]=image", []),
     ],
 )
-def test_one_of_the_types_suffices(upload, names, query, found):
-    upload("p", PNG)
-    upload("t", b"some words")
+def test_one_of_the_types_suffices(publish, names, query, found):
+    publish("p", PNG)
+    publish("t", b"some words")
 
     assert names(query) == found
 
 
-def test_conditions_add_up(upload, names):
-    upload("a1", tags="one")
-    upload("b1", tags="one")
-    upload("a2", tags="two")
+def test_conditions_add_up(publish, names):
+    publish("a1", tags="one")
+    publish("b1", tags="one")
+    publish("a2", tags="two")
 
     assert names("searchQuery=a&tags[]=one&mimes[]=text/plain") == ["a1"]
 
@@ -161,9 +161,9 @@ def test_conditions_add_up(upload, names):
         ("searchQuery=nothing", [], {"current": 1, "max": 1, "perPage": 20}),
     ],
 )
-def test_pages_are_cut_and_counted(app, admin, upload, query, found, pagination):
+def test_pages_are_cut_and_counted(app, admin, publish, query, found, pagination):
     for name in "abcde":
-        upload(name)
+        publish(name)
 
     answer = app.get(f"/repository?{query}", headers={"token": admin}).json
 
@@ -172,19 +172,19 @@ def test_pages_are_cut_and_counted(app, admin, upload, query, found, pagination)
 
 
 @pytest.mark.parametrize(("page", "last"), [(1, 2), (2, 3), (3, 3)])
-def test_pages_are_counted_some_way_ahead_only(app, admin, upload, monkeypatch, page, last):
+def test_pages_are_counted_some_way_ahead_only(app, admin, publish, monkeypatch, page, last):
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 2)
     for name in "abcde":
-        upload(name)
+        publish(name)
 
     answer = app.get(f"/repository?limit=2&page={page}", headers={"token": admin}).json
 
     assert last == answer["pagination"]["max"]
 
 
-def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, upload, names):
-    app.delete(f"/repository/file/{upload('gone-for-good')}", headers={"token": admin})
-    upload("gone-for-now")
+def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, publish, names):
+    app.delete(f"/repository/file/{publish('gone-for-good')}", headers={"token": admin})
+    publish("gone-for-now")
 
     assert names("searchQuery=GONE-FOR") == ["gone-for-now"]
 
@@ -214,9 +214,9 @@ def test_a_query_that_is_not_utf_8_is_refused(app, admin):
     app.get("/repository?searchQuery=%ff", headers={"token": admin}, status=400)
 
 
-def test_only_an_administrator_sees_what_is_not_public(upload, names, make_token):
-    upload("open")
-    upload("quiet", public="false")
+def test_only_an_administrator_sees_what_is_not_public(publish, names, make_token):
+    publish("open")
+    publish("quiet", public="false")
     every_view_role = make_token(Role.VIEW_LISTING, Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE)
 
     assert names(token=every_view_role) == ["open"]
@@ -264,11 +264,11 @@ NEITHER, FILE_ONLY, SHARED = ([], []), ([], ["a"]), (["a", "b"], ["b", "c"])
     ],
 )
 def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
-    upload, listing, make_token, tags, password, given, roles, shown
+    publish, listing, make_token, tags, password, given, roles, shown
 ):
     token_tags, file_tags = tags
     stored = (
-        upload("a", tags="&tags=".join(file_tags), password=password) if file_tags else upload("a", password=password)
+        publish("a", tags="&tags=".join(file_tags), password=password) if file_tags else publish("a", password=password)
     )
 
     (row,) = listing(f"password={given}", token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags))
@@ -284,29 +284,29 @@ def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
     [(["b"], [], []), ([], [], []), (["a", "b"], [], ["a"]), ([], [Role.VIEW_ALL_TAGS], ["a"])],
 )
 @pytest.mark.parametrize("query", ["searchQuery=a.t", "tags=a", "tags=a&searchQuery=t"])
-def test_a_search_does_not_find_by_what_is_masked(upload, names, make_token, token_tags, roles, found, query):
-    upload("a.txt", tags="a")
+def test_a_search_does_not_find_by_what_is_masked(publish, names, make_token, token_tags, roles, found, query):
+    publish("a.txt", tags="a")
 
     assert names(query, token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags)) == [
         f"{name}.txt" for name in found
     ]
 
 
-def test_a_search_finds_what_has_no_tags_for_who_has_none(upload, names, make_token):
-    upload("a.txt")
+def test_a_search_finds_what_has_no_tags_for_who_has_none(publish, names, make_token):
+    publish("a.txt")
 
     assert names("searchQuery=a.t", token=make_token(Role.VIEW_LISTING)) == ["a.txt"]
 
 
-def test_an_administrator_sees_everything_unmasked(upload, names, make_token):
-    upload("a", tags="x", password="word-5ecre7")
+def test_an_administrator_sees_everything_unmasked(publish, names, make_token):
+    publish("a", tags="x", password="word-5ecre7")
 
     assert names(token=make_token(Role.ADMINISTRATOR, tags=["y"])) == ["a"]
 
 
-def test_one_password_opens_all_the_files_that_it_fits(upload, listing, make_token):
+def test_one_password_opens_all_the_files_that_it_fits(publish, listing, make_token):
     for n in range(20):
-        upload(str(n), password="word-5ecre7")
+        publish(str(n), password="word-5ecre7")
 
     rows = listing("password=word-5ecre7", token=make_token(Role.VIEW_LISTING))
 

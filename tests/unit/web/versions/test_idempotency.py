@@ -13,111 +13,95 @@ pytestmark = pytest.mark.databases
 
 
 @pytest.fixture
-def upload(app, admin):
-    def upload(content, key="k1", name="a.txt", status=None, token=admin):
-        return app.post(
-            f"/repository/file/upload?fileName={name}&_token={token}",
-            content,
-            content_type="application/octet-stream",
-            headers={"Idempotency-Key": key},
-            status=status,
-        )
-
-    return upload
+def keyed_upload(upload):
+    """Upload with a key, `k1` by default."""
+    return lambda content, key="k1", **more: upload(content, Idempotency_Key=key, **more)
 
 
 @pytest.fixture
-def collection(app, admin):
-    body = {"filename": "db.sql", "maxBackupsCount": 1}
-    return app.post_json(f"/repository/collection?_token={admin}", body).json["collection"]["id"]
+def collection(make_collection):
+    """A collection of one version at most."""
+    return make_collection(maxBackupsCount=1)
 
 
 @pytest.fixture
-def push(app, admin, collection):
-    def push(content, key="k1", status=200):
-        return app.post(
-            f"/repository/collection/{collection}/backup?_token={admin}",
-            content,
-            content_type="application/octet-stream",
-            headers={"Idempotency-Key": key},
-            status=status,
-        )
-
-    return push
+def keyed_push(push, collection):
+    """Push to the collection with a key, `k1` by default."""
+    return lambda content, key="k1": push(collection, content, Idempotency_Key=key)
 
 
-def test_a_repeated_upload_gets_the_first_answer_again(upload):
-    first = upload(b"content")
+def test_a_repeated_upload_gets_the_first_answer_again(keyed_upload):
+    first = keyed_upload(b"content")
 
-    again = upload(b"content")
+    again = keyed_upload(b"content")
 
     assert (first.status, first.json) == (again.status, again.json)
     assert first.headers["Repr-Digest"] == again.headers["Repr-Digest"]
 
 
-def test_the_same_key_with_other_content_is_refused_with_422(upload):
-    upload(b"content")
+def test_the_same_key_with_other_content_is_refused_with_422(keyed_upload):
+    keyed_upload(b"content")
 
-    refused = upload(b"other content", status=422)
+    refused = keyed_upload(b"other content", status=422)
 
     assert 4016 == refused.json["error_code"]
 
 
-def test_another_key_is_another_upload(upload):
-    upload(b"content")
+def test_another_key_is_another_upload(keyed_upload):
+    keyed_upload(b"content")
 
-    again = upload(b"content", key="k2")
+    again = keyed_upload(b"content", key="k2")
 
     assert 202 == again.status_int
 
 
-def test_keys_of_two_tokens_have_nothing_to_do_with_each_other(upload, make_token):
-    upload(b"content")
+def test_keys_of_two_tokens_have_nothing_to_do_with_each_other(keyed_upload, make_token):
+    keyed_upload(b"content")
 
-    other = upload(b"other content", token=make_token(Role.UPLOAD_ALL))
+    other = keyed_upload(b"other content", token=make_token(Role.UPLOAD_ALL))
 
     assert 200 == other.status_int
 
 
-def test_a_key_is_forgotten_after_a_day(upload, services):
-    upload(b"content")
+def test_a_key_is_forgotten_after_a_day(keyed_upload, services):
+    keyed_upload(b"content")
     day_ago = utc_now() - timedelta(hours=25)
     services.database.write(lambda session: session.execute(update(Upload).values(created_at=day_ago)))
 
-    again = upload(b"other content")
+    again = keyed_upload(b"other content")
 
     assert 200 == again.status_int
 
 
-def test_a_repeated_version_is_one_version(push):
-    first = push(b"dump")
+def test_a_repeated_version_is_one_version(keyed_push):
+    first = keyed_push(b"dump")
 
-    again = push(b"dump")
+    again = keyed_push(b"dump")
 
     assert first.json == again.json
     assert 1 == again.json["collection"]["last_version"]
 
 
-def test_a_version_that_was_rotated_out_is_added_again(push):
-    push(b"dump")
-    push(b"next dump", key="k2")
+def test_a_version_that_was_rotated_out_is_added_again(keyed_push):
+    keyed_push(b"dump")
+    keyed_push(b"next dump", key="k2")
 
-    again = push(b"dump")
+    again = keyed_push(b"dump")
 
     assert 3 == again.json["version"]["version"] == again.json["collection"]["last_version"]
 
 
-def test_a_version_that_was_deleted_is_added_again(app, admin, collection, push):
-    push(b"dump")
+def test_a_version_that_was_deleted_is_added_again(app, admin, collection, keyed_push):
+    keyed_push(b"dump")
     app.delete(f"/repository/collection/{collection}/backup/v1?_token={admin}")
 
-    assert push(b"dump").json["version"]["version"] == 2
+    assert keyed_push(b"dump").json["version"]["version"] == 2
 
 
-def test_a_file_that_was_deleted_is_stored_again(app, admin, upload):
-    name = upload(b"content").json["filename"]
+def test_a_file_that_was_deleted_is_stored_again(app, admin, keyed_upload):
+    name = keyed_upload(b"content").json["filename"]
     app.delete(f"/repository/file/{name}?_token={admin}")
-    again = upload(b"content").json["filename"]
+    again = keyed_upload(b"content").json["filename"]
 
     assert app.get(f"/repository/file/{again}?_token={admin}").body == b"content"
 
@@ -137,23 +121,23 @@ def test_a_collection_made_again_under_its_id_has_keys_of_its_own(app, admin):
         app.delete(f"{path}?_token={admin}")
 
 
-def test_what_is_damaged_is_stored_again(app, admin, upload, services):
-    name = upload(b"content").json["filename"]
+def test_what_is_damaged_is_stored_again(app, admin, keyed_upload, services):
+    name = keyed_upload(b"content").json["filename"]
     services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
-    upload(b"content")
+    keyed_upload(b"content")
 
     assert app.get(f"/repository/file/{name}?_token={admin}").body == b"content"
 
 
-def test_a_refused_upload_leaves_its_key_free(push, upload):
-    upload(b"", status=400)
+def test_a_refused_upload_leaves_its_key_free(keyed_push, keyed_upload):
+    keyed_upload(b"", status=400)
 
-    again = upload(b"content")
+    again = keyed_upload(b"content")
 
     assert 200 == again.status_int
 
 
-def test_a_key_that_cannot_be_one_is_a_field_error(upload):
-    refused = upload(b"content", key="two words", status=400)
+def test_a_key_that_cannot_be_one_is_a_field_error(keyed_upload):
+    refused = keyed_upload(b"content", key="two words", status=400)
 
     assert ["Idempotency-Key"] == list(refused.json["fields"])

@@ -28,12 +28,12 @@ def client(app, admin):
 
 
 @pytest.fixture
-def push(client):
+def keyed_push(client):
     return lambda content=b"dump", **more: client("POST", f"collection/{COLLECTION}/backup?", content, **more)
 
 
 @pytest.fixture
-def upload(client):
+def keyed_upload(client):
     return lambda content=b"dump", **more: client("POST", "file/upload?fileName=a.txt&", content, **more)
 
 
@@ -56,9 +56,9 @@ def write_row(services, admin):
 
 
 @pytest.fixture(params=["first scope, no file", "first scope", "scope with time, no file", "scope with time"])
-def version(request, push, services, write_row):
+def version(request, keyed_push, services, write_row):
     """The answer to a push, of which there is a row as the versions of frepo up to now have written them."""
-    answer = push().json
+    answer = keyed_push().json
     since = services.collections.get(COLLECTION).created_at.isoformat()
     scope = COLLECTION if "first" in request.param else f"{COLLECTION} {since}"
     write = lambda: write_row(scope, answer, None if "no file" in request.param else answer["version"]["file"]["id"])
@@ -67,65 +67,65 @@ def version(request, push, services, write_row):
 
 
 @pytest.fixture(params=["no file", "file"])
-def file(request, upload, write_row):
+def file(request, keyed_upload, write_row):
     """The answer to an upload, as `version`."""
-    answer = upload().json
+    answer = keyed_upload().json
     write = lambda: write_row(FILE, answer, None if request.param == "no file" else answer["id"])
     write()
     return answer, write
 
 
-def test_a_version_gets_the_answer_of_then(push, version):
-    again = push()
+def test_a_version_gets_the_answer_of_then(keyed_push, version):
+    again = keyed_push()
 
     assert (version[0], 1) == (again.json, again.json["collection"]["last_version"])
 
 
-def test_other_content_under_the_key_is_refused(push, version):
-    assert 4016 == push(b"other", status=422).json["error_code"]
+def test_other_content_under_the_key_is_refused(keyed_push, version):
+    assert 4016 == keyed_push(b"other", status=422).json["error_code"]
 
 
-def test_a_version_that_is_gone_is_added_again(client, push, version):
+def test_a_version_that_is_gone_is_added_again(client, keyed_push, version):
     client("DELETE", f"collection/{COLLECTION}/backup/v1?")
     version[1]()
 
-    again = push().json
+    again = keyed_push().json
 
     assert 2 == again["version"]["version"] == again["collection"]["last_version"]
 
 
-def test_a_collection_made_again_gets_no_answer_of_the_first(app, admin, client, push, version):
+def test_a_collection_made_again_gets_no_answer_of_the_first(app, admin, client, keyed_push, version):
     client("DELETE", f"collection/{COLLECTION}/backup/v1?")
     client("DELETE", f"collection/{COLLECTION}?")
     app.post_json(f"/repository/collection?_token={admin}", {"filename": "other.sql", "id": COLLECTION})
     version[1]()
 
-    assert push().json["version"]["file"]["filename"].endswith("other-v1.sql")
+    assert keyed_push().json["version"]["file"]["filename"].endswith("other-v1.sql")
 
 
-def test_a_file_gets_the_answer_of_then(upload, file):
-    assert upload().json == file[0]
+def test_a_file_gets_the_answer_of_then(keyed_upload, file):
+    assert keyed_upload().json == file[0]
 
 
-def test_a_file_that_is_gone_is_stored_again(app, client, upload, file):
+def test_a_file_that_is_gone_is_stored_again(app, client, keyed_upload, file):
     client("DELETE", f"file/{file[0]['filename']}?")
     file[1]()
 
-    again = upload()
+    again = keyed_upload()
 
     assert (200, b"dump") == (again.status_int, app.get(f"/repository/file/{again.json['filename']}").body)
 
 
-def test_an_answer_with_other_fields_than_todays_is_given_as_it_was(push, write_row):
-    answer = push().json
+def test_an_answer_with_other_fields_than_todays_is_given_as_it_was(keyed_push, write_row):
+    answer = keyed_push().json
     del answer["collection"]["min_retention"]
     write_row(COLLECTION, answer | {"of_then": 1}, None)
 
-    assert push().json == answer | {"of_then": 1}
+    assert keyed_push().json == answer | {"of_then": 1}
 
 
-def test_a_process_of_the_first_version_finds_what_todays_has_answered(push, services, admin):
-    push()
+def test_a_process_of_the_first_version_finds_what_todays_has_answered(keyed_push, services, admin):
+    keyed_push()
     key = hashlib.sha256(f"{services.tokens.key(admin)}\n{COLLECTION}\nk1".encode()).hexdigest()
 
     with services.database.reading() as session:
