@@ -32,7 +32,7 @@ def source(tmp_path_factory, open_services):
     def damage(digest):
         (path,) = (folder / "storage").glob(f"*/{digest}-*")
         path.write_bytes(WRONG_BYTES)
-        assert 1 == len(verify(services.database, services.storages).damaged)
+        assert 1 == len(verify(services.database, services.backends).damaged)
 
     stored = store(Client(TestApp(make_app(services)), admin), damage)
     with services.database.reading() as session:
