@@ -2,8 +2,8 @@
 
 from frepo_core.plugins import StrategySpec, hookimpl
 
-from .refuse_when_full import AlertWhenBackupLimitReached
 from .delete_oldest import DeleteOldestWhenAddingNew
+from .refuse_when_full import AlertWhenBackupLimitReached
 
 __all__ = ["AlertWhenBackupLimitReached", "DeleteOldestWhenAddingNew", "frepo_strategies"]
 
