@@ -55,7 +55,7 @@ def _check_ports(listen: str) -> None:
     for address in listen.split():
         port = address.rpartition(":")[2]
         if port.isdigit() and int(port) > MAX_PORT:
-            raise ValueError(f"there is no port {port}, the highest is {MAX_PORT}")
+            raise ValueError(f"port {port} does not exist, the highest port is {MAX_PORT}")
 
 
 def _exit_with_error(message: str) -> NoReturn:

@@ -150,8 +150,8 @@ def test_connections_that_drip_lock_nobody_out(service):
 @pytest.mark.parametrize(
     ("environment", "line", "said"),
     [
-        ({"HTTP_LISTEN": "127.0.0.1:99999"}, "", "there is no port 99999, the highest is 65535"),
-        ({"HTTP_LISTEN": "127.0.0.1:65536"}, "", "there is no port 65536"),
+        ({"HTTP_LISTEN": "127.0.0.1:99999"}, "", "port 99999 does not exist, the highest port is 65535"),
+        ({"HTTP_LISTEN": "127.0.0.1:65536"}, "", "port 65536 does not exist"),
         ({}, "head_timeout = soon", "head_timeout = soon is not a positive number"),
         ({}, "body_min_rate = -1", "body_min_rate = -1 is not a positive number"),
     ],

@@ -15,14 +15,36 @@ from .routing.router import add_endpoints
 from .routing.security import TokenPolicy
 from .routing.server_hooks import ServerHooks
 from .schemas.models import Form, Query, Reply
-from .views import add_by_url, api_docs, collections, downloads, listing, status, tokens, uploads, versions
+from .views import (
+    add_by_url,
+    api_docs,
+    collection_tokens,
+    collections,
+    downloads,
+    listing,
+    status,
+    tokens,
+    uploads,
+    versions,
+)
 from .views import protected_urls as protected_urls
 
 __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
 
 # Routes are matched in this order: `/repository/file/upload` must match the upload before a file named `upload`.
 # Otherwise the most frequent routes come first.
-VIEW_MODULES = (add_by_url, uploads, downloads, status, api_docs, tokens, collections, listing, versions)
+VIEW_MODULES = (
+    add_by_url,
+    uploads,
+    downloads,
+    status,
+    api_docs,
+    tokens,
+    collections,
+    collection_tokens,
+    listing,
+    versions,
+)
 
 
 def all_endpoints(services: Services) -> list[Endpoint]:

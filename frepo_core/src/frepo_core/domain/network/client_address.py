@@ -9,8 +9,8 @@ from .addresses import Network, is_in_networks, parse_address
 def client_address(peer: str, forwarded_for: str, trusted: Sequence[Network]) -> str:
     """Return the client's address: the peer, or the last hop in X-Forwarded-For that is not a trusted proxy.
 
-    Each proxy appends the address of its own peer, so the hops are read from the right. Only what trusted proxies wrote
-    counts: clients can send the header, too. A hop that is not an address ends the search.
+    Each proxy appends the address of its own peer, so the hops are read from the right. Only hops of trusted
+    proxies count: clients can send the header, too. A hop that is not an address ends the search.
     """
     client = peer
     hops = [hop for hop in forwarded_for.split(",") if hop.strip()]

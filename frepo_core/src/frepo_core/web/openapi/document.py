@@ -34,7 +34,7 @@ TAGS = {
     "Files": "Plain files: upload, list, download, delete.",
     "Collections": "Places for the versions of one backup, with limits and a list of tokens.",
     "Versions": "Numbered versions in a collection. `backup` and `version` in these paths are the same.",
-    "Tokens": "Access tokens: what they may do, and until when.",
+    "Tokens": "Access tokens: their roles, restrictions and expiry.",
     "Service": "The service itself.",
     "Plug-ins": "What the plug-ins of this service add.",
 }

@@ -23,7 +23,7 @@ _VALUES = frozenset({"enum", "examples", "default", "const"})
 
 
 def name_schemas(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with named schemas, and with `["string", "null"]` in place of two alternatives."""
+    """Return the document with named schemas, and with `["string", "null"]` instead of two alternatives."""
     found: dict[str, Any] = _rewritten(document)
     definitions = found["components"]["schemas"]
     for name, media in _bodies(found):

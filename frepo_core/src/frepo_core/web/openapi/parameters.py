@@ -47,7 +47,7 @@ _DELETED: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 _PASSWORD: tuple[str, str, dict[str, Any]] = (
     "X-File-Password",
-    "The file's password, in place of `password` in the query.",
+    "The file's password, instead of `password` in the query.",
     {},
 )
 _CONDITIONS: list[tuple[str, str, dict[str, Any]]] = [

@@ -103,9 +103,9 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     def check_host(self) -> None:
         """Refuse an invalid Host, X-Forwarded-Host or X-Forwarded-Proto: links contain them (RFC 9112, 3.2)."""
         if not _HOST.fullmatch(self.host):
-            raise MalformedRequestError("The header Host is no host name or address, with a port or without")
+            raise MalformedRequestError("The header Host is not a host name or address with an optional port")
         if not _HOST.fullmatch(self._forwarded("Host") or self.host):
-            raise MalformedRequestError("The header X-Forwarded-Host is no host name or address")
+            raise MalformedRequestError("The header X-Forwarded-Host is not a host name or address")
         if self._forwarded("Proto").lower() not in {"", "http", "https"}:
             raise MalformedRequestError("The header X-Forwarded-Proto is neither http nor https")
 

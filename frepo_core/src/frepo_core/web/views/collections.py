@@ -77,12 +77,6 @@ class EditCollection(CollectionForm):
     filename: FileName | None = None
 
 
-class TokenForm(Form):
-    """A token to add to a collection's list."""
-
-    token: str = Field(max_length=64, examples=[json_schemas.A_TOKEN])
-
-
 class CollectionObject(Reply):
     """A collection. Sizes are in bytes. Passwords and token ids are never included."""
 
@@ -138,28 +132,6 @@ class CollectionReply(Reply):
     context: dict[str, Any] | None = None
 
 
-class CollectionTokenId(Reply):
-    """A token's id."""
-
-    id: str
-
-
-class CollectionTokenData(Reply):
-    """The token, the collection, and the number of tokens on its list now."""
-
-    token: CollectionTokenId
-    collection: CollectionObject
-    tokens_count: int
-
-
-class CollectionTokenReply(Reply):
-    """The answer to a change of a collection's list."""
-
-    status: str = "OK"
-    http_code: int = 200
-    data: CollectionTokenData
-
-
 def create(request: FrepoRequest) -> Answer:
     """Create a collection. The creator's token is added to its list."""
     form = request.body_as(CreateCollection)
@@ -189,26 +161,6 @@ def remove(request: FrepoRequest) -> Answer:
     return Answer(body=CollectionReply(status="OK, collection was deleted", collection=CollectionObject.of(record)))
 
 
-def allow_token(request: FrepoRequest) -> Answer:
-    """Add a token to the list. It may be on the list already."""
-    token_id = request.body_as(TokenForm).token
-    key = request.services.tokens.key(token_id)
-    count = request.services.collections.allow_token(
-        request.collection.id, key, by=request.sender, simulate=_simulate(request)
-    )
-    return _list_changed(request, token_id, count)
-
-
-def disallow_token(request: FrepoRequest) -> Answer:
-    """Remove a token from the list. It may be missing already."""
-    token_id = request.matchdict["token"]
-    key = request.services.tokens.key(token_id)
-    count = request.services.collections.disallow_token(
-        request.collection.id, key, by=request.sender, simulate=_simulate(request)
-    )
-    return _list_changed(request, token_id, count)
-
-
 def _simulate(request: FrepoRequest) -> bool:
     return request.query_as(Simulate).simulate
 
@@ -216,15 +168,6 @@ def _simulate(request: FrepoRequest) -> bool:
 def _changed(record: CollectionRecord) -> Answer:
     body = CollectionReply(http_code=202, exit_code=202, collection=CollectionObject.of(record))
     return Answer(status=202, body=body)
-
-
-def _list_changed(request: FrepoRequest, token_id: str, count: int) -> Answer:
-    data = CollectionTokenData(
-        token=CollectionTokenId(id=token_id.lower()),
-        collection=CollectionObject.of(request.collection),
-        tokens_count=count,
-    )
-    return Answer(body=CollectionTokenReply(data=data))
 
 
 ENDPOINTS = [
@@ -276,28 +219,5 @@ ENDPOINTS = [
         writes=True,
         answers={200: CollectionReply},
         envelope=COLLECTION_ENVELOPE,
-    ),
-    Endpoint(
-        name="allow_token",
-        method="POST",
-        path="/repository/collection/{collection}/token",
-        view=allow_token,
-        summary="Allow a token in a collection",
-        permission="collection.tokens",
-        query=Simulate,
-        body=TokenForm,
-        writes=True,
-        answers={200: CollectionTokenReply},
-    ),
-    Endpoint(
-        name="disallow_token",
-        method="DELETE",
-        path="/repository/collection/{collection}/token/{token}",
-        view=disallow_token,
-        summary="Take a token off a collection's list",
-        permission="collection.tokens",
-        query=Simulate,
-        writes=True,
-        answers={200: CollectionTokenReply},
     ),
 ]

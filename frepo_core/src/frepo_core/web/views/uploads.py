@@ -117,7 +117,7 @@ def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
 
 
 def answer(request: FrepoRequest, added: AddedFile | RecordedAnswer, requested: str) -> Answer:
-    """Answer 200 for a new file, 202 for one whose content was known, and what was answered before to a repetition."""
+    """Answer 200 for a new file, 202 for an existing one, or the recorded answer to a repeated upload."""
     if isinstance(added, RecordedAnswer):
         return recorded_reply(added)
     body = reply(request, added, requested)
