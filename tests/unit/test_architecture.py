@@ -4,9 +4,11 @@ import ast
 import functools
 import re
 import tokenize
+from collections import Counter
 
 import pytest
 
+from frepo_core import errors
 from frepo_core.domain import access
 from support.paths import ROOT
 
@@ -214,6 +216,35 @@ def test_each_rule_of_access_is_asked_for_by_its_name():
     asked = {*re.findall(r'\ballows\("([a-z._]+)"', source), *re.findall(r'permission="([a-z._]+)"', source)}
 
     assert set(access.RULES) == asked
+
+
+def error_numbers():
+    """Return the numbers of errors that are not a status of HTTP."""
+    found = [getattr(one, "number", 0) for one in vars(errors).values() if isinstance(one, type)]
+    return {number for number in found if isinstance(number, int) and number > 600}
+
+
+def test_error_numbers_stand_in_the_errors_module_alone():
+    pattern = re.compile(rf"\b({'|'.join(map(str, sorted(error_numbers())))})\b")
+    others = [path for path in CORE_FILES if path != CORE / "errors.py"]
+
+    assert len(error_numbers()) > 20
+    assert {} == found_in(others, lambda path: pattern.findall(path.read_text()))
+
+
+def error_texts(path):
+    """Return the whole texts that a file passes to error classes."""
+    kinds = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)}
+    calls = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    passed = [value for call in calls if getattr(call.func, "id", "") in kinds for value in call.args]
+    return [value.value for value in passed if isinstance(value, ast.Constant)]
+
+
+def test_the_text_of_a_refusal_stands_once():
+    counted = Counter(text for path in CORE_FILES for text in error_texts(path))
+
+    assert len(counted) > 40
+    assert [] == [text for text, times in counted.items() if times > 1]
 
 
 def test_a_file_is_short():

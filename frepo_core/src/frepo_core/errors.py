@@ -62,6 +62,7 @@ class FieldsError(FrepoError):
     """
 
     number = 400
+    FORM = "Form validation error"
 
     def __init__(
         self,

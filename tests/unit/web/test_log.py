@@ -47,7 +47,7 @@ def test_what_is_no_token_is_logged_without_it(app, said):
     Client(app, "no-token-at-all").get("/repository")
 
     text = said()
-    assert "token that is no UUIDv4" in text
+    assert "token that is not a UUIDv4" in text
     assert "no-token-at-all" not in text
 
 

@@ -35,7 +35,7 @@ class Number:
         return value
 
     def _refused(self, text: str) -> FieldsError:
-        return FieldsError({self.field: [text]}, "Form validation error")
+        return FieldsError({self.field: [text]}, FieldsError.FORM)
 
 
 def _count(text: str) -> int:

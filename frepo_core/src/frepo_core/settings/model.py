@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from frepo_core.errors import RemotesBusyError
+
 from .types import Domain, Expression, Lines, Location, Networks, Seconds, Size, Words
 
 
@@ -202,6 +204,7 @@ class Settings(BaseModel):
     add_by_url_at_once: int = _setting(
         "add_by_url.at_once",
         4,
-        "How many URLs each process fetches at the same time, each in a thread: at most half of `threads`. Further requests are refused (60008).",
+        "How many URLs each process fetches at the same time, each in a thread: at most half of `threads`. Further requests are refused "
+        f"({RemotesBusyError.number}).",
         ge=1,
     )

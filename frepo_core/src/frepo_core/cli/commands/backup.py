@@ -84,4 +84,4 @@ def _filename(text: str) -> str:
     try:
         return check_file_name(text)
     except ValueError as error:
-        raise FieldsError({"--filename": [str(error)]}, "Form validation error") from None
+        raise FieldsError({"--filename": [str(error)]}, FieldsError.FORM) from None

@@ -18,6 +18,7 @@ from frepo_core.settings import Settings
 
 from .password_attempts import PasswordAttempts
 
+NO_READ_ACCESS = "No access to read the file, maybe invalid password?"
 REMEMBER_SECONDS = 60
 REMEMBER_AT_MOST = 10_000
 COST = (19_456, 2, 1)  # KiB of memory, passes, lanes

@@ -29,7 +29,6 @@ from frepo_core.domain.naming import version_name
 from frepo_core.errors import (
     CollectionFullError,
     DuplicateVersionError,
-    TypeNotAllowedError,
     VersionConflictError,
     VersionTooBigError,
 )
@@ -41,7 +40,7 @@ from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
 from ..content.ingest import Content, Incoming, Ingest, Limit
-from ..files.files import insert_file, token_size_limit
+from ..files.files import insert_file, token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
 from .collections import find_collection
@@ -105,7 +104,7 @@ class AddVersion:
             self.check(collection, incoming.declared_size or 0, after=after)
         with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
             if not is_allowed_by_token(by, content.mime):
-                raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
+                raise type_not_allowed(content.mime)
             if recorded := self._find_recorded(idempotency, content, by):
                 return recorded
 

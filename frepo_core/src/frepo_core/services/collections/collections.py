@@ -154,7 +154,7 @@ class Collections:
         return record
 
     def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionRecord:
-        """Delete an empty collection. Raises `RuleError` 4005 while it has versions."""
+        """Delete an empty collection. Raises `CollectionNotEmptyError` while it has versions."""
 
         def work(session: Session) -> CollectionRecord:
             row = find_collection(session, collection_id, lock=True)
@@ -220,7 +220,7 @@ class Collections:
 
     def _check_strategy(self, name: str | None) -> None:
         if name is not None and (problem := self.strategy_problem(name)):
-            raise FieldsError({"form.strategy": [problem]}, "Form validation error")
+            raise FieldsError({"form.strategy": [problem]}, FieldsError.FORM)
 
     def _limits(self, requested: Mapping[str, int], current: Limits) -> Limits:
         return Limits(

@@ -14,7 +14,7 @@ from frepo_core.domain.naming import parse_version_number
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionError, NotFoundError, VersionTooYoungError
 
-from ..access.passwords import Passwords
+from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
 from ..idempotency import delete_answers
@@ -72,7 +72,7 @@ class Versions:
         if allows("file.read_any", by):
             return True
         if not self._passwords.check(password, version.file.password_hash, client=address):
-            raise AccessDeniedError("No access to read the file, maybe invalid password?")
+            raise AccessDeniedError(NO_READ_ACCESS)
         return version.file.password_hash is not None
 
     def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:

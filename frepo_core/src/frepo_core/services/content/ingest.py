@@ -23,9 +23,10 @@ from frepo_core.errors import (
 
 from .checksums import Checksums
 from .mime_detection import HEAD_BYTES, detect_type
-from .spool import DISK_FULL_ERRORS, IN_MEMORY, Spool, plain_file
+from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, plain_file
 
 CHUNK = 1 << 20
+BODY_ENDED_EARLY = "The body ended early"
 
 
 @runtime_checkable
@@ -165,7 +166,7 @@ def _read_and_hash(
         if spool:
             spool.write(chunk)
     if incoming.declared_size is not None and size < incoming.declared_size:
-        raise MalformedRequestError("The body ended early")
+        raise MalformedRequestError(BODY_ENDED_EARLY)
     if not size:
         raise _empty_content()
     _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
@@ -194,7 +195,7 @@ def _read(stream: BinaryIO) -> bytes:
     try:
         return stream.read(CHUNK)
     except OSError as error:
-        raise MalformedRequestError("The body ended early") from error
+        raise MalformedRequestError(BODY_ENDED_EARLY) from error
 
 
 def _can_rewind(stream: BinaryIO) -> bool:
@@ -212,5 +213,5 @@ def disk_full_translated() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in DISK_FULL_ERRORS:
-            raise StorageFull("The disk for temporary files has no room left") from error
+            raise StorageFull(TEMPORARY_DISK_FULL) from error
         raise

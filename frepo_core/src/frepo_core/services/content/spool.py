@@ -13,6 +13,7 @@ from .checksums import Checksums
 
 IN_MEMORY = 512 << 10
 DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+TEMPORARY_DISK_FULL = "The disk for temporary files has no room left"
 
 
 class SpoolFile(io.FileIO):

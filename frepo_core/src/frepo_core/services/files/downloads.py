@@ -16,25 +16,26 @@ from frepo_core.db.models import Blob, CollectionToken, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.signatures import LINK_SECONDS
-from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
+from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError
 from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
-from ..access.passwords import Passwords
+from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..access.signed_links import SignedLinks
+from ..access.tokens import NO_ACCESS
 from ..blobs.backends import Backends
 from ..content.content_cache import ContentCache
 from ..content.read_ahead import PIECE, ReadAhead
 from ..content.verified_reader import VerifiedContent, VerifiedFile, check
 from ..records import BlobRecord, FileRecord
 from .aliases import Aliases
-from .files import Files
+from .files import Files, file_not_found
 
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-NO_ACCESS = "No access to read the file, maybe invalid password?"
+BYTES_MISSING = "The bytes of this file are missing in the storage"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +92,20 @@ class Downloads:
 
     def _find(self, name: str, credentials: DownloadCredentials, *, checked: bool) -> FileRecord:
         if self._requires_token and not (checked or credentials.identity or credentials.signature):
-            raise AccessDeniedError("No access: a valid token is needed")
+            raise AccessDeniedError(NO_ACCESS)
         file = self._files.find_for_download(self._aliases.resolve(name))
         if credentials.identity and allows("file.read_any", credentials.identity):
             return file
         unlocked = self._is_signed(file, credentials, unlocked=True)
         signed = unlocked or self._is_signed(file, credentials, unlocked=False)
         if file.is_version and not (signed or self._may_list(file, credentials.identity)):
-            raise AccessDeniedError(NO_ACCESS)
+            raise AccessDeniedError(NO_READ_ACCESS)
         if self._requires_token and not (checked or credentials.identity or signed):
-            raise AccessDeniedError(NO_ACCESS)
+            raise AccessDeniedError(NO_READ_ACCESS)
         if not unlocked and not self._passwords.check(
             credentials.password, file.password_hash, client=credentials.address
         ):
-            raise AccessDeniedError(NO_ACCESS)
+            raise AccessDeniedError(NO_READ_ACCESS)
         return file
 
     def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
@@ -196,10 +197,10 @@ class Downloads:
                     query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
                     row = session.execute(query).one_or_none()
                 if row is None:
-                    raise NotFoundError("File not found in the storage") from error
+                    raise file_not_found() from error
                 if row.key == key:
                     log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
-                    raise BytesMissingError("The bytes of this file are missing in the storage") from error
+                    raise BytesMissingError(BYTES_MISSING) from error
                 storage, key = row.storage, row.key
 
     def _is_signed(self, file: FileRecord, credentials: DownloadCredentials, *, unlocked: bool) -> bool:

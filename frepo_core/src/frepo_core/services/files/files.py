@@ -99,7 +99,7 @@ class Files:
         tags = self.check_rights(new, by=by)
         with self._ingest.read(incoming, self.limits(by=by)) as content:
             if not may_upload(by, content.mime):
-                raise TypeNotAllowedError("Mime type not allowed", context={"mime": content.mime})
+                raise type_not_allowed(content.mime)
             if idempotency is not None:
                 with self._database.reading() as session:
                     if recorded := find_recorded_answer(session, idempotency, content.digest, by):
@@ -146,14 +146,14 @@ class Files:
             # PostgreSQL refuses NUL in a text, even in a condition.
             row = session.scalar(query) if "\0" not in name else None
             if row is None:
-                raise NotFoundError("File not found in the storage")
+                raise file_not_found()
             return FileRecord.of(row)
 
     def find_for_download(self, name: str) -> FileRecord:
         """Return the same as `find` at half the cost, but without tags."""
         rows = self._database.fetch_rows(_BY_NAME, name=name) if "\0" not in name else ()
         if not rows:
-            raise NotFoundError("File not found in the storage")
+            raise file_not_found()
         return FileRecord.of_row(rows[0])
 
     def delete(self, name: str, password: str, *, by: Identity, address: str = "") -> None:
@@ -242,6 +242,16 @@ def _log(added: AddedFile, by: Identity) -> None:
     else:
         log.info("file %s: added by %s: %s", file.id, describe_actor(by), what)
     log_consumed_token(by)
+
+
+def file_not_found() -> NotFoundError:
+    """Return the error for a file that does not exist."""
+    return NotFoundError("File not found in the storage")
+
+
+def type_not_allowed(mime: str) -> TypeNotAllowedError:
+    """Return the error for a content of a type that the token does not allow."""
+    return TypeNotAllowedError("Mime type not allowed", context={"mime": mime})
 
 
 def token_size_limit(identity: Identity) -> Limit:

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from frepo_core.errors import VersionConflictError
+
 from ..routing.endpoint import Endpoint
 from ..schemas import json_schemas
 from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
@@ -64,13 +66,17 @@ _DIGESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("Content-Digest", "The same as Repr-Digest.", _SHA256),
     ("Content-MD5", "MD5 of the content in base64 (RFC 1864).", {"pattern": "^([A-Za-z0-9+/]{21}[AQgw]==)?$"}),
 ]
+_IF_MATCH = (
+    "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412 "
+    f"({VersionConflictError.number})."
+)
 _OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {
     IDEMPOTENCY_KEY: (
         "A key of your choice. For 24 hours, the same key returns the first answer again; other content is refused.",
         {"pattern": "^[!-~]{1,255}$"},
     ),
     IF_MATCH: (
-        "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412 (4015).",
+        _IF_MATCH,
         {"pattern": '^(v[0-9]{1,18}|"v[0-9]{1,18}")$'},
     ),
 }

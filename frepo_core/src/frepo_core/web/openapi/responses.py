@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from frepo_core.errors import IdempotencyConflictError, TooManyAttemptsError, VersionConflictError
+
 from ..routing.endpoint import Endpoint
 from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 from .error_models import error_model
@@ -22,8 +24,8 @@ MEANINGS: Mapping[int, str] = {
     404: "It does not exist",
     412: "If-Match or If-Unmodified-Since does not match the content",
     416: "The range is not in the content",
-    429: "This address has tried too many wrong passwords (4290)",
-    422: "The Idempotency-Key was used before with other content (4016)",
+    429: f"This address has tried too many wrong passwords ({TooManyAttemptsError.number})",
+    422: f"The Idempotency-Key was used before with other content ({IdempotencyConflictError.number})",
     431: "The URL or the headers are too long: at most 8 KiB for a line and 32 KiB in all",
     500: "The service failed; the service's log has the reason under `error_id`",
     503: "The service is read-only, or its database or storage does not answer",
@@ -34,7 +36,10 @@ _NEW_FILE: Mapping[str, str] = {
     "upload_named_file": "A new file is stored",
     "add_file_by_url": "A new file is stored",
 }
-VERSION_CONFLICT = "The last version is not the one in If-Match (4015): `last_version` in `context` is its number"
+VERSION_CONFLICT = (
+    f"The last version is not the one in If-Match ({VersionConflictError.number}): `last_version` in `context` is its "
+    "number"
+)
 AFTER_REDIRECT = "The content, if the client follows the redirect; with `redirect=false` the link as JSON"
 KNOWN_CONTENT = "The content was stored already: the URL, id and name of the existing file"
 

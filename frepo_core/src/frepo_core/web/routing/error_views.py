@@ -13,6 +13,7 @@ from pyramid.response import Response
 
 from frepo_core import errors
 from frepo_core.services.access.tokens import NO_ACCESS
+from frepo_core.services.files.downloads import BYTES_MISSING
 
 from .request import FrepoRequest
 
@@ -47,7 +48,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
 PUBLIC_MESSAGES: Mapping[type[errors.FrepoError], str] = {
     errors.ConfigurationError: "The service is not set up for this, its log says what to change",
     errors.StorageUnavailable: "The storage does not work, try again later",
-    errors.BlobNotFound: "The bytes of this file are missing in the storage",
+    errors.BlobNotFound: BYTES_MISSING,
 }
 RETRY_SECONDS = 30
 
@@ -115,7 +116,7 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
 
 def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
     if isinstance(error, HTTPForbidden):
-        refusal = "No access: the token refusal the role for this" if request.identity else NO_ACCESS
+        refusal = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
         _log_refusal(request, refusal)
         return error_body(request, refusal, 403, 403)
     message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title

@@ -11,6 +11,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.network.addresses import is_in_networks, parse_address
 from frepo_core.domain.network.client_address import client_address
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
+from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.container import Services
 from frepo_core.services.records import CollectionRecord
 
@@ -82,7 +83,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     def sender(self) -> Identity:
         """The identity of the token. Raises `AccessDeniedError` if no token was sent."""
         if self.identity is None:
-            raise AccessDeniedError("No access: a valid token is needed")
+            raise AccessDeniedError(NO_ACCESS)
         return cast(Identity, self.identity)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
-from frepo_core.services.content.spool import DISK_FULL_ERRORS, Spool, plain_file
+from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, Spool, plain_file
 
 DECISION = "frepo.decision"  # key of the WSGI environment; the view is not called if it is set
 
@@ -63,7 +63,7 @@ class ServerHooks:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""
         lost: FrepoError
         if error.errno in DISK_FULL_ERRORS:
-            lost = StorageFull("The disk for temporary files has no room left")
+            lost = StorageFull(TEMPORARY_DISK_FULL)
         else:
             lost = StorageUnavailable(f"The disk for temporary files: {error.strerror}")
         lost.__cause__ = error

@@ -7,6 +7,7 @@ from pydantic import Field, WithJsonSchema
 from frepo_core.domain.backup_guards import GuardAction
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.errors import FieldsError
 from frepo_core.services.collections.collections import CollectionChange
 from frepo_core.services.records import CollectionRecord
 
@@ -31,7 +32,7 @@ from ..schemas.models import (
 class CollectionForm(Form):
     """The fields of both creation and change. A missing field keeps its value, or gets its default."""
 
-    RULES_TITLE: ClassVar = "Form validation error"
+    RULES_TITLE: ClassVar = FieldsError.FORM
 
     maxBackupsCount: Count | None = None
     maxOneVersionSize: Size | None = None
