@@ -1,4 +1,4 @@
-"""The import rules of the rooms, read from the source: who may import whom, and how it is written."""
+"""The import rules between the rooms, checked in the source."""
 
 import ast
 import functools
@@ -21,7 +21,7 @@ CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 PACKAGES = [SERVER, *PLUGINS]
 MAX_LINES = 400
 
-# What a room may import beside itself, from whole rooms or from single modules of them.
+# The other rooms, or single modules of them, that a room may import.
 MAY_IMPORT = {
     "error_explanations": set(),
     "errors": {"error_explanations"},
@@ -38,7 +38,7 @@ ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy":
 
 
 def found_in(paths, look):
-    """Return what is wrong in each file that has something wrong. A test for each file and rule would be 1,500 tests."""
+    """Return the violations in each file that has one. A test for each file and rule would be 1,500 tests."""
     return {str(path.relative_to(ROOT)): found for path in paths if (found := look(path))}
 
 
@@ -67,7 +67,7 @@ def room(path):
 
 
 def core_imports(path):
-    """Return what a file imports of the core by absolute names, without `frepo_core.`."""
+    """Return a file's absolute imports of the core, without `frepo_core.`."""
     names = [name for level, name in imports(path) if level == 0 and name.partition(".")[0] == "frepo_core"]
     return [name.removeprefix("frepo_core").lstrip(".") for name in names]
 
@@ -88,7 +88,7 @@ def test_a_room_imports_only_the_rooms_it_may():
 
 
 def test_within_a_room_imports_are_relative():
-    # Alembic runs env.py and the revisions as scripts: a relative import has nothing to start from there.
+    # Alembic runs env.py and the revisions as scripts, in which relative imports fail.
     paths = [path for path in CORE_FILES if room(path) not in {"main", "testing"} and "migrations" not in path.parts]
 
     assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {room(path)})])
@@ -105,7 +105,7 @@ def test_relative_imports_stay_within_the_room():
     assert {} == found_in(FILES, leaving)
 
 
-def test_nobody_imports_the_testing_kit():
+def test_no_module_imports_the_testing_kit():
     paths = [path for path in CORE_FILES if room(path) != "testing"]
 
     assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {"testing"})])
@@ -119,7 +119,7 @@ def test_a_plugin_imports_the_public_room_alone():
     assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], private)
 
 
-def test_a_plugin_reads_only_what_the_public_room_offers():
+def test_a_plugin_uses_only_names_of_the_public_room():
     import frepo_core.plugins
 
     offered = {f"frepo_core.plugins.{name}" for name in frepo_core.plugins.__all__}
@@ -134,7 +134,7 @@ def test_the_core_names_no_plugin_distribution():
     names = "|".join(re.escape(spelling) for p in PLUGINS for spelling in (p.name, p.name.replace("_", "-")))
 
     def named(path):
-        # The hook that asks for strategies is called like the distribution that brings ours.
+        # The hook for strategies has the same name as the distribution of the official ones.
         text = re.sub(r"\bfrepo_strategies\b(?=\()|hook\.frepo_strategies\b", "", path.read_text())
         return re.findall(names, text)
 
@@ -163,7 +163,7 @@ def test_the_server_and_the_core_do_not_import_each_other():
 
 
 @pytest.mark.parametrize("name", PURE)
-def test_pure_rules_touch_nothing_outside(name):
+def test_domain_rules_do_no_input_or_output(name):
     used = {imported.partition(".")[0] for path in (CORE / name).glob("**/*.py") for _, imported in imports(path)}
 
     assert set() == used & PURE[name]
@@ -211,7 +211,7 @@ def test_only_the_access_module_checks_roles():
     assert {} == found_in([path for path in CORE_FILES if path not in deciding], role_checks)
 
 
-def test_each_rule_of_access_is_asked_for_by_its_name():
+def test_each_access_rule_is_called_by_its_name():
     source = "".join(path.read_text() for path in CORE_FILES)
     asked = {*re.findall(r'\ballows\("([a-z._]+)"', source), *re.findall(r'permission="([a-z._]+)"', source)}
 

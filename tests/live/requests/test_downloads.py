@@ -204,7 +204,7 @@ def test_a_file_that_is_deleted_while_it_is_downloaded_comes_whole(service, clie
     assert (200, hashlib.sha256(content).digest()) == (deleted, hashlib.sha256(body).digest())
 
 
-def test_a_deleted_file_is_gone(client):
+def test_a_deleted_file_is_not_found(client):
     name = client.upload(os.urandom(10)).json["filename"]
     client.request("DELETE", f"/repository/file/{name}")
 

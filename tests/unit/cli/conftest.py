@@ -1,4 +1,4 @@
-"""The console as scripts meet it: the installed `frepo` as a process, with its state in a temporary folder."""
+"""Fixtures that run the installed `frepo` as a process, with its state in a temporary folder."""
 
 import os
 import sqlite3
@@ -13,12 +13,12 @@ from support.servers import ears
 from support.warm_console import WarmFrepo
 
 FREPO = Path(sys.executable).parent / "frepo"
-# What Python itself reads, and only when it starts.
+# Python reads these variables only when it starts.
 INTERPRETERS = {"PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL"}
 
 
 class Console:
-    """Runs `frepo`; `environment` is all that it gets, so that nothing of the tester's own comes in."""
+    """Runs `frepo` with `environment` as its whole environment, so that the tester's own variables have no effect."""
 
     def __init__(self, folder, warm):
         self.folder = folder
@@ -59,20 +59,20 @@ class Console:
         return done
 
     def answer(self, *arguments, **more):
-        """Return what a command that has to succeed prints, without the line end."""
+        """Run a command that must succeed; return its output without the line end."""
         done = self.run(*arguments, **more)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.removesuffix("\n")
 
     def refusal(self, *arguments, **more):
-        """Return what a command that has to fail says; it prints no answer and no traceback."""
+        """Run a command that must fail; return its error message. It prints no answer and no traceback."""
         done = self.run(*arguments, **more)
         assert (done.returncode, done.stdout) == (1, "")
         assert "Traceback" not in done.stderr
         return done.stderr
 
     def rows(self, query):
-        """Ask the database itself."""
+        """Run a query on the console's database."""
         connection = sqlite3.connect(self.database)
         try:
             return connection.execute(query).fetchall()
@@ -80,7 +80,7 @@ class Console:
             connection.close()
 
     def count(self, table):
-        """Count a table's rows; where no command has made the database yet, there are none."""
+        """Count a table's rows; return 0 if no command has made the database yet."""
         return self.database.exists() and self.rows(f"SELECT count(*) FROM {table}")[0][0]
 
 
@@ -98,7 +98,7 @@ def console(tmp_path, warm):
 
 @pytest.fixture
 def install_package(console):
-    """Install a stranger's package, of nothing but entry points; return the environment that sees it."""
+    """Install a third-party package that has only entry points; return an environment in which it is installed."""
 
     def install(entry_points):
         info = console.folder / "frepo_stranger-1.0.dist-info"
@@ -113,7 +113,7 @@ def install_package(console):
 
 @pytest.fixture
 def ini_file(tmp_path) -> Path:
-    """A small ini file of its own, to be spoilt by a test."""
+    """A small ini file that a test may change."""
     path = tmp_path / "own.ini"
     path.write_text("[app:main]\nuse = egg:frepo-core\napp.env = test\n")
     return path

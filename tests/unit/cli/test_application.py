@@ -33,7 +33,7 @@ def test_the_script_is_installed(console):
 
 
 @pytest.mark.parametrize("command", ["--help", "auth:generate-admin-token"])
-def test_a_command_does_not_read_what_is_said_of_every_package(console, command):
+def test_a_command_does_not_read_the_metadata_of_every_package(console, command):
     code = """if True:
         import sys
         opened = []
@@ -50,7 +50,7 @@ def test_a_command_does_not_read_what_is_said_of_every_package(console, command)
 
 
 @pytest.mark.parametrize("arguments", [[], ["-v"], ["--ini", "elsewhere.ini"]])
-def test_without_a_command_there_is_the_help_and_no_shell(console, arguments):
+def test_without_a_command_the_help_is_printed_and_no_shell_starts(console, arguments):
     assert "Commands:" in console.answer(*arguments)
 
 
@@ -60,11 +60,11 @@ def test_each_command_has_help(console, command):
 
 
 @pytest.mark.parametrize("arguments", [["auth:gen"], ["auth:create-token-now"], ["-x"], ["--in", "x"], ["complete"]])
-def test_what_is_no_command_is_refused(console, arguments):
+def test_an_unknown_command_is_refused(console, arguments):
     assert f"{arguments[0]!r}" in console.refusal(*arguments)
 
 
-def test_nothing_is_run_by_a_prefix_of_its_name(console):
+def test_a_prefix_of_a_name_runs_no_command(console):
     console.refusal("auth:generate-admin")
 
     assert not console.database.exists()
@@ -81,7 +81,7 @@ def test_nothing_is_run_by_a_prefix_of_its_name(console):
         ["-q", "-v", "plugins"],
     ],
 )
-def test_wrong_arguments_leave_with_1(console, arguments):
+def test_wrong_arguments_exit_with_1(console, arguments):
     assert "error:" in console.refusal(*arguments)
 
 
@@ -93,7 +93,7 @@ def test_a_missing_ini_file_is_named(console):
     assert "The ini file 'development.ini' does not exist" in console.refusal("db:upgrade", FREPO_INI="")
 
 
-def test_what_stands_around_a_lone_percent_is_not_shown(console, ini_file):
+def test_the_text_around_a_lone_percent_is_not_shown(console, ini_file):
     ini_file.write_text("[app:main]\ndatabase.url = postgresql://frepo:abc%5ecre7@db/frepo\n")
     said = console.refusal("--ini", str(ini_file), "db:upgrade")
 
@@ -110,7 +110,7 @@ def test_the_ini_file_of_the_option_is_read_before_that_of_the_environment(conso
 @pytest.mark.parametrize(
     "content", ["no section", "[app:main]\na = %(missing)s", "[app:main]\na\n  b = %", "[other]\n"]
 )
-def test_a_broken_ini_file_is_a_message(console, ini_file, content):
+def test_a_broken_ini_file_is_reported_without_a_traceback(console, ini_file, content):
     ini_file.write_text(content)
 
     assert str(ini_file) in console.refusal("--ini", str(ini_file), "db:upgrade")
@@ -120,7 +120,7 @@ def test_a_broken_ini_file_is_a_message(console, ini_file, content):
     ("setting", "value"),
     [("fs.adapter", "tape"), ("app.env", "moon"), ("database.url", "nonsense"), ("fs.local.x", "1")],
 )
-def test_a_setting_that_is_wrong_is_named(console, ini_file, setting, value):
+def test_a_wrong_setting_is_named(console, ini_file, setting, value):
     ini_file.write_text(ini_file.read_text() + f"{setting} = {value}\n")
 
     refusal = console.refusal("--ini", str(ini_file), "db:upgrade", DATABASE_URL="")
@@ -130,14 +130,14 @@ def test_a_setting_that_is_wrong_is_named(console, ini_file, setting, value):
 
 @pytest.mark.parametrize("command", ["auth:generate-admin-token", "auth:clear-expired-tokens", "db:upgrade", "install"])
 @pytest.mark.parametrize("url", ["postgresql://me:a-password-5ecre7@127.0.0.1:9/x", "sqlite:////proc/none/frepo.db"])
-def test_a_database_that_is_away_is_a_message_without_its_password(console, command, url):
+def test_an_unreachable_database_is_reported_without_its_password(console, command, url):
     refusal = console.refusal(command, DATABASE_URL=url)
 
     assert "database.url" in refusal
     assert "a-password-5ecre7" not in refusal
 
 
-def test_a_file_that_is_no_database_is_a_message(console):
+def test_a_file_that_is_not_a_database_is_reported(console):
     console.database.write_text("this is a poem" * 1000)
 
     assert "not a database" in console.refusal("auth:generate-admin-token")
@@ -154,7 +154,7 @@ def test_debug_shows_the_traceback(console):
     assert "Traceback" in done.stderr
 
 
-def test_an_answer_that_cannot_be_written_is_no_success(console):
+def test_an_answer_that_cannot_be_written_is_a_failure(console):
     with open("/dev/full", "w") as full:
         done = console.run("auth:generate-admin-token", stdout=full)
 

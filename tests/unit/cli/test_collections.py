@@ -10,13 +10,13 @@ def create(console, *options, **more):
     return console.answer("backup:create-collection", *options, **more)
 
 
-def test_a_collection_is_a_bare_id(console):
+def test_a_created_collection_is_printed_as_its_id(console):
     created = create(console, "-f", "db.sql.gz")
 
     assert console.rows("SELECT id FROM collection") == [(created,)]
 
 
-def test_short_options_make_it_as_it_is_asked_for(console):
+def test_short_options_set_all_fields(console):
     options = ["-d", "night", "-b", "3", "-o", "1GB", "-c", "4GiB", "-s", "alert_when_backup_limit_reached"]
 
     create(console, *options, "-f", "db.sql.gz")
@@ -25,7 +25,7 @@ def test_short_options_make_it_as_it_is_asked_for(console):
     assert console.rows(f"SELECT {COLUMNS} FROM collection") == [expected]
 
 
-def test_guards_are_set_where_they_are_asked_for(console):
+def test_guards_are_set_by_options(console):
     options = ["--min-retention", "7d", "--min-version-size", "1kB", "--max-shrink-percent", "50"]
     create(console, *options, "--on-suspicious", "keep", "-f", "a")
     create(console, "-f", "b")
@@ -47,11 +47,11 @@ def test_guards_are_set_where_they_are_asked_for(console):
         ("--on-suspicious", "ignore", "refuse"),
     ],
 )
-def test_a_guard_that_cannot_be_is_refused(console, option, text, message):
+def test_an_invalid_guard_is_refused(console, option, text, message):
     assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
 
 
-def test_what_is_left_out_takes_the_settings(console):
+def test_omitted_options_take_the_settings_defaults(console):
     create(console, "-f", "a", BACKUP_ONE_VERSION_MAX_SIZE="1kB", BACKUP_COLLECTION_MAX_SIZE="9kB")
 
     assert console.rows(f"SELECT {COLUMNS} FROM collection") == [
@@ -65,7 +65,7 @@ def test_the_console_may_switch_limits_off(console):
     assert console.rows("SELECT max_backups_count, max_one_version_size FROM collection") == [(0, 0)]
 
 
-def test_verbose_shows_form_and_answer_but_no_password(console):
+def test_verbose_shows_request_and_answer_but_no_password(console):
     done = console.run("-v", "backup:create-collection", "-f", "a", "-p", "a-password-5ecre7", "--id", ID, "-b", "2")
 
     assert json.loads(done.stdout.partition("Response:\n")[2]) == {"collection": {"id": ID}}
@@ -124,7 +124,7 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
         (["-f", "a", "--id", ""], "--id: is empty"),
     ],
 )
-def test_a_collection_that_cannot_be_is_refused_with_the_option(console, options, said):
+def test_an_invalid_collection_is_refused_and_the_option_named(console, options, said):
     refusal = console.refusal("backup:create-collection", *options)
 
     assert said in refusal

@@ -18,14 +18,14 @@ OURS = [name for name in COMMANDS if name != "plugins"]
 
 
 class Bare(ShowOne):
-    """A command with no options but those that come with a report."""
+    """A command that has only the options of every report."""
 
     def take_action(self, arguments):
         raise AssertionError
 
 
 def make_token_to_revoke(console, fingerprint):
-    """Make a token that has the fingerprint of an example."""
+    """Make a token with the fingerprint that an example uses."""
     console.answer("auth:create-token", "--roles", "upload.all")
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
         database.execute("UPDATE token SET fingerprint = ?", [fingerprint])
@@ -58,7 +58,7 @@ def test_each_option_is_explained(name):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_no_option_is_explained_that_is_not_there(name):
+def test_every_explained_option_exists(name):
     tabled = set(re.findall(r"--[a-z-]+", " ".join(re.findall(r"^\| (.*?) \|", SECTIONS[name], re.MULTILINE))))
 
     assert tabled <= options(name)

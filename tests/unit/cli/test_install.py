@@ -61,7 +61,7 @@ def test_no_shell_reads_the_commands(console):
         ("install", "must not run `frepo install`"),
     ],
 )
-def test_a_command_that_fails_ends_it(console, line, said):
+def test_a_failed_command_ends_the_installation(console, line, said):
     done = console.run("install", POST_INSTALL_CMD=f"{line}\nauth:generate-admin-token")
 
     assert done.returncode == 1
@@ -76,14 +76,14 @@ def test_a_line_that_cannot_be_read_changes_nothing(console):
     assert not console.database.exists()
 
 
-def test_an_administrators_token_that_is_no_uuid_is_refused(console):
+def test_an_administrators_token_that_is_not_a_uuid_is_refused(console):
     done = console.run("install", SECURITY_ADMIN_TOKEN="secret")
 
     assert done.returncode == 1
     assert "security.admin_token (SECURITY_ADMIN_TOKEN) is not a UUIDv4" in done.stderr
 
 
-def test_an_id_that_a_lesser_token_has_is_refused(console):
+def test_the_id_of_a_token_that_is_not_an_administrators_is_refused(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--expires", "never", "--id", ADMIN)
 
     done = console.run("install", SECURITY_ADMIN_TOKEN=ADMIN)

@@ -9,14 +9,14 @@ class Greet(Command):
 """
 
 
-def test_a_strangers_command_runs(console, install_package):
+def test_a_third_party_command_runs(console, install_package):
     (console.folder / "stranger.py").write_text(COMMAND)
     environment = install_package("[frepo.commands]\nsay:hello = stranger:Greet\n")
 
     assert console.answer("say:hello", **environment) == "hello"
 
 
-def test_the_help_of_a_strangers_command_names_its_package_and_ours_does_not(console, install_package):
+def test_only_the_help_of_a_third_party_command_names_its_package(console, install_package):
     (console.folder / "stranger.py").write_text(
         COMMAND.replace("cliff.command import", "frepo_core.cli import FrepoCommand as")
     )
@@ -29,7 +29,7 @@ def test_the_help_of_a_strangers_command_names_its_package_and_ours_does_not(con
     assert "provided by" not in ours
 
 
-def test_the_list_of_commands_names_the_package_of_a_stranger(console, install_package):
+def test_the_list_of_commands_names_the_package_of_a_third_party(console, install_package):
     (console.folder / "stranger.py").write_text(COMMAND)
     environment = install_package("[frepo.commands]\nsay:hello = stranger:Greet\nsay:bye = no_such_module:Bye\n")
 
@@ -48,7 +48,7 @@ def test_a_command_that_cannot_be_loaded_is_named_with_its_package(console, inst
     assert "'say:hello' of frepo-stranger cannot be loaded: No module named 'no_such_module'" in refusal
 
 
-def test_a_command_that_cannot_be_loaded_leaves_the_others_alone(console, install_package):
+def test_a_command_that_cannot_be_loaded_does_not_affect_the_others(console, install_package):
     environment = install_package("[frepo.commands]\nsay:hello = no_such_module:Greet\n")
 
     assert "current" in console.answer("db:upgrade", **environment) + console.answer("db:upgrade", **environment)

@@ -8,7 +8,7 @@ from frepo_core.cli.progress import ProgressBar
 
 @pytest.fixture
 def shown(monkeypatch):
-    """Show what a bar says after some seconds of work."""
+    """Render a progress bar after some seconds of work."""
 
     def shown(seconds: float, **work: int) -> str:
         stream = StringIO()
@@ -24,11 +24,11 @@ def shown(monkeypatch):
     ("done", "left"),
     [(1, "30:00:00"), (10, "02:06:00"), (30, "00:02:00"), (31, "00:00:00")],
 )
-def test_the_time_left_is_told_beyond_a_day(shown, done, left):
+def test_the_remaining_time_is_shown_beyond_a_day(shown, done, left):
     assert shown(3600, done=done, total=31, size=0).endswith(f", {left} left")
 
 
-def test_blobs_that_came_meanwhile_do_not_break_the_bar(shown):
+def test_blobs_added_meanwhile_do_not_break_the_bar(shown):
     assert shown(3600, done=40, total=31, size=0).endswith(", 00:00:00 left")
 
 

@@ -1,4 +1,4 @@
-"""What a start does not do: each import and each look for garbage is time that every command takes."""
+"""Startup time: each import and each garbage collection slows every command down."""
 
 import json
 import subprocess
@@ -45,16 +45,16 @@ def test_a_command_does_not_import_the_web_application(started):
     assert not {"pyramid", "webob", "frepo_core.web"} & set(modules)
 
 
-def test_a_service_looks_for_garbage_when_it_is_built_and_not_in_what_it_is_built_of(started):
+def test_startup_collects_garbage_once_at_most(started):
     looked, frozen, is_enabled, _ = started(SERVICE)
 
-    assert looked <= 1  # which Python 3.12 had begun before
+    assert looked <= 1  # Python 3.12 may have started one before
     assert frozen > 50_000
     assert is_enabled
 
 
-def test_a_service_loads_what_uploads_need_before_the_first_comes(started):
-    """What is broken there keeps it from starting, instead of failing each upload."""
+def test_the_service_loads_the_libraries_of_uploads_at_startup(started):
+    """A broken library then stops the start instead of failing each upload."""
     *_, has_magic = started(SERVICE)
 
     assert has_magic

@@ -1,4 +1,4 @@
-"""The commands that keep bytes, on a state with damage."""
+"""The storage commands, on a database and a storage with damage."""
 
 import json
 import os
@@ -18,20 +18,20 @@ from frepo_core.services.files.files import NewFile
 
 @pytest.fixture
 def database_url(console):
-    """The database of the console."""
+    """Return the URL of the console's database."""
     return f"sqlite:///{console.database}"
 
 
 @pytest.fixture
 def damaged(services, make_token):
-    """Store 2,000 bytes, and damage them; return their key."""
+    """Store 2,000 bytes and damage them; return their key."""
     by = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
     file = services.files.add(NewFile(name="a.bin"), Incoming(stream=BytesIO(bytes(2000))), by=by).file
     services.backends.get("local").path(file.blob.key).write_bytes(bytes(1000))
     return file.blob.key
 
 
-def test_damage_ends_with_1_and_is_named(console, damaged):
+def test_damage_exits_with_1_and_is_named(console, damaged):
     done = console.run("storage:verify", "-f", "json")
 
     report = json.loads(done.stdout)
@@ -40,7 +40,7 @@ def test_damage_ends_with_1_and_is_named(console, damaged):
 
 
 @pytest.mark.parametrize("column", ["created_at", "verified_at"])
-def test_damage_is_found_whatever_date_a_clock_that_ran_ahead_left(console, services, damaged, column):
+def test_damage_is_found_despite_a_check_date_in_the_future(console, services, damaged, column):
     change = update(Blob).values({column: utc_now() + timedelta(days=365)})
     services.database.write(lambda session: session.execute(change))
 
@@ -50,12 +50,12 @@ def test_damage_is_found_whatever_date_a_clock_that_ran_ahead_left(console, serv
     assert damaged in done.stdout
 
 
-def test_a_table_is_for_people(console, damaged):
+def test_the_default_output_is_a_table(console, damaged):
     assert "2.00kB" in console.run("storage:verify").stdout
 
 
 @pytest.mark.parametrize("command", ["storage:migrate --to local --from", "storage:rebuild-index --dry-run --storage"])
-def test_a_storage_that_is_not_installed_is_called_what_the_option_calls_it(console, damaged, command):
+def test_a_storage_that_is_not_installed_is_named_as_in_the_option(console, damaged, command):
     said = console.refusal(*command.split(), "barrel")
 
     assert "'barrel'" in said and "local" in said
@@ -65,7 +65,7 @@ def test_a_storage_that_is_not_installed_is_called_what_the_option_calls_it(cons
 @pytest.mark.parametrize(
     ("written", "meant"), [("s3", "awss3v3"), ("S3", "awss3v3"), ("lcoal", "local"), ("ftps", "ftp"), ("zzz", None)]
 )
-def test_a_storage_of_another_name_is_suggested(console, damaged, written, meant):
+def test_a_storage_of_a_similar_name_is_suggested(console, damaged, written, meant):
     said = console.refusal("storage:migrate", "--from", "local", "--to", written)
 
     assert "Installed: awss3v3, ftp, local" in said
@@ -119,7 +119,7 @@ def test_a_sweep_with_an_empty_database_stops_until_the_number_is_confirmed(cons
     assert not any(path.exists() for path in paths)
 
 
-def test_a_dry_run_reports_whatever_it_finds(console, stored):
+def test_a_dry_run_reports_everything_it_finds(console, stored):
     for key in stored:
         age(console.folder / "storage" / key)
     empty = {"DATABASE_URL": f"sqlite:///{console.folder}/empty.db"}
@@ -131,5 +131,5 @@ def test_a_dry_run_reports_whatever_it_finds(console, stored):
 
 
 @pytest.mark.parametrize("grace", ["0", "5s", "59m"])
-def test_a_grace_period_that_is_shorter_than_an_upload_may_wait_is_refused(console, grace):
+def test_a_grace_period_of_less_than_an_hour_is_refused(console, grace):
     assert "--grace: at least 1h" in console.refusal("storage:sweep", "--grace", grace)

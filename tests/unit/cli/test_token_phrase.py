@@ -1,4 +1,4 @@
-"""A token phrase that does not fit the database is refused by the service and the console, until it is accepted."""
+"""The service and the console refuse a token phrase that does not match the database, until it is accepted."""
 
 import contextlib
 import sqlite3
@@ -18,7 +18,7 @@ COMMANDS = [
 
 @pytest.fixture
 def used(console):
-    """The console over a database that has a token."""
+    """A console whose database has a token."""
     console.answer("auth:generate-admin-token")
     return console
 
@@ -47,7 +47,7 @@ def test_the_same_phrase_is_accepted_at_each_start(used):
     assert used.answer("auth:clear-expired-tokens") == "0 expired tokens were removed"
 
 
-def test_a_new_phrase_that_was_meant_is_accepted_by_a_command(used):
+def test_a_command_accepts_a_new_phrase(used):
     said = used.answer("secrets:accept-new-phrase", **OTHER)
     used.answer("auth:generate-admin-token", **OTHER)
 
@@ -56,14 +56,14 @@ def test_a_new_phrase_that_was_meant_is_accepted_by_a_command(used):
     assert used.count("token") == 2
 
 
-def test_accepting_the_phrase_that_is_known_changes_nothing(used):
+def test_accepting_the_known_phrase_changes_nothing(used):
     before = used.rows("SELECT * FROM installation")
 
     assert used.answer("secrets:accept-new-phrase") == "The phrase is the accepted one already, nothing was changed"
     assert before == used.rows("SELECT * FROM installation")
 
 
-def test_a_database_from_before_gets_its_value_at_the_first_start_with_a_warning(used):
+def test_a_database_without_check_value_gets_one_at_the_first_start_with_a_warning(used):
     with contextlib.closing(sqlite3.connect(used.database)) as connection, connection:
         connection.execute("DELETE FROM installation")
 
@@ -80,6 +80,6 @@ def test_the_phrase_is_not_in_the_database(used):
     assert OTHER["ENC_TOKEN_PHRASE"].encode() not in used.database.read_bytes()
 
 
-def test_the_schema_is_upgraded_with_any_phrase(used):
-    """So that a restored database can be upgraded before its secrets are found."""
+def test_db_upgrade_accepts_any_phrase(used):
+    """A restored database can be upgraded before its secrets are found."""
     assert "is current" in used.answer("db:upgrade", **OTHER)

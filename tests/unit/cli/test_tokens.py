@@ -18,7 +18,7 @@ def form(text):
     return json.loads(text.partition("Form:\n")[2].partition("Response:\n")[0])
 
 
-def test_an_administrators_token_is_a_bare_id(console):
+def test_an_administrators_token_is_printed_as_its_id(console):
     assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))
 
 
@@ -29,7 +29,7 @@ def test_an_administrators_token_never_expires(console):
 
 
 @pytest.mark.parametrize("arguments", [["-v", "auth:generate-admin-token"], ["auth:generate-admin-token", "-v"]])
-def test_verbose_shows_form_and_answer_and_logs_to_stderr(console, arguments):
+def test_verbose_shows_request_and_answer_and_logs_to_stderr(console, arguments):
     done = console.run(*arguments)
 
     assert form(done.stdout)["roles"] == ["security.administrator"]
@@ -56,7 +56,7 @@ def test_a_log_never_holds_the_token(console):
     assert ID not in done.stderr
 
 
-def test_a_token_is_made_as_it_is_asked_for(console):
+def test_options_set_all_fields_of_a_token(console):
     options = ["--roles", "upload.all, view.any_file", "--tags", "Night,b", "--mimes", "image/png"]
 
     console.answer("auth:create-token", *options, "--max-file-size", "1.5GB", "--expires", "2035-01-02 03:04:05")
@@ -70,7 +70,7 @@ def test_a_token_is_made_as_it_is_asked_for(console):
     assert expires.startswith("2035-01-02 03:04:05")
 
 
-def test_a_token_can_be_held_to_addresses_and_clients(console):
+def test_a_token_can_be_restricted_to_addresses_and_user_agents(console):
     options = ["--ip-addresses", "10.1.2.3/8, ::ffff:192.0.2.7", "--user-agent", "curl/*", "--user-agent", "a, (b)"]
 
     done = console.run("-v", "auth:create-token", "--roles", "upload.all", *options)
@@ -89,21 +89,21 @@ def test_a_token_can_be_held_to_addresses_and_clients(console):
         ("--user-agent", "a" * 513, "--user-agent: at most 512 characters"),
     ],
 )
-def test_a_restriction_that_restricts_nothing_makes_no_token(console, option, value, said):
+def test_an_ineffective_restriction_makes_no_token(console, option, value, said):
     console.answer("db:upgrade")
 
     assert said in console.refusal("auth:create-token", "--roles", "upload.all", option, value)
     assert console.rows("SELECT count(*) FROM token") == [(0,)]
 
 
-def test_verbose_answers_with_the_end_in_utc(console):
+def test_verbose_shows_the_expiry_in_utc(console):
     done = console.run("auth:create-token", "-v", "--roles", "upload.all", "--id", ID, "--expires", "2035-01-02")
 
     shown = response(done.stdout)
     assert (shown["tokenId"], shown["expires"]) == (ID, "2035-01-02 00:00:00")
 
 
-def test_without_an_end_the_setting_counts(console):
+def test_without_an_expiry_the_setting_applies(console):
     done = console.run("-v", "auth:create-token", "--roles", "upload.all", TOKEN_EXPIRATION_TIME="+2 hours")
 
     expires = datetime.strptime(response(done.stdout)["expires"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
@@ -147,7 +147,7 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
         (["--roles", "upload.all", "--id", ""], "--id: is empty"),
     ],
 )
-def test_a_token_that_cannot_be_is_refused_with_the_option(console, options, said):
+def test_an_invalid_token_is_refused_and_the_option_named(console, options, said):
     refusal = console.refusal("auth:create-token", *options)
 
     assert said in refusal
@@ -164,13 +164,13 @@ def test_only_expired_tokens_are_cleared(console):
     assert console.count("token") == 1
 
 
-def test_what_expires_later_stays(console):
+def test_a_token_that_expires_later_is_kept(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--expires", "+1 hour")
 
     assert console.answer("auth:clear-expired-tokens") == "0 expired tokens were removed"
 
 
-def test_a_token_is_revoked_by_the_fingerprint_of_the_log(console):
+def test_a_token_is_revoked_by_its_fingerprint_in_the_log(console):
     console.answer("auth:create-token", "--roles", "upload.all")
     made = console.run("-v", "auth:create-token", "--roles", "view.any_file,upload.backup")
     [shown] = re.findall(r"token ([0-9a-f]+) was made", made.stderr)
@@ -182,7 +182,7 @@ def test_a_token_is_revoked_by_the_fingerprint_of_the_log(console):
     assert f"No token has the fingerprint {shown}" in console.refusal("auth:revoke", shown)
 
 
-def test_an_id_is_no_fingerprint_and_is_not_shown(console):
+def test_an_id_is_refused_as_fingerprint_and_not_shown(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--id", ID)
 
     said = console.refusal("auth:revoke", ID)
@@ -192,10 +192,10 @@ def test_an_id_is_no_fingerprint_and_is_not_shown(console):
     assert console.count("token") == 1
 
 
-def test_a_database_that_another_holds_is_waited_for(console):
+def test_a_command_waits_for_a_locked_database(console):
     console.answer("db:upgrade")
     other = sqlite3.connect(console.database, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
-    threading.Timer(1, other.close).start()  # which rolls back
+    threading.Timer(1, other.close).start()  # closing rolls back
 
     assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))

@@ -11,7 +11,7 @@ PRODUCTION = {
 }
 
 
-def test_an_upgrade_says_what_it_did(console):
+def test_an_upgrade_reports_its_steps(console):
     assert "went from nothing to" in console.answer("db:upgrade", DATABASE_AUTO_UPGRADE="false")
 
 
@@ -63,7 +63,7 @@ def test_plugins_can_be_read_by_programs(console):
     }
 
 
-def test_the_storage_of_the_settings_is_the_one_in_use(console):
+def test_the_configured_storage_is_marked_as_in_use(console):
     rows = json.loads(console.answer("plugins", "-f", "json", FS_ADAPTER="awss3v3"))
 
     assert [row["Name"] for row in rows if row["Kind"] == "storage" and row["In use"] == "yes"] == ["awss3v3"]
@@ -75,7 +75,7 @@ def test_a_plugin_that_is_switched_off_is_not_listed(console):
     assert "local" not in {row["Name"] for row in rows}
 
 
-def test_an_ini_file_that_was_named_has_to_be_there(console):
+def test_a_named_ini_file_must_exist(console):
     assert "nowhere.ini" in console.refusal("--ini", "nowhere.ini", "plugins")
 
 

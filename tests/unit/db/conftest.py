@@ -1,4 +1,4 @@
-"""Tests of the schema get a database of their own."""
+"""Fixtures of the schema tests: each test has its own database."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Database URLs: written as people know them, and refused in words that help."""
+"""Database URLs: common spellings are accepted, others are refused with a helpful message."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_each_database_has_one_driver(text, driver):
     ("driver", "expected"),
     [("pdo_mysql", "mysql+pymysql"), ("pdo_pgsql", "postgresql+psycopg"), ("mysql", "mysql+pymysql"), ("", "sqlite")],
 )
-def test_a_driver_that_is_set_beats_the_urls_own(driver, expected):
+def test_a_configured_driver_overrides_the_urls(driver, expected):
     assert expected == normalize_url("sqlite:////srv/frepo.db", driver).drivername
 
 
@@ -49,14 +49,14 @@ def test_the_rest_of_the_url_stays_as_it_is():
     )
 
 
-def test_mariadb_speaks_all_of_unicode():
+def test_mariadb_uses_utf8mb4():
     assert normalize_url("mysql://u:p@h/d").query["charset"] == "utf8mb4"
 
 
 @pytest.mark.parametrize(
     "text", ["", "frepo.db", "/srv/frepo.db", "postgres:u:hunter2@h", "postgres://u:hunter2@h:port/d"]
 )
-def test_what_is_no_url_is_named_without_showing_it(text):
+def test_an_invalid_url_is_reported_without_its_value(text):
     with pytest.raises(ConfigurationError) as caught:
         make_engine(text)
 
@@ -64,7 +64,7 @@ def test_what_is_no_url_is_named_without_showing_it(text):
 
 
 @pytest.mark.parametrize("text", ["oracle://u:hunter2@h/d", "mssql+pyodbc://u:hunter2@h/d", "mongodb://u:hunter2@h/d"])
-def test_another_database_is_refused_with_those_that_work(text):
+def test_an_unsupported_database_is_refused_and_the_supported_ones_named(text):
     with pytest.raises(ConfigurationError, match="sqlite, postgresql, mysql and mariadb") as caught:
         make_engine(text)
 
@@ -72,7 +72,7 @@ def test_another_database_is_refused_with_those_that_work(text):
 
 
 @pytest.mark.parametrize("driver", ["postgresql+surely_not", "sqlite+surely_not", "mysql+surely_not"])
-def test_an_unknown_driver_is_a_message_not_a_bug(driver):
+def test_an_unknown_driver_is_reported(driver):
     with pytest.raises(ConfigurationError, match=r"surely_not"):
         make_engine("sqlite:////srv/frepo.db", driver)
 

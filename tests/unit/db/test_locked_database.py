@@ -1,4 +1,4 @@
-"""Another program that keeps SQLite locked: writers wait for it, but not for ever."""
+"""SQLite locked by another program: writers wait for a limited time."""
 
 import sqlite3
 import threading
@@ -41,7 +41,7 @@ def lock(database, path):
     connection.close()
 
 
-def test_writers_that_queue_are_all_told_soon(database, lock):
+def test_all_waiting_writers_fail_within_the_time_limit(database, lock):
     told = []
 
     def try_to_write():
@@ -59,7 +59,7 @@ def test_writers_that_queue_are_all_told_soon(database, lock):
     assert (4, True) == (len(told), max(told) < 5 * PATIENCE)
 
 
-def test_a_lock_that_ends_in_time_is_waited_for(database, lock):
+def test_a_writer_waits_for_a_short_lock(database, lock):
     threading.Timer(PATIENCE / 5, lock.rollback).start()
 
     assert database.write(lambda session: session.execute(text("SELECT 1")).scalar()) == 1

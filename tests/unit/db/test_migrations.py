@@ -1,4 +1,4 @@
-"""The schema comes from migrations alone, and a service on another schema does not start."""
+"""Only migrations make the schema; a service does not start on another schema."""
 
 import contextlib
 import uuid
@@ -28,7 +28,7 @@ def engine(database_url):
 
 @pytest.fixture
 def postgresql_schema(postgresql_server):
-    """An engine whose tables are made in a schema of its own."""
+    """An engine whose tables are made in a separate schema."""
     name = f"own_{uuid.uuid4().hex[:12]}"
     with postgresql_server.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
@@ -49,7 +49,7 @@ def head():
 
 
 def is_for_rows(name):
-    """Tell whether this is no part of the index over names, which no model can describe."""
+    """Return False for parts of the index over names, which a model cannot describe."""
     return name != name_index.INDEX and not str(name).startswith(name_index.TABLE)
 
 
@@ -63,7 +63,7 @@ def test_an_empty_database_gets_the_newest_schema(engine):
 
 
 def differences(engine):
-    """Return what the models have and the schema has not, or the other way round."""
+    """Return the differences between the models and the schema."""
     options = {"version_table": migrations.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
     options["include_name"] = lambda name, *_: is_for_rows(name)
     with engine.connect() as connection:
@@ -78,7 +78,7 @@ def test_the_migrations_make_every_table_of_the_models(engine):
     }
 
 
-def test_the_models_are_what_the_migrations_make(engine):
+def test_the_models_equal_the_migrated_schema(engine):
     migrations.upgrade(engine)
 
     assert differences(engine) == []
@@ -116,7 +116,7 @@ def test_fingerprints_that_tokens_share_are_lengthened(engine):
 
 
 @pytest.mark.parametrize("made", ["TABLE version (app VARCHAR(20))", "VIEW version AS SELECT 1 AS app"])
-def test_a_table_of_somebody_else_is_refused_again_and_again(engine, made):
+def test_an_upgrade_refuses_a_foreign_table_each_time(engine, made):
     with engine.begin() as connection:
         connection.execute(text(f"CREATE {made}"))
         before = set(inspect(connection).get_table_names())
@@ -128,8 +128,8 @@ def test_a_table_of_somebody_else_is_refused_again_and_again(engine, made):
     assert set(inspect(engine).get_table_names()) == before
 
 
-def test_what_others_have_in_another_schema_is_theirs(postgresql_schema):
-    """On PostgreSQL a schema named like the user comes before `public`, where others' tables are seen, too."""
+def test_tables_in_another_schema_are_ignored(postgresql_schema):
+    """PostgreSQL searches a schema named like the user before `public`, in which tables of others are visible."""
     with postgresql_schema.begin() as connection:
         connection.execute(text("CREATE TABLE public.tag (app VARCHAR(20))"))
 
@@ -138,7 +138,7 @@ def test_what_others_have_in_another_schema_is_theirs(postgresql_schema):
 
 
 def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypatch):
-    """SQLite needs none: its writers lock the file."""
+    """SQLite does not need this lock: its writers lock the file."""
     refused = pytest.raises(DatabaseUnavailableError, match="Another upgrade")
     monkeypatch.setattr(migrations, "_LOCK_SECONDS", 1)
     may_begin = contextlib.nullcontext() if engine.dialect.name == "sqlite" else refused
@@ -164,7 +164,7 @@ def test_the_naming_convention_covers_every_kind():
     assert NAMES.keys() == {"ix", "uq", "ck", "fk", "pk"}
 
 
-def test_a_current_schema_is_fine(engine):
+def test_a_current_schema_is_accepted(engine):
     migrations.upgrade(engine)
 
     assert migrations.check_is_current(engine) is None
@@ -198,7 +198,7 @@ def test_a_service_may_migrate_itself(ini, engine):
     assert migrations.check_is_current(engine) is None
 
 
-def test_a_schema_of_a_newer_frepo_is_a_message_not_a_bug(engine):
+def test_a_schema_of_a_newer_frepo_is_reported(engine):
     migrations.upgrade(engine)
     set_revision(engine, "9999")
 

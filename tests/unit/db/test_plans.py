@@ -1,4 +1,4 @@
-"""What databases do for listings: none reads a large table from end to end."""
+"""Query plans of listings: no listing reads a whole large table."""
 
 import re
 from datetime import date
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.databases
 
 COUNT = 20_000
 LARGE = {"blob", "file", "file_tag", "collection", "collection_token", "version", "token", "upload"}
-# Walked from its newest end, as far as the page goes.
+# This index is read from its newest entry to the end of the page.
 IN_ORDER = "ix_collection_newest"
 
 
@@ -28,7 +28,7 @@ def ini(ini):
 
 @pytest.fixture
 def crowded(services, monkeypatch):
-    """A service with 20,000 of everything, for which 4,000 rows more than a page are few in proportion."""
+    """A service with 20,000 rows in each table: large in proportion to the 4,000 rows that a page may count."""
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 100)
     monkeypatch.setattr("frepo_core.services.files.listing.COUNT_AHEAD", 100)
     engine = services.database.engine
@@ -47,7 +47,7 @@ def identity(services, token):
 
 
 def statements(engine, work):
-    """Return the SELECTs of some work, and their parameters."""
+    """Return the SELECT statements that a function sends, and their parameters."""
     seen = []
 
     def note(connection, cursor, statement, parameters, context, many):
@@ -61,14 +61,14 @@ def statements(engine, work):
 
 
 def whole_tables(engine, statement, parameters):
-    """Return the large tables that the plan reads from end to end."""
+    """Return the large tables that the plan reads completely."""
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
             found = [re.match(r"SCAN (\w+)(.*)", row.detail) for row in rows]
             names = {match[1] for match in found if match and IN_ORDER not in match[2] and "VIRTUAL" not in match[2]}
         elif engine.dialect.name == "postgresql":
-            # It may prefer to read 20,000 rows; the question is whether it has to.
+            # The planner may prefer to read 20,000 rows; the test is whether it is forced to.
             connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
             rows = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters)
             names = set(re.findall(r"Seq Scan on (\w+)", "\n".join(row[0] for row in rows)))
@@ -91,7 +91,7 @@ FILES = {
     "a part of the name": {"text": crowd.WORD},
     "a part of the name, a tag and a type": {"text": crowd.WORD, "tags": [crowd.RARE], "mimes": ["image/png"]},
 }
-# Not there: collections by a part of their text, which reads them all, newest first (docs/performance.md).
+# Excluded: a search for collections by a part of their text reads them all, newest first (docs/performance.md).
 COLLECTIONS = {
     "all": {},
     "page 50": {"page": 50},
@@ -101,7 +101,7 @@ COLLECTIONS = {
 
 
 def works_of(services, viewer, admin, collection):
-    """Name all that lists, or looks something up before it lists."""
+    """Return each listing, and each lookup before a listing, by its name."""
     for who, by in (("a viewer", viewer), ("an administrator", admin)):
         for name, search in FILES.items():
             yield f"files: {name}, for {who}", partial(services.listing.files, FileSearch(**search), by=by)
@@ -129,7 +129,7 @@ def test_no_listing_reads_a_whole_table(crowded, admin):
     assert found == {}
 
 
-def test_a_table_that_is_read_from_end_to_end_would_be_seen(crowded):
+def test_the_check_detects_a_full_table_scan(crowded):
     engine = crowded[0].database.engine
 
     assert whole_tables(engine, "SELECT count(*) FROM file WHERE requested_name = 'x'", ()) == {"file"}

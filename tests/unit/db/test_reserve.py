@@ -1,4 +1,4 @@
-"""The file that keeps disk space for deletions."""
+"""The file that reserves disk space for deletions."""
 
 import os
 
@@ -27,13 +27,13 @@ def free(disk):
 
 
 @pytest.mark.parametrize(("size", "expected"), [(4 * MIB, 4 * MIB), (4 * MIB + 4096, 0)])
-def test_it_is_made_only_where_as_much_space_is_left(disk, path, size, expected):
+def test_the_reserve_is_made_only_if_the_same_space_stays_free(disk, path, size, expected):
     Reserve(path, size).refill()
 
     assert 8 * MIB - expected == free(disk)
 
 
-def test_its_space_is_free_while_it_is_released_and_taken_again(disk, path):
+def test_released_space_is_free_and_is_reserved_again(disk, path):
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()
     with reserve.released():
@@ -42,7 +42,7 @@ def test_its_space_is_free_while_it_is_released_and_taken_again(disk, path):
     assert (8 * MIB, 4 * MIB) == (released, free(disk))
 
 
-def test_it_takes_back_what_is_left(disk, path):
+def test_the_reserve_takes_back_the_available_space(disk, path):
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()
     with reserve.released():
@@ -51,7 +51,7 @@ def test_it_takes_back_what_is_left(disk, path):
     assert (0, 2 * MIB) == (free(disk), path.stat().st_size)
 
 
-def test_it_grows_again_when_there_is_space(disk, path):
+def test_the_reserve_grows_again_when_space_is_free(disk, path):
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()
     with reserve.released():
@@ -82,7 +82,7 @@ def test_what_others_took_while_it_was_released_is_taken_back_first(disk, path):
     assert (0, 3 * MIB + MIB // 2) == (free(disk), path.stat().st_size)
 
 
-def test_what_has_released_it_already_is_no_obstacle(disk, path):
+def test_releasing_a_released_reserve_succeeds(disk, path):
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()
     with reserve.released(), Reserve(path).released():
@@ -91,7 +91,7 @@ def test_what_has_released_it_already_is_no_obstacle(disk, path):
     assert (8 * MIB, 4 * MIB) == (released, free(disk))
 
 
-def test_a_folder_that_is_gone_is_no_obstacle(tmp_path):
+def test_a_missing_folder_is_ignored(tmp_path):
     reserve = Reserve(tmp_path / "gone" / "frepo.db-reserve", MIB)
     reserve.refill()
     with reserve.released():

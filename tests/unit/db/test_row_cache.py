@@ -1,4 +1,4 @@
-"""What SQLite was asked is remembered, and never for longer than it is true."""
+"""The cache of SQLite rows never returns a row after it changed."""
 
 import sqlite3
 import threading
@@ -16,7 +16,7 @@ SECONDS = 1
 
 
 class Base(DeclarativeBase):
-    """Of one table."""
+    """The models of the test."""
 
 
 class Note(Base):
@@ -38,7 +38,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def other(path):
-    """Another program that has the database open."""
+    """A connection of another program to the database."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, value INTEGER)")
@@ -61,7 +61,7 @@ def database(engine):
 
 @pytest.fixture
 def asked(engine):
-    """The queries that the database was asked."""
+    """The queries that were sent to the database."""
     seen = []
     event.listen(engine, "before_cursor_execute", lambda *arguments: seen.append(arguments[2]))
     return seen
@@ -71,19 +71,19 @@ def value(database, number=1):
     return database.fetch_rows(ONE, id=number)[0].value
 
 
-def test_a_question_is_asked_once(database, asked):
+def test_a_query_is_sent_once(database, asked):
     assert [value(database), value(database), value(database, 2)] == [0, 0, 0]
     assert len(asked) == 2
 
 
-def test_what_another_program_commits_is_seen_at_once(database, other):
+def test_a_commit_of_another_program_is_visible_at_once(database, other):
     for number in range(1, 20):
         other.execute("UPDATE note SET value = ?", [number])
 
         assert value(database) == number
 
 
-def test_what_this_program_commits_is_seen_at_once(database):
+def test_a_commit_of_this_program_is_visible_at_once(database):
     def raise_to(number, session):
         session.get(Note, 1).value = number
 
@@ -93,7 +93,7 @@ def test_what_this_program_commits_is_seen_at_once(database):
         assert value(database) == number
 
 
-def test_what_is_not_committed_is_not_seen(database, other):
+def test_uncommitted_changes_are_not_visible(database, other):
     assert value(database) == 0
     other.execute("BEGIN IMMEDIATE")
     other.execute("UPDATE note SET value = 1")
@@ -103,7 +103,7 @@ def test_what_is_not_committed_is_not_seen(database, other):
     assert value(database) == 0
 
 
-def test_an_answer_that_a_commit_overtook_is_not_given_again(engine, other):
+def test_a_row_read_before_a_commit_is_not_cached(engine, other):
     remembered = RowCache(engine)
 
     def overtaken():
@@ -114,7 +114,7 @@ def test_an_answer_that_a_commit_overtook_is_not_given_again(engine, other):
     assert remembered.find("key", lambda: ["new"]) == ["new"]
 
 
-def test_no_reader_sees_less_than_was_committed_when_it_began(database, other):
+def test_a_reader_sees_all_commits_made_before_it_began(database, other):
     committed, late, end = [0], [], time.monotonic() + SECONDS
 
     def read():
@@ -129,7 +129,7 @@ def test_no_reader_sees_less_than_was_committed_when_it_began(database, other):
     while time.monotonic() < end:
         other.execute("UPDATE note SET value = value + 1")
         committed[0] += 1
-        time.sleep(0.001)  # lets readers remember something
+        time.sleep(0.001)  # gives readers time to fill the cache
     for reader in readers:
         reader.join()
 
@@ -137,7 +137,7 @@ def test_no_reader_sees_less_than_was_committed_when_it_began(database, other):
     assert late == []
 
 
-def test_only_so_many_answers_are_kept(engine):
+def test_the_number_of_cached_rows_is_limited(engine):
     remembered = RowCache(engine)
     for key in range(MAX_ENTRIES + 1):
         remembered.find(key, lambda: ["first"])
@@ -145,8 +145,8 @@ def test_only_so_many_answers_are_kept(engine):
     assert remembered.find(0, lambda: ["again"]) == ["again"]
 
 
-def test_the_log_of_writes_can_be_put_away_between_questions(database, other):
-    """A reader that never ended would keep it growing."""
+def test_the_write_ahead_log_can_be_truncated_between_queries(database, other):
+    """A read transaction that stayed open would make it grow without limit."""
     value(database)
     other.execute("UPDATE note SET value = 1")
     value(database)
@@ -154,7 +154,7 @@ def test_the_log_of_writes_can_be_put_away_between_questions(database, other):
     assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
 
 
-def test_where_all_is_locked_a_question_waits_like_any_other(engine, other):
+def test_a_query_waits_for_a_locked_database(engine, other):
     def share_nothing(connection, _):
         connection.execute("PRAGMA journal_mode=DELETE")
 
@@ -169,15 +169,15 @@ def test_where_all_is_locked_a_question_waits_like_any_other(engine, other):
     assert value(database) == 1
 
 
-def test_an_engine_that_is_disposed_of_leaves_no_connection_and_can_be_used_again(database, path, other):
+def test_a_disposed_engine_has_no_connection_and_can_be_used_again(database, path, other):
     value(database)
     database.engine.dispose()
-    assert other.execute("PRAGMA journal_mode=DELETE").fetchone()[0] == "delete"  # it is alone
+    assert other.execute("PRAGMA journal_mode=DELETE").fetchone()[0] == "delete"  # no other connection
 
     assert value(database) == 0
 
 
-def test_what_was_found_before_an_engine_was_disposed_of_is_asked_again(database, other):
+def test_disposing_of_an_engine_clears_the_cache(database, other):
     assert value(database) == 0
     database.engine.dispose()
     other.execute("UPDATE note SET value = 1")
@@ -185,15 +185,15 @@ def test_what_was_found_before_an_engine_was_disposed_of_is_asked_again(database
     assert value(database) == 1
 
 
-def test_what_is_not_there_is_not_remembered(engine):
-    """Strangers may ask for a million names, of any length."""
+def test_a_missing_row_is_not_cached(engine):
+    """Clients without a token may ask for a million names of any length."""
     remembered = RowCache(engine)
     answers = iter([[], ["there by now"]])
 
     assert [remembered.find("key", lambda: next(answers)) for _ in range(2)] == [[], ["there by now"]]
 
 
-def test_it_takes_no_connection_of_those_that_work(engine):
+def test_the_cache_takes_no_connection_from_the_pool(engine):
     RowCache(engine).find("key", lambda: ["asked"])
 
     assert engine.pool.checkedout() == 0

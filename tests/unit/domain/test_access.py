@@ -1,4 +1,4 @@
-"""What the roles of a token allow, forbid and enforce beside the table of actions, which test_roles.py checks."""
+"""Rights that are not in the table of actions; test_roles.py checks the table."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ def holder(*roles, mimes=()):
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_exactly_one_role_answers_each_question(question):
+def test_each_right_has_exactly_one_role(question):
     assert [QUESTIONS[question]] == [role for role in Role if question(holder(role))]
 
 
@@ -35,12 +35,12 @@ def test_an_unknown_action_is_an_error():
 
 @pytest.mark.parametrize("mime", ["text/html", "application/xhtml+xml", "application/x-executable"])
 @pytest.mark.parametrize("role", ROLE_TYPES)
-def test_no_list_lets_pages_and_programs_in(role, mime):
+def test_no_upload_role_allows_pages_and_programs(role, mime):
     assert not may_upload(holder(role), mime)
 
 
 @given(TYPES, st.frozensets(st.sampled_from(list(ROLE_TYPES))))
-def test_a_type_is_let_in_by_any_role_that_lists_it(mime, roles):
+def test_any_role_that_lists_a_type_allows_it(mime, roles):
     assert any(mime in ROLE_TYPES[role] for role in roles) == may_upload(holder(*roles), mime)
 
 

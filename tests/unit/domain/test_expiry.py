@@ -1,4 +1,4 @@
-"""Ends of tokens are read as http-api.md, 3, has them: dates, sums of spans, and a few words."""
+"""Expressions for a token's expiry (http-api.md, 3): dates, sums of time spans, and keywords."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -33,7 +33,7 @@ def test_nothing_and_auto_take_the_default(text):
 
 
 @pytest.mark.parametrize("text", ["never", "Never", " NEVER "])
-def test_never_has_no_end(text):
+def test_never_means_no_expiry(text):
     assert end(text) is None
 
 
@@ -46,7 +46,7 @@ def test_a_default_with_blanks_around_it_is_read():
 
 
 @given(MOMENTS)
-def test_what_is_written_is_read_back(moment):
+def test_a_written_expiry_is_read_back(moment):
     assert moment == end(format_expiry(moment))
 
 
@@ -89,7 +89,7 @@ def test_examples(text, moment):
     assert moment == end(text)
 
 
-def test_the_last_day_of_time_stays_what_it_is():
+def test_the_last_possible_day_is_accepted():
     last = datetime(9999, 12, 31, tzinfo=UTC)
 
     assert last == end("+0 months", now=last)
@@ -132,13 +132,13 @@ def test_the_last_day_of_time_stays_what_it_is():
         "never ever",
     ],
 )
-def test_nothing_else_is_an_end(text):
+def test_other_expressions_are_refused(text):
     with pytest.raises(ValueError, match=PROBLEM):
         end(text)
 
 
 @pytest.mark.parametrize("default", ["auto", "", " ", "soon"])
-def test_a_default_that_names_no_end_is_refused(default):
+def test_an_invalid_default_is_refused(default):
     with pytest.raises(ValueError, match=PROBLEM):
         end("auto", default=default)
 
@@ -148,16 +148,16 @@ def test_a_month_of_the_last_year_is_never_too_long():
 
 
 @given(st.text())
-def test_any_text_is_an_end_or_the_contracts_error(text):
+def test_any_text_is_parsed_or_refused_with_the_documented_error(text):
     try:
         end(text)
     except ValueError as error:
         assert str(error) == "invalid_date_format_and_not_an_expression"
 
 
-def test_no_end_is_written_as_null():
+def test_a_token_without_expiry_is_written_as_null():
     assert format_expiry(None) is None
 
 
-def test_ends_are_written_in_utc():
+def test_expiries_are_written_in_utc():
     assert format_expiry(datetime.fromisoformat("2026-01-01T01:00:00+02:00")) == "2025-12-31 23:00:00"

@@ -1,4 +1,4 @@
-"""What a token stands for, and the one spelling of its id."""
+"""Identities: a token's roles, and the one spelling of its id."""
 
 import uuid
 
@@ -17,7 +17,7 @@ def holder(roles):
 
 
 @given(ROLES.filter(lambda roles: Role.ADMINISTRATOR not in roles), st.sampled_from(list(Role)))
-def test_a_token_holds_its_roles_and_no_other(roles, role):
+def test_a_token_holds_only_its_roles(roles, role):
     assert (role in roles) == holder(roles).holds(role)
 
 
@@ -27,7 +27,7 @@ def test_an_administrator_holds_every_granting_role(role):
 
 
 @pytest.mark.parametrize("role", sorted(RESTRICTIONS))
-def test_an_administrator_is_not_restricted_unless_told_so(role):
+def test_an_administrator_has_only_explicit_restrictions(role):
     assert (False, True) == (holder({Role.ADMINISTRATOR}).holds(role), holder({Role.ADMINISTRATOR, role}).holds(role))
 
 
@@ -70,7 +70,7 @@ def test_other_versions_are_refused(version, data):
         7,
     ],
 )
-def test_what_is_no_uuid_is_refused(text):
+def test_text_that_is_not_a_uuid_is_refused(text):
     assert parse_uuid4(text) is None
 
 

@@ -13,7 +13,7 @@ CEILINGS = Limits(count=5, one=4 * GB, total=15 * GB)
 
 
 def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
-    """Return (number, field, text, context) of the rule that is broken, or None."""
+    """Return (number, field, text, context) of the broken rule, or None."""
     limits = Limits(
         count=asked.get(COUNT, defaults.count), one=asked.get(ONE, defaults.one), total=asked.get(TOTAL, defaults.total)
     )
@@ -32,36 +32,36 @@ def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
         ({TOTAL: 15 * GB + 1}, (4001, "maxCollectionSize", "max_collection_size_too_big", {"max": "15.00GB"})),
     ],
 )
-def test_what_is_asked_for_may_not_pass_its_ceiling(asked, expected):
+def test_a_requested_limit_may_not_exceed_its_ceiling(asked, expected):
     assert expected == refusal(asked, ceilings=CEILINGS)
 
 
 @pytest.mark.parametrize("asked", [{COUNT: 5}, {ONE: 4 * GB}, {TOTAL: 15 * GB}])
-def test_a_ceiling_itself_may_be_asked_for(asked):
+def test_a_requested_limit_may_equal_its_ceiling(asked):
     assert refusal(asked, ceilings=CEILINGS) is None
 
 
-def test_a_limit_that_was_not_asked_for_is_not_held_against_the_ceiling():
+def test_a_default_limit_is_not_compared_with_the_ceiling():
     assert refusal({}, ceilings=CEILINGS, defaults=Limits(count=9, one=9 * GB, total=90 * GB)) is None
 
 
 @given(st.integers(1), st.sampled_from([COUNT, ONE, TOTAL]))
-def test_a_ceiling_of_nothing_is_none(value, field):
+def test_a_ceiling_of_zero_means_no_ceiling(value, field):
     assert refusal({field: value}) is None
 
 
 @pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
-def test_a_limit_that_is_off_passes_every_ceiling(field):
+def test_a_disabled_limit_passes_every_ceiling(field):
     assert refusal({field: 0}, ceilings=CEILINGS) is None
 
 
-def test_the_whole_may_not_be_smaller_than_one():
+def test_the_collection_size_may_not_be_below_the_version_size():
     expected = (4003, "maxCollectionSize", "max_collection_size_is_lower_than_single_element_size", None)
 
     assert expected == refusal({ONE: 2 * MB, TOTAL: MB})
 
 
-def test_the_whole_has_to_hold_the_count_of_the_largest():
+def test_the_collection_size_must_hold_all_versions_of_the_largest_size():
     expected = (
         4003,
         "maxCollectionSize",
@@ -72,14 +72,14 @@ def test_the_whole_has_to_hold_the_count_of_the_largest():
     assert expected == refusal({COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB})
 
 
-def test_the_value_that_is_named_as_needed_is_enough():
+def test_the_value_that_the_error_names_is_sufficient():
     asked = {COUNT: 3, ONE: 1_234_567, TOTAL: 3_700_000}
 
     assert {"needsAtLeastValue": "3.71MB"} == refusal(asked)[3]
 
 
 @pytest.mark.parametrize("missing", [COUNT, ONE, TOTAL])
-def test_the_product_counts_only_when_all_three_are_asked_for(missing):
+def test_the_product_is_checked_only_if_all_three_limits_are_requested(missing):
     asked = {COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB}
     defaults = Limits(count=asked[COUNT], one=asked[ONE], total=asked[TOTAL])
     del asked[missing]
@@ -87,7 +87,7 @@ def test_the_product_counts_only_when_all_three_are_asked_for(missing):
     assert refusal(asked, defaults=defaults) is None
 
 
-def test_the_whole_may_not_be_set_below_what_is_stored():
+def test_the_collection_size_may_not_be_set_below_the_stored_size():
     expected = (
         4004,
         "maxCollectionSize",
@@ -99,7 +99,7 @@ def test_the_whole_may_not_be_set_below_what_is_stored():
 
 
 @pytest.mark.parametrize("asked", [{TOTAL: 9 * MB}, {TOTAL: 0}, {COUNT: 1}])
-def test_an_edit_that_still_holds_what_is_stored_is_fine(asked):
+def test_an_edit_that_holds_the_stored_size_is_accepted(asked):
     assert refusal(asked, stored=9 * MB) is None
 
 
@@ -107,7 +107,7 @@ SIZES = st.one_of(st.just(0), st.integers(1, 2**63 - 1))
 
 
 @given(st.fixed_dictionaries({}, optional={COUNT: SIZES, ONE: SIZES, TOTAL: SIZES}), SIZES)
-def test_what_is_let_through_is_consistent(asked, stored):
+def test_accepted_limits_are_consistent(asked, stored):
     limits = Limits(count=asked.get(COUNT, 0), one=asked.get(ONE, 0), total=asked.get(TOTAL, 0))
 
     consistent = not limits.total or (
@@ -119,5 +119,5 @@ def test_what_is_let_through_is_consistent(asked, stored):
 
 
 @given(st.dictionaries(st.sampled_from([COUNT, ONE, TOTAL]), st.integers(0, 3)))
-def test_limits_that_are_asked_to_be_off_are_named(asked):
+def test_limits_to_be_disabled_are_named(asked):
     assert {field for field, value in asked.items() if value == 0} == set(infinite_fields(asked))

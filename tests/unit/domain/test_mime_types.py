@@ -22,11 +22,11 @@ def holder(*roles, mimes=()):
     return Identity(token="0" * 64, fingerprint="0" * 12, roles=frozenset(roles), mimes=tuple(mimes))
 
 
-def test_images_are_those_of_the_contract():
+def test_images_are_as_documented():
     assert {f"image/{name}" for name in ["png", "jpeg", "gif", "webp", "svg+xml", "avif", "bmp", "tiff"]} == IMAGES
 
 
-def test_videos_are_those_of_the_contract():
+def test_videos_are_as_documented():
     names = ["mp4", "webm", "ogg", "mpeg", "quicktime", "x-msvideo", "x-ms-wmv", "x-flv", "3gpp", "mp2t", "x-matroska"]
 
     assert {f"video/{name}" for name in names} | {"application/ogg"} == VIDEOS
@@ -51,7 +51,7 @@ def test_videos_are_those_of_the_contract():
         "text/markdown",
     ],
 )
-def test_documents_hold_those_of_the_contract(mime):
+def test_documents_include_the_documented_types(mime):
     assert mime in DOCUMENTS
 
 
@@ -72,13 +72,13 @@ def test_documents_hold_those_of_the_contract(mime):
         "application/octet-stream",
     ],
 )
-def test_backups_hold_those_of_the_contract(mime):
+def test_backups_include_the_documented_types(mime):
     assert mime in BACKUPS
 
 
 @pytest.mark.parametrize("listed", ["text/x-sql", "text/x-shellscript", "TEXT/X-C"])
-def test_a_token_for_programs_takes_plain_text(listed):
-    """As programs got such types before."""
+def test_a_token_for_programs_allows_plain_text(listed):
+    """The service detected programs as such types before."""
     assert is_allowed_by_token(holder(mimes=[listed]), "text/plain")
     assert not is_allowed_by_token(holder(mimes=[listed]), "text/html")
 
@@ -110,7 +110,7 @@ def test_a_common_name_stays(mime):
 @pytest.mark.parametrize(
     "mime", ["image/png", "image/jpeg", "video/mp4", "audio/mpeg", "application/pdf", "text/plain"]
 )
-def test_what_cannot_run_scripts_is_shown_inline(mime):
+def test_types_that_cannot_run_scripts_are_shown_inline(mime):
     assert shows_inline(mime)
 
 

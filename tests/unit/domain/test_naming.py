@@ -54,7 +54,7 @@ def test_a_name_is_kept_in_nfc_or_refused(name):
 
 
 def test_a_name_of_many_marks_is_refused_quickly():
-    """To sort a long run of marks takes time that grows with the square of its length."""
+    """Sorting a long run of combining marks takes quadratic time."""
     with pytest.raises(ValueError, match=FILE_NAME_PROBLEM):
         check_file_name("a" + "\u0301\u0323" * 5_000_000)
 
@@ -64,12 +64,12 @@ def test_a_name_of_many_marks_is_refused_quickly():
     ["", ".", "..", "a/b", "a\\b", "../a", "a\0b", "a\n", "a" * 201, "a" * 10_000, " a", "a ", "a:b", "a;b", "a\u2028b"]
     + ["a?b", "a*b", 'a"b', "a<b", "a>b", "a|b", "a\u202eb", "a\ud800b", "\u00a0a", "\N{SNOWMAN}", "\u00e9" * 201],
 )
-def test_a_refused_name_says_to_normalize_it(name):
+def test_the_error_of_a_name_that_is_not_nfc_suggests_to_normalize_it(name):
     with pytest.raises(ValueError, match=f"^{FILE_NAME_PROBLEM}$"):
         check_file_name(name)
 
 
-def test_the_problem_reads_as_clients_know_it():
+def test_the_problem_has_its_documented_text():
     assert FILE_NAME_PROBLEM == "File name is not valid, please normalize it"
 
 
@@ -106,8 +106,8 @@ def test_a_stored_name_is_ascii_and_fits_its_column(name, number):
     assert len(named) <= 255
 
 
-def test_a_long_name_keeps_number_and_extension():
-    """One of these characters is a sentence in ASCII."""
+def test_a_shortened_name_keeps_number_and_extension():
+    """The transliteration of one of these characters is a whole sentence."""
     name = ascii_name(version_name("\ufdfa" * 200 + ".sql.gz", 2**63 - 1))
 
     assert (len(name), name[:5]) == (245, ascii_name("\ufdfa")[:5])
@@ -125,7 +125,7 @@ def test_other_tags_are_refused(tag):
 
 
 @given(st.text(min_size=1, max_size=66))
-def test_a_tag_that_was_taken_is_taken_again_as_it_is_kept(tag):
+def test_a_normalized_tag_is_accepted_unchanged(tag):
     kept = accepted(check_tag, tag)
 
     assert kept is None or kept == check_tag(kept)
@@ -201,12 +201,12 @@ def test_stored_names_of_one_digest_do_not_repeat(digest):
         ("a b (1).txt", "a b (1)-v7.txt"),
     ],
 )
-def test_the_number_goes_before_the_extension(filename, named):
+def test_the_number_is_inserted_before_the_extension(filename, named):
     assert named == version_name(filename, 7)
 
 
 @given(NAMES, st.integers(1, 2**63 - 1))
-def test_a_version_name_is_the_name_with_the_number_put_in(filename, number):
+def test_a_version_name_is_the_name_with_the_number_inserted(filename, number):
     named = version_name(filename, number)
 
     assert filename in {named[: match.start()] + named[match.end() :] for match in re.finditer(rf"-v{number}", named)}
@@ -225,12 +225,12 @@ def test_a_version_number_is_read(number, letter):
 @pytest.mark.parametrize(
     "text", ["", "v", "v0", "v01", "v-1", "v1.0", " v1", "v1\n", "1", "w1", "v\u0661", f"v{2**63}"]
 )
-def test_other_texts_are_no_version_number(text):
+def test_other_texts_are_refused_as_version_numbers(text):
     assert parse_version_number(text) is None
 
 
 @given(DIGESTS)
-def test_a_key_carries_the_digest_and_is_never_given_twice(digest):
+def test_a_key_contains_the_digest_and_is_unique(digest):
     first, second = new_blob_key(digest), new_blob_key(digest)
 
     assert re.fullmatch(rf"{digest[:2]}/{digest}-[0-9a-f]{{16}}", first)

@@ -87,17 +87,17 @@ def holder(*roles):
 
 
 def those_that_allow(action, *, listed):
-    """Return the roles each of which alone allows the action; an administrator may do everything."""
+    """Return the roles of which each alone allows the action. An administrator may do everything."""
     return {
         role for role in Role if role is not Role.ADMINISTRATOR and RULES[action].allows(holder(role), listed=listed)
     }
 
 
-def test_there_are_the_31_roles_of_the_contract():
+def test_there_are_the_31_documented_roles():
     assert (31, sorted(NAMES)) == (len(Role), sorted(role.value for role in Role))
 
 
-def test_every_role_says_what_it_allows():
+def test_every_role_has_a_description():
     assert [] == [role for role in Role if not role.description]
 
 
@@ -120,7 +120,7 @@ def test_the_table_knows_every_action():
 
 
 @pytest.mark.parametrize("action", TABLE)
-def test_single_roles_allow_what_the_table_says(action):
+def test_single_roles_allow_the_actions_of_the_table(action):
     on_the_list, anywhere = TABLE[action]
 
     assert those_that_allow(action, listed=True) == (on_the_list | anywhere) - {Role.ADMINISTRATOR}

@@ -1,4 +1,4 @@
-"""Sizes are read as http-api.md, 4.1, has them, and nothing else is."""
+"""Sizes are parsed as in http-api.md, 4.1; everything else is refused."""
 
 from fractions import Fraction
 
@@ -29,7 +29,7 @@ def in_any_case(text):
 
 
 def exact(number, unit):
-    """Return the bytes by exact arithmetic; None where they are too many, or less than one."""
+    """Return the bytes by exact arithmetic; None if they are above the maximum or less than one."""
     value = Fraction(number) * UNITS[unit]
     size = int(value)
     return None if size > MAX_SIZE or (value and not size) else size
@@ -113,7 +113,7 @@ def test_examples(text, size):
         "inf",
     ],
 )
-def test_nothing_else_is_a_size(text):
+def test_other_texts_are_refused_as_sizes(text):
     with pytest.raises(ValueError, match=r"^cannot_parse_disk_space_check_format$"):
         parse_size(text)
 
@@ -131,7 +131,7 @@ def test_less_than_a_byte_does_not_become_no_limit(text):
 
 
 @pytest.mark.parametrize(("text", "size"), [("-1", -1), ("-1.5kB", -1500), ("-2 MiB", -2_097_152)])
-def test_a_negative_size_is_told_from_nonsense(text, size):
+def test_a_negative_size_has_its_own_error(text, size):
     assert size == parse_size(text)
 
 
@@ -157,12 +157,12 @@ def test_sizes_are_written_with_two_decimals_in_the_largest_unit(size, text):
 
 
 @given(st.integers(0, MAX_SIZE))
-def test_a_written_size_never_promises_more_than_there_is(size):
+def test_a_written_size_is_never_rounded_up(size):
     assert parse_size(format_size(size)) <= size
 
 
 @given(st.integers(0, MAX_SIZE // 2))
-def test_a_written_need_is_enough(size):
+def test_a_written_requirement_is_rounded_up(size):
     assert parse_size(format_size(size, up=True)) >= size
 
 

@@ -5,7 +5,7 @@ import pytest
 from frepo_core.domain.url_tokens import access_token, expand_template, has_expired, is_valid
 
 
-def test_the_check_value_of_the_contract():
+def test_the_documented_check_value():
     values = {"http_x_expiration_time": "123", "http_test_header": "HELLO"}
     text = expand_template("$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX", values.__getitem__)
 
@@ -15,7 +15,7 @@ def test_the_check_value_of_the_contract():
 @pytest.mark.parametrize(
     ("expiration", "over"), [("100", True), ("101", False), ("99", True), ("", True), (None, False)]
 )
-def test_a_time_is_over_when_it_has_come(expiration, over):
+def test_a_link_expires_at_its_time(expiration, over):
     assert has_expired(expiration, now=100.0) is over
 
 

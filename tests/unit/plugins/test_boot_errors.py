@@ -1,6 +1,6 @@
-"""What is wrong with an installed plug-in stops the start, with a message that names the package.
+"""A faulty installed plug-in stops the start with a message that names its package.
 
-The distributions here are real ones: a module and its metadata in a folder on the path.
+The distributions in these tests are real: a module and its metadata in a folder on the path.
 """
 
 import sys
@@ -64,7 +64,7 @@ def refusal(disabled=()):
     return str(caught.value)
 
 
-def test_a_strangers_storage_is_found_with_its_package(install):
+def test_a_third_party_storage_is_found_with_its_package(install):
     install("acme-crate", "crate", STORAGE.format(name="crate"))
 
     found = {plugin.name: plugin for plugin in PluginRegistry.from_entry_points().found}["crate"]
@@ -76,7 +76,7 @@ def test_a_strangers_storage_is_found_with_its_package(install):
     )
 
 
-def test_a_strangers_strategy_can_be_built(install):
+def test_a_third_party_strategy_can_be_built(install):
     install("acme-keep", "keep", STRATEGY.format(name="keep_all"))
 
     strategy = PluginRegistry.from_entry_points().strategy("keep_all")
@@ -94,7 +94,7 @@ def test_a_name_that_two_packages_claim_names_both(install, source):
     assert (True, True, True) == ("'box'" in message, "acme-crate" in message, "other-crate" in message)
 
 
-def test_a_stranger_cannot_take_the_name_of_one_of_ours(install):
+def test_a_third_party_cannot_take_the_name_of_an_official_plugin(install):
     install("acme-crate", "crate", STORAGE.format(name="local"))
 
     message = refusal()
@@ -124,7 +124,7 @@ def test_a_misspelt_hook_names_the_package_and_the_hooks(install, name):
     )
 
 
-def test_a_forgotten_decorator_is_missed(install):
+def test_a_missing_decorator_is_reported(install):
     install("acme-crate", "crate", STORAGE.format(name="box").replace("@hookimpl", ""))
 
     message = refusal()
@@ -141,7 +141,7 @@ def test_a_forgotten_decorator_is_missed(install):
         (STORAGE.format(name="box").replace("frepo_storages()", "frepo_storages(app)"), "app"),
     ],
 )
-def test_a_module_that_cannot_be_loaded_says_why_and_what_helps(install, source, reason):
+def test_a_module_that_cannot_be_loaded_is_reported_with_reason_and_remedy(install, source, reason):
     install("acme-crate", "crate", source)
 
     message = refusal()
@@ -156,7 +156,7 @@ def test_a_module_that_cannot_be_loaded_says_why_and_what_helps(install, source,
 @pytest.mark.parametrize(
     ("answer", "reason"), [("raise KeyError('luck')", "luck"), ("return None", "NoneType"), ("return ['box']", "box")]
 )
-def test_a_hook_that_answers_nonsense_names_the_package(install, answer, reason):
+def test_an_invalid_hook_result_names_the_package(install, answer, reason):
     install("acme-crate", "crate", STORAGE.format(name="box").replace("return [", f"{answer}\n        return ["))
 
     message = refusal()
@@ -212,7 +212,7 @@ def test_a_broken_plugin_can_be_switched_off(install):
     assert "local" in registry.storages
 
 
-def test_of_two_that_claim_a_name_one_can_be_switched_off(install):
+def test_one_of_two_plugins_with_the_same_name_can_be_switched_off(install):
     install("acme-crate", "crate", STORAGE.format(name="box"))
     install("other-crate", "other", STORAGE.format(name="box"))
 
@@ -221,12 +221,12 @@ def test_of_two_that_claim_a_name_one_can_be_switched_off(install):
     assert [plugin.distribution for plugin in registry.found if plugin.name in {"crate", "other"}] == ["acme-crate"]
 
 
-def test_a_storage_that_is_switched_off_is_not_there(ini):
+def test_a_storage_that_is_switched_off_is_not_available(ini):
     with pytest.raises(ConfigurationError, match="FS_ADAPTER.*'local'"):
         assemble(ini | {"plugins.disabled": "local"}, {})
 
 
-def test_an_unknown_adapter_says_what_to_install_and_what_there_is(ini):
+def test_an_unknown_adapter_names_the_package_to_install_and_the_installed_adapters(ini):
     with pytest.raises(ConfigurationError) as caught:
         assemble(ini | {"fs.adapter": "barrel"}, {})
 
@@ -238,7 +238,7 @@ def test_an_unknown_adapter_says_what_to_install_and_what_there_is(ini):
     )
 
 
-def test_the_package_to_install_is_the_one_that_brings_the_adapter(ini):
+def test_the_package_to_install_is_the_one_that_contains_the_adapter(ini):
     with pytest.raises(ConfigurationError, match="pip install frepo-storage-s3`"):
         assemble(ini | {"fs.adapter": "awss3v3", "plugins.disabled": "awss3v3"}, {})
 
@@ -257,7 +257,7 @@ def test_an_unknown_setting_of_the_adapter_in_use_stops_the_start(install, ini):
         assemble(ini | {"fs.adapter": "box", "fs.box.label": "a"}, {"FS_BOX_LABLE": "b"})
 
 
-def test_settings_of_an_adapter_that_is_not_in_use_are_not_looked_at(install, ini):
+def test_settings_of_an_unused_adapter_are_not_checked(install, ini):
     install("acme-crate", "crate", STORAGE.format(name="box"))
 
     services = assemble(ini | {"fs.box.lable": "a"}, {"FS_BOX_COLOUR": "red"})
@@ -265,7 +265,7 @@ def test_settings_of_an_adapter_that_is_not_in_use_are_not_looked_at(install, in
     assert services.settings.fs_adapter == "local"
 
 
-def test_an_unknown_strategy_says_what_there_is():
+def test_an_unknown_strategy_is_reported_with_the_installed_ones():
     with pytest.raises(
         ConfigurationError, match="'lottery'.*Installed: alert_when_backup_limit_reached, delete_oldest"
     ):

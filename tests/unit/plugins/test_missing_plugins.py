@@ -1,4 +1,4 @@
-"""Without frepo-storage-local the service says what is missing: the core brings no storage of its own."""
+"""Without frepo-storage-local the service names the missing package: the core contains no storage."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ RUN = "import sys; from frepo_core.cli.app import main; sys.exit(main(sys.argv[1
 
 @pytest.fixture
 def frepo(tmp_path):
-    """Run the console in an environment that has everything installed but frepo-storage-local."""
+    """Run the console in an environment without frepo-storage-local."""
     site = tmp_path / "site"
     site.mkdir()
     for entry in SITE.iterdir():
@@ -26,7 +26,7 @@ def frepo(tmp_path):
 
     def run(*arguments, **environment):
         paths = ":".join(str(path) for path in (site, *packages, SOURCE.parents[1] / "frepo_storage_ftp" / "src"))
-        # -S: the real site-packages, with its editable installs, stays out.
+        # -S excludes the real site-packages with its editable installs.
         return subprocess.run(
             [sys.executable, "-S", "-W", "ignore", "-c", RUN, *arguments],
             env={"PYTHONPATH": paths, "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db"} | environment,
@@ -46,7 +46,7 @@ def test_the_package_is_not_listed(frepo):
     assert (0, False, True) == (done.returncode, "local" in done.stdout.split(), "ftp" in done.stdout.split())
 
 
-def test_a_start_says_what_to_install(frepo):
+def test_a_refused_start_names_the_package_to_install(frepo):
     done = frepo("install")
 
     assert (1, True, False) == (

@@ -1,4 +1,4 @@
-"""Plug-ins that break their contract, over HTTP: the log names the package, the client a status, and nothing changes."""
+"""Plug-ins that break their contract: the log names the package, the client gets a status, nothing changes."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ GHOST = VersionInfo(id="ghost", number=1, size=5, created_at=utc_now())
 
 
 class Scripted(CollectionStrategy):
-    """Answers what the test has put here."""
+    """Returns the answer that the test sets."""
 
     @staticmethod
     def answer(versions):
@@ -35,7 +35,7 @@ class Scripted(CollectionStrategy):
 
 
 class Broken(MemoryStorage):
-    """Fails as the test has put it here."""
+    """Fails as the test specifies."""
 
     faults: dict = {}  # noqa: RUF012  # shared on purpose
 
@@ -87,7 +87,7 @@ def ini(ini):
 
 @pytest.fixture
 def open_services(migrated, plugins):
-    """Assemble with these plug-ins."""
+    """Assemble the services with these plug-ins."""
 
     def assembled(folder, ini):
         shutil.copy(migrated, folder / "frepo.db")
@@ -103,7 +103,7 @@ def root(app, admin):
 
 @pytest.fixture
 def full(root):
-    """A collection of two versions that is full."""
+    """A full collection of two versions."""
     made = root.create(strategy="scripted", maxBackupsCount=2).json["collection"]["id"]
     for content in (b"first", b"second"):
         root.push(made, content)
@@ -123,7 +123,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("name", NONSENSE)
-def test_a_strategy_that_answers_nonsense_is_500_and_changes_nothing(root, full, monkeypatch, caplog, name):
+def test_an_invalid_strategy_result_is_500_and_changes_nothing(root, full, monkeypatch, caplog, name):
     monkeypatch.setattr(Scripted, "answer", staticmethod(NONSENSE[name]))
 
     answer = root.push(full, b"third")
@@ -150,7 +150,7 @@ def test_a_raw_oserror_of_a_storage_is_503_and_names_the_package(root, caplog, m
 
 
 @pytest.mark.parametrize("fault", [{"store": KeyError("bug")}, {"stat_answer": None}, {"stat": ZeroDivisionError()}])
-def test_any_other_error_or_nonsense_of_a_storage_is_500_and_names_the_package(root, caplog, fault):
+def test_any_other_error_or_invalid_result_of_a_storage_is_500_and_names_the_package(root, caplog, fault):
     Broken.faults.update(fault)
 
     answer = root.upload(b"content")

@@ -1,4 +1,4 @@
-"""What frepo_core.plugins offers to every storage: keys, contents of a size, readers that miss no byte."""
+"""The helpers of frepo_core.plugins for storages: key checks, size checks and readers."""
 
 from io import BytesIO
 
@@ -8,25 +8,25 @@ from frepo_core.plugins import ExactReader, StorageUnavailable, exactly, is_key,
 
 
 @pytest.mark.parametrize("key", ["a", "a/b", ".dot", "...", "a..b", "partial-", "a/.partial"])
-def test_a_path_that_leads_down_is_a_key(key):
+def test_a_path_inside_the_root_is_a_key(key):
     assert is_key(key)
 
 
 @pytest.mark.parametrize(
     "key", ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a\nDELE b", "a\r", "a\0", ".partial-1", "a/.partial-1/b"]
 )
-def test_what_leads_elsewhere_is_no_key(key):
+def test_a_path_outside_the_root_is_refused_as_key(key):
     assert not is_key(key)
 
 
-def test_what_is_still_being_written_has_a_name_of_its_own_that_is_no_key():
+def test_a_temporary_name_is_unique_and_not_a_key():
     names = {partial_name() for _ in range(100)}
 
     assert 100 == len(names)
     assert [] == [name for name in names if is_key(name)]
 
 
-def test_a_content_of_its_size_comes_in_chunks():
+def test_a_content_of_the_given_size_is_yielded_in_chunks():
     assert [b"abc", b"de"] == list(exactly(BytesIO(b"abcde"), 5, 3))
 
 
@@ -44,7 +44,7 @@ def test_no_byte_beyond_the_size_is_yielded():
         next(chunks)
 
 
-def test_a_reader_ends_at_its_length():
+def test_a_reader_stops_at_its_length():
     content = b"abcdef"
     reader = ExactReader(lambda offset, size: content[offset : offset + min(size, 2)], 5, list)
 

@@ -1,4 +1,4 @@
-"""How often a real service asks a stranger's strategy about one upload, and what it knows then."""
+"""How often the service calls a third-party strategy for one upload, and with which data."""
 
 import http.client
 import json
@@ -8,7 +8,7 @@ import pytest
 
 from support.servers.service import Service
 
-SIZE = 2 << 20  # large enough for the server to ask before the body is there
+SIZE = 2 << 20  # large enough for the server to decide before it receives the body
 SOURCE = """
     import os
     from frepo_core.plugins import CollectionStrategy, StrategySpec, hookimpl
@@ -32,7 +32,7 @@ def asked(tmp_path):
 
 @pytest.fixture
 def recording(tmp_path, asked):
-    """A service in which a distribution with the strategy `recording` is installed."""
+    """A service with an installed distribution that contains the strategy `recording`."""
     site = tmp_path / "site"
     metadata = site / "acme_keep-1.2.3.dist-info"
     metadata.mkdir(parents=True)
@@ -50,7 +50,7 @@ def recording(tmp_path, asked):
 @pytest.mark.parametrize(
     ("announces", "sizes"), [(True, [SIZE, SIZE]), (False, [0, SIZE])], ids=["announced", "chunked"]
 )
-def test_a_strategy_is_asked_twice_about_an_upload(recording, asked, announces, sizes):
+def test_a_strategy_is_called_twice_for_an_upload(recording, asked, announces, sizes):
     connection = http.client.HTTPConnection(recording.address)
     headers = {"X-Auth-Token": recording.admin}
     connection.request("POST", "/repository/collection", '{"filename": "a", "strategy": "recording"}', headers)

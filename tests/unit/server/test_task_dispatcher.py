@@ -1,4 +1,4 @@
-"""The workers of the server: a short request is not disturbed by others, a long one holds up nobody."""
+"""The server's workers: short requests do not run concurrently, a long one does not block the others."""
 
 import threading
 
@@ -10,7 +10,7 @@ LONG, NEVER = 30, 3600
 
 
 class Task:
-    """Waits until it may end, and knows whether it has begun."""
+    """Runs until `may_end` is set, and records that it has begun."""
 
     def __init__(self, order=None):
         self.order = order if order is not None else []
@@ -41,7 +41,7 @@ def workers():
         assert (set(), 0) == (turns.threads, turns.active_count)
 
 
-def test_short_tasks_go_one_after_the_other_in_their_order(workers):
+def test_short_tasks_run_one_after_the_other_in_order(workers):
     turns, order = workers(NEVER), []
     tasks = [Task(order) for _ in range(20)]
     for task in tasks:
@@ -52,8 +52,8 @@ def test_short_tasks_go_one_after_the_other_in_their_order(workers):
         task.may_end.set()
 
 
-def test_who_takes_long_holds_up_nobody(workers):
-    """The second task waits in the queue when the first has become a long one, and nothing else happens."""
+def test_a_long_task_does_not_block_the_others(workers):
+    """The second task is in the queue when the first one becomes long; no other event starts it."""
     turns = workers(0.05)
     tasks = [Task() for _ in range(4)]
     for task in tasks:
@@ -64,7 +64,7 @@ def test_who_takes_long_holds_up_nobody(workers):
         task.may_end.set()
 
 
-def test_no_more_tasks_go_on_at_once_than_there_are_threads(workers):
+def test_at_most_one_task_runs_in_each_thread(workers):
     turns = workers(0, threads=2)
     tasks = [Task() for _ in range(3)]
     for task in tasks:
@@ -78,7 +78,7 @@ def test_no_more_tasks_go_on_at_once_than_there_are_threads(workers):
         task.may_end.set()
 
 
-def test_every_task_is_done_once_however_many_add_them(workers):
+def test_every_task_runs_once_when_many_threads_add_tasks(workers):
     turns, done = workers(1e-4, threads=8), []
 
     class Quick:
@@ -100,7 +100,7 @@ def test_every_task_is_done_once_however_many_add_them(workers):
     assert (2000, 2000) == (len(done), len(set(map(id, done))))
 
 
-def test_what_a_task_raises_ends_no_thread(workers, caplog):
+def test_an_exception_in_a_task_does_not_end_the_thread(workers, caplog):
     turns = workers(NEVER, threads=1)
 
     class Broken:
@@ -122,7 +122,7 @@ def test_threads_end_while_something_is_queued(workers):
     turns.add_task(first)
     assert first.begun.wait(LONG)
     turns.add_task(second)
-    threading.Timer(0.2, first.may_end.set).start()  # all have been told to end by then: nobody begins the second
+    threading.Timer(0.2, first.may_end.set).start()  # all threads are stopping by then: none starts the second task
     turns.shutdown()
 
     assert not turns.queue

@@ -1,4 +1,4 @@
-"""The private parts of waitress that frepo-server relies on are those that it was written for."""
+"""The private parts of waitress that frepo-server uses are unchanged."""
 
 import hashlib
 import importlib
@@ -76,15 +76,15 @@ def digest_of(owner, name):
 
 
 @pytest.mark.parametrize(("owner", "name"), METHODS)
-def test_a_method_is_the_one_that_the_server_was_written_for(owner, name):
+def test_a_private_method_of_waitress_is_unchanged(owner, name):
     found = digest_of(owner, name) if hasattr(find(owner), name) else "gone"
 
     assert DIGESTS[f"{owner}.{name}"] == found, f"waitress {version('waitress')} changed {owner}.{name}. {ADVICE}"
 
 
 @pytest.mark.parametrize(("owner", "name"), ATTRIBUTES)
-def test_an_attribute_is_there(owner, name):
-    """Many are set in a method only, so that the source of the class has to name them."""
+def test_a_private_attribute_of_waitress_exists(owner, name):
+    """Many attributes are only set in a method, so the test searches the source of the class."""
     sources = [inspect.getsource(one) for one in find(owner).__mro__ if one.__module__.startswith("waitress")]
     is_there = any(re.search(rf"\b{name}\b", source) for source in sources)
 
@@ -92,7 +92,7 @@ def test_an_attribute_is_there(owner, name):
 
 
 def overridden():
-    """Give what the classes of frepo-server override of classes of waitress, as (class of waitress, name)."""
+    """Return each override of a waitress class in frepo-server, as (class of waitress, name)."""
     for module in pkgutil.iter_modules(frepo_server.__path__):
         for one in vars(importlib.import_module(f"frepo_server.{module.name}")).values():
             if isinstance(one, type) and one.__module__.startswith("frepo_server"):

@@ -1,4 +1,4 @@
-"""The services on a real database and a real directory, and what a test needs to trouble both."""
+"""Fixtures: the services on a real database and a real directory, and faults in both."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -31,13 +31,13 @@ def storages(services: Services) -> Backends:
 
 @pytest.fixture
 def storage(storages: Backends) -> StorageBackend:
-    """The real backend, whatever is wrapped around it later."""
+    """The real backend, without the faults that a test wraps around it."""
     return storages.get(storages.current)
 
 
 @pytest.fixture
 def wrap(storages: Backends) -> Callable[..., FaultyStorage]:
-    """Put faults around the backend: `wrap(Fail("store"))`."""
+    """Wrap faults around the backend: `wrap(Fail("store"))`."""
 
     def wrap(*faults: Fault) -> FaultyStorage:
         faulty = FaultyStorage(storages.get(storages.current), *faults)
@@ -49,7 +49,7 @@ def wrap(storages: Backends) -> Callable[..., FaultyStorage]:
 
 @pytest.fixture
 def other_storage(storages: Backends) -> MemoryStorage:
-    """A second backend, `other`, as one that blobs are being moved away from."""
+    """A second backend, `other`, as the source of a migration."""
     other = MemoryStorage()
     storages._built["other"] = other
     return other
@@ -82,7 +82,7 @@ def make_collection(services: Services, sender: Identity) -> Callable[..., str]:
 
 @pytest.fixture
 def push(services: Services, sender: Identity) -> Callable[..., AddedVersion]:
-    """Push a version as the web does: the collection's facts are read first."""
+    """Push a version as the web layer does: read the collection first."""
 
     def push(collection: str, content: bytes | Any, by: Identity | None = None) -> AddedVersion:
         facts = services.collections.get(collection)
@@ -108,13 +108,13 @@ def numbers(services: Services) -> Callable[[str], list[int]]:
 
 @pytest.fixture
 def keys(storage: StorageBackend) -> Callable[[], list[str]]:
-    """The keys that are in the backend."""
+    """The keys in the backend."""
     return lambda: sorted(blob.key for blob in storage.list())
 
 
 @pytest.fixture
 def blob_keys(services: Services) -> Callable[[], list[str]]:
-    """The keys that rows point at."""
+    """The keys that rows refer to."""
 
     def blob_keys() -> list[str]:
         with services.database.reading() as session:
@@ -125,7 +125,7 @@ def blob_keys(services: Services) -> Callable[[], list[str]]:
 
 @pytest.fixture
 def state(services: Services, keys: Callable[[], list[str]]) -> Callable[[], dict[str, Any]]:
-    """Everything there is: all rows of all tables, and all keys."""
+    """All rows of all tables, and all keys."""
 
     def state() -> dict[str, Any]:
         with services.database.reading() as session:
@@ -139,7 +139,7 @@ def state(services: Services, keys: Callable[[], list[str]]) -> Callable[[], dic
 
 @pytest.fixture
 def at_commit(services: Services) -> Iterator[Callable[..., None]]:
-    """Call something right before the n-th COMMIT that a writer sends from now on (0: each); it gets the connection."""
+    """Call a function with the connection right before the n-th COMMIT of a writer from now on (0: each)."""
     listeners: list[Callable[..., None]] = []
 
     def at_commit(do: Callable[[Any], None], nth: int = 1) -> None:
@@ -161,7 +161,7 @@ def at_commit(services: Services) -> Iterator[Callable[..., None]]:
 
 @pytest.fixture
 def at_statement(services: Services) -> Iterator[Callable[..., None]]:
-    """Call something right before the first statement that starts so, e.g. `INSERT INTO version`, without quotes."""
+    """Call a function right before the first statement with this start, e.g. `INSERT INTO version`, without quotes."""
     listeners: list[Callable[..., None]] = []
 
     def at_statement(start: str, do: Callable[[], None], nth: int = 1) -> None:
@@ -169,7 +169,7 @@ def at_statement(services: Services) -> Iterator[Callable[..., None]]:
 
         def listener(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
             nonlocal seen
-            if statement.replace("`", "").startswith(start):  # MariaDB reserves some of our names
+            if statement.replace("`", "").startswith(start):  # MariaDB quotes names that it reserves
                 seen += 1
                 if nth in {0, seen}:
                     do()
@@ -184,7 +184,7 @@ def at_statement(services: Services) -> Iterator[Callable[..., None]]:
 
 @pytest.fixture
 def at_once() -> Callable[..., list[Any]]:
-    """Call a function with each argument, all at the same moment; return results and errors in order."""
+    """Call a function with each argument concurrently; return results and errors in order."""
 
     def at_once(function: Callable[[Any], Any], arguments: Any) -> list[Any]:
         arguments = list(arguments)

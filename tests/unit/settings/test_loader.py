@@ -1,4 +1,4 @@
-"""Settings: environment beats ini beats default; what is unknown or wrong is refused in words that help."""
+"""Settings: environment before ini before default; unknown names and wrong values are refused with helpful messages."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def refusal(ini=None, environment=None):
 
 
 class CrateSettings(StorageSettings):
-    """A backend's settings, made up."""
+    """Example settings of a backend."""
 
     label: str = Field(min_length=1)
     key: SecretStr = SecretStr("")
@@ -70,7 +70,7 @@ def test_no_two_settings_share_a_name_in_the_environment():
     assert len(names) == len(set(names))
 
 
-def test_a_setting_that_nobody_sets_has_its_default():
+def test_an_unset_setting_has_its_default():
     assert load().fs_adapter == "local"
 
 
@@ -100,7 +100,7 @@ def test_an_unknown_name_in_the_ini_is_refused(name):
 
 
 @pytest.mark.parametrize("name", ["fs.local.directory", "fs.ftp.host", "pyramid.includes"])
-def test_the_settings_of_others_are_left_to_them(name):
+def test_settings_of_other_packages_are_ignored(name):
     assert load({name: "x"}).fs_adapter == "local"
 
 
@@ -175,7 +175,7 @@ def test_all_wrong_values_are_named_at_once():
     assert [line.split()[1] for line in message.splitlines()] == ["read_only", "backup.max_versions"]
 
 
-def test_a_life_of_a_token_may_have_blanks_around_it():
+def test_a_token_lifetime_may_have_blanks_around_it():
     assert load({}, {"TOKEN_EXPIRATION_TIME": " +1 day "}).token_expiration_time.strip() == "+1 day"
 
 
@@ -199,7 +199,7 @@ def test_a_secret_does_not_show_in_the_error_for_its_neighbour(name):
     assert "hunter2" not in refusal({name: "hunter2-hunter2", "read_only": "perhaps"})
 
 
-def test_secrets_are_what_has_the_name_of_one():
+def test_settings_with_the_name_of_a_secret_are_secret():
     assert set(SECRET_NAMES) == {
         "app.secret",
         "health_check.code",
@@ -237,7 +237,7 @@ def test_an_unknown_setting_of_a_backend_is_refused_in_both_places(ini, environm
     assert (True, True) == (name in message, "label" in message.lower())
 
 
-def test_the_settings_of_another_backend_are_left_alone():
+def test_the_settings_of_another_backend_are_ignored():
     settings = load_crate({"fs.crate.label": "a", "fs.barrel.staves": "9"}, {"FS_BARREL_STAVES": "9"})
 
     assert settings.label == "a"
@@ -264,7 +264,7 @@ def test_a_backends_error_shows_no_value(ini, fault):
 
 
 @pytest.mark.parametrize("adapter", BACKENDS)
-def test_what_sounds_secret_in_a_backend_is_masked(adapter):
+def test_backend_settings_with_the_name_of_a_secret_are_masked(adapter):
     fields = BACKENDS[adapter].settings.model_fields
 
     shown = [
@@ -276,12 +276,12 @@ def test_what_sounds_secret_in_a_backend_is_masked(adapter):
 
 
 @pytest.mark.parametrize("adapter", BACKENDS)
-def test_every_backend_refuses_what_it_does_not_know(adapter):
+def test_every_backend_refuses_unknown_settings(adapter):
     with pytest.raises(ConfigurationError, match=f"fs.{adapter}.colour"):
         load_storage_settings(BACKENDS[adapter].settings, adapter, {f"fs.{adapter}.colour": "red"}, {})
 
 
-def test_half_a_pair_of_keys_is_a_message_not_a_bug():
+def test_half_a_pair_of_keys_is_reported():
     ini = {"fs.awss3v3.bucket": "b", "fs.awss3v3.key": "AKIA"}
 
     with pytest.raises(ConfigurationError, match="key and secret are given together"):

@@ -1,4 +1,4 @@
-"""`fs.accel_redirect` is a path that nginx can find, `app.domain` a host, and nothing else; times end."""
+"""Values of `fs.accel_redirect` (a path), of `app.domain` (a host) and of time limits (finite)."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_a_slash_at_the_end_does_not_matter(text, location):
 @pytest.mark.parametrize(
     "text", ["_blobs", "/", "//", "/a//b", "/a b", "/a?b", "/a%62", "/blöbs", "/a/../b", "/.", "/a\nb"]
 )
-def test_what_is_no_path_keeps_the_service_from_starting(text):
+def test_an_invalid_path_stops_the_start(text):
     with pytest.raises(ConfigurationError, match=r"FS_ACCEL_REDIRECT.*/_blobs"):
         load_settings(SECRETS | {"fs.accel_redirect": text}, {})
 
@@ -29,13 +29,13 @@ def test_a_domain_is_a_host_with_a_port_or_without(text):
 
 
 @pytest.mark.parametrize("text", ["http://files.example.org", "files.example.org/", "a b", '"a"', "a:b", "a@b"])
-def test_what_is_no_host_keeps_the_service_from_starting(text):
+def test_an_invalid_host_stops_the_start(text):
     with pytest.raises(ConfigurationError, match=r"APP_DOMAIN.*host name"):
         load_settings(SECRETS | {"app.domain": text}, {})
 
 
 @pytest.mark.parametrize("name", ["http.timeout", "long_execution_time"])
 @pytest.mark.parametrize("text", ["inf", "nan", "1e300", "0", "-1"])
-def test_seconds_without_an_end_keep_the_service_from_starting(name, text):
+def test_an_infinite_time_limit_stops_the_start(name, text):
     with pytest.raises(ConfigurationError, match=name):
         load_settings(SECRETS | {name: text}, {})

@@ -1,4 +1,4 @@
-"""Secrets that nobody set: made once and kept 0600 outside production, demanded in production."""
+"""Unset secrets: generated once with mode 0600 outside production, required in production."""
 
 import json
 import stat
@@ -33,26 +33,26 @@ def test_production_demands_each_secret_by_both_names(missing):
     assert f"{missing} ({variable})" in str(caught.value)
 
 
-def test_where_nothing_is_said_it_is_production():
+def test_the_default_is_production():
     with pytest.raises(ConfigurationError, match="ENC_TOKEN_PHRASE"):
         load_settings({}, {})
 
 
-def test_production_makes_no_secrets_even_where_a_file_is_named(path):
+def test_production_generates_no_secrets_even_if_a_file_is_named(path):
     with pytest.raises(ConfigurationError, match="ENC_TOKEN_PHRASE"):
         load_settings({"app.secrets_file": str(path)}, {"APP_ENV": "prod"})
 
     assert not path.exists()
 
 
-def test_a_demand_shows_no_secret_that_was_given():
+def test_the_message_about_a_missing_secret_shows_no_other_secret():
     with pytest.raises(ConfigurationError) as caught:
         load_settings({"app.secret": "hunter2"}, {})
 
     assert "hunter2" not in str(caught.value)
 
 
-def test_without_a_file_development_says_that_one_can_be_named():
+def test_without_a_file_the_development_message_suggests_one():
     with pytest.raises(ConfigurationError, match=r"app\.secrets_file \(APP_SECRETS_FILE\)"):
         load_settings({"app.env": "dev"}, {})
 
@@ -73,13 +73,13 @@ def test_only_the_owner_reads_the_file(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_no_draft_is_left(path):
+def test_no_temporary_file_is_left(path):
     develop(path)
 
     assert [path] == list(path.parent.iterdir())
 
 
-def test_two_that_start_at_once_share_their_secrets(path):
+def test_two_concurrent_starts_share_their_secrets(path):
     found, start = [], threading.Barrier(8)
 
     def run():
@@ -95,7 +95,7 @@ def test_two_that_start_at_once_share_their_secrets(path):
     assert (8, 1) == (len(found), len(set(found)))
 
 
-def test_a_secret_that_is_set_beats_the_file(path):
+def test_an_explicit_secret_overrides_the_file(path):
     _, made = develop(path)
 
     assert ("mine", made) == develop(path, **{"app.secret": "mine"})
@@ -141,7 +141,7 @@ def test_a_broken_file_is_neither_used_nor_replaced(path, content):
     )
 
 
-def test_a_file_that_cannot_be_made_is_named(tmp_path):
+def test_a_file_that_cannot_be_created_is_named(tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ConfigurationError, match="APP_SECRETS_FILE"):

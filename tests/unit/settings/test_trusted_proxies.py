@@ -1,4 +1,4 @@
-"""TRUSTED_PROXIES works through the real server, which by default drops what proxies say."""
+"""TRUSTED_PROXIES works with the real server, which removes forwarded headers by default."""
 
 import json
 import urllib.error

@@ -12,7 +12,7 @@ from support.client import COLLECTIONS, Client
 
 @pytest.fixture
 def settings(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Settings that differ from the usual; see `with_settings`."""
+    """Settings that differ from the defaults; see `with_settings`."""
     return getattr(request, "param", {})
 
 
@@ -22,8 +22,8 @@ def ini(ini: dict[str, str], settings: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture
-def stranger(app: TestApp) -> Client:
-    """Someone without a token."""
+def anonymous(app: TestApp) -> Client:
+    """A caller without a token."""
     return Client(app)
 
 
@@ -45,7 +45,7 @@ def holder(app: TestApp, make_token: Callable[..., str]) -> Callable[..., Client
 
 @pytest.fixture
 def uploader(holder: Callable[..., Client]) -> Client:
-    """Someone who may upload everything and nothing else."""
+    """A caller that may only upload, with every type."""
     return holder(Role.UPLOAD_ALL)
 
 
@@ -104,7 +104,7 @@ def member(holder: Callable[..., Client], root: Client, collection: str) -> Call
 
 @pytest.fixture
 def lister(member: Callable[..., Client]) -> Client:
-    """Someone who may read the versions of `collection` and nothing else."""
+    """A caller that may only read the versions of `collection`."""
     return member(Role.LIST_VERSIONS)
 
 

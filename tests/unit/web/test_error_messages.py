@@ -1,4 +1,4 @@
-"""Texts of errors that are code names have a plain sentence next to them, in the key `message`."""
+"""Errors whose text is a code name have a plain sentence in the key `message`."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ LIMITS = with_settings(backup__max_versions="5")
 
 
 def code_names_in(module):
-    """Give the code names that a module raises, also as the text of a class, a constant PROBLEM or a dict of problems."""
+    """Return the code names that a module raises, also those in classes, constants PROBLEM and dicts of problems."""
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.Call):
             is_raising = getattr(node.func, "id", getattr(node.func, "attr", "")) in RAISING
@@ -34,7 +34,7 @@ def code_names_in(module):
         yield from (text.rstrip("_") for text in texts if isinstance(text, str) and CODE_NAME.fullmatch(text))
 
 
-def test_every_code_name_has_its_sentence():
+def test_every_code_name_has_a_message():
     raised = {name for module in SOURCE.rglob("*.py") for name in code_names_in(module)}
 
     assert raised - {"post_install_cmd", "last_version"} == EXPLANATIONS.keys()
@@ -75,7 +75,7 @@ def test_a_message_about_several_fields_names_each(root):
     )
 
 
-def test_an_error_in_plain_words_has_no_message(root):
+def test_an_error_with_a_plain_text_has_no_message(root):
     assert "message" not in root.create(filename="a/b").json
 
 
@@ -124,7 +124,7 @@ def test_a_refused_upload_has_a_plain_message(holder, roles, more, query, reason
     ],
     ids=str,
 )
-def test_a_malformed_id_is_said_to_be_no_uuid(root, collection, malformed, method, path, status, named):
+def test_a_malformed_id_is_reported_as_not_a_uuid(root, collection, malformed, method, path, status, named):
     answers = [root.call(method, path.format(each, collection=collection)) for each in (malformed, NOBODY)]
 
     assert [status, status] == [answer.status_int for answer in answers]
@@ -133,7 +133,7 @@ def test_a_malformed_id_is_said_to_be_no_uuid(root, collection, malformed, metho
     assert "UUID" not in answers[1].json.get("message", "")
 
 
-def test_a_malformed_id_in_a_body_is_said_to_be_no_uuid(root, collection):
+def test_a_malformed_id_in_a_body_is_reported_as_not_a_uuid(root, collection):
     edited = root.put(COLLECTIONS, {"collection": "x"})
     allowed = root.post(f"{COLLECTIONS}/{collection}/token", {"token": "x"})
 

@@ -1,4 +1,4 @@
-"""Contract 1.2: bodies, validation, and errors that are JSON whatever went wrong."""
+"""HTTP API, 1.2: bodies, validation, and errors, which are always JSON."""
 
 import pytest
 
@@ -22,8 +22,8 @@ def test_the_shape_of_a_validation_error(root):
     }
 
 
-def test_errors_are_written_as_answers_are(root):
-    """Clients in shell look for the text."""
+def test_errors_have_the_json_format_of_answers(root):
+    """Shell clients search for the literal text."""
     assert root.post(GENERATE, {"roles": []}).body.startswith(b'{"status":"Validation error","error_code":400,')
 
 
@@ -47,7 +47,7 @@ def test_every_wrong_field_is_named_at_once(root):
     assert set(fields_of(answer)) == {"form.roles", "form.expires", "form.data.tags"}
 
 
-def test_what_the_service_checks_of_a_token_is_named_at_once(root):
+def test_all_wrong_fields_of_a_token_are_named_at_once(root):
     answer = root.post(GENERATE, {"roles": ["upload.all"], "expires": "next year", "id": "x"})
 
     assert fields_of(answer) == {
@@ -90,7 +90,7 @@ def test_a_field_of_a_collection_of_the_wrong_json_type_is_refused(root, field, 
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"5", b"true", b"[{}]"])
-def test_a_body_that_is_no_object_is_refused(root, body):
+def test_a_body_that_is_not_an_object_is_refused(root, body):
     answer = root.call("POST", GENERATE, body=body)
 
     assert fields_of(answer) == {"form": ["The body has to be a JSON object"]}
@@ -115,7 +115,7 @@ def test_a_body_that_is_no_object_is_refused(root, body):
     ],
     ids=range(13),
 )
-def test_a_body_that_is_no_json_in_utf8_is_refused(root, body):
+def test_a_body_that_is_not_json_in_utf8_is_refused(root, body):
     answer = root.call("POST", GENERATE, body=body)
 
     assert (answer.status_int, answer.json["error_code"], answer.json["exit_code"]) == (400, 400, 400)
@@ -130,7 +130,7 @@ def test_an_empty_body_is_an_empty_object(root):
 @pytest.mark.parametrize(
     "body", [b'{"roles": ["\\ud800"]}', b'{"\\ud800": 1}', b'{"roles": ["upload.all"], "expires": "\\ud800"}']
 )
-def test_half_a_character_is_refused(root, body):
+def test_a_lone_surrogate_is_refused(root, body):
     answer = root.call("POST", GENERATE, body=body)
 
     assert answer.status_int == 400
@@ -139,7 +139,7 @@ def test_half_a_character_is_refused(root, body):
 @pytest.mark.parametrize(
     "content_type", ["", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"]
 )
-def test_json_is_read_whatever_the_content_type_says(root, content_type):
+def test_json_is_read_with_any_content_type(root, content_type):
     answer = root.post(GENERATE, {"roles": ["upload.all"]}, headers={"Content-Type": content_type})
 
     assert answer.status_int == 202
@@ -160,7 +160,7 @@ def test_these_are_false(root, services, value):
 
 
 @pytest.mark.parametrize("value", ["2", "maybe", "y", "t", "null", " true", "-1", "truee"])
-def test_anything_else_is_no_boolean(root, value):
+def test_other_values_are_refused_as_booleans(root, value):
     answer = root.upload(public=value)
 
     assert (answer.json["status"], set(fields_of(answer))) == ("Validation error", {"form.public"})
@@ -182,8 +182,8 @@ def test_an_unknown_path_answers_json(root, path):
     assert (answer.content_type, answer.json["http_code"]) == ("application/json", answer.status_int)
 
 
-def test_a_path_that_is_not_utf8_answers_json(stranger):
-    answer = stranger.get("/repository/file/%ff")
+def test_a_path_that_is_not_utf8_answers_json(anonymous):
+    answer = anonymous.get("/repository/file/%ff")
 
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
 
@@ -196,7 +196,7 @@ def test_a_path_that_is_not_utf8_answers_json(stranger):
         ("/repository/file/a", {"DELETE", "GET", "HEAD", "POST"}),
     ],
 )
-def test_a_wrong_method_names_the_right_ones(root, path, allowed):
+def test_a_wrong_method_is_answered_with_the_allowed_ones(root, path, allowed):
     answer = root.call("PATCH", path)
 
     assert (answer.status_int, answer.json["error_code"]) == (405, 405)
@@ -204,21 +204,21 @@ def test_a_wrong_method_names_the_right_ones(root, path, allowed):
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 10_000, "..", "a\nb", "\N{SNOWMAN}"])
-def test_a_file_of_a_strange_name_is_not_found(stranger, name):
-    answer = stranger.download(name)
+def test_a_file_with_an_unusual_name_is_not_found(anonymous, name):
+    answer = anonymous.download(name)
 
     assert (answer.status_int, answer.json["exit_code"]) == (404, 404)
 
 
-def test_the_right_is_checked_before_the_body(holder):
+def test_the_permission_is_checked_before_the_body(holder):
     answer = holder(Role.UPLOAD_ALL).call("POST", GENERATE, body=b"{")
 
     assert answer.status_int == 403
 
 
-def test_content_is_never_encoded(stranger, uploader):
+def test_content_is_never_encoded(anonymous, uploader):
     name = uploader.upload(b"a" * 10_000).json["filename"]
-    answer = stranger.download(name, headers={"Accept-Encoding": "gzip, br"})
+    answer = anonymous.download(name, headers={"Accept-Encoding": "gzip, br"})
 
     assert ("Content-Encoding" not in answer.headers, len(answer.body)) == (True, 10_000)
 
@@ -242,8 +242,8 @@ def test_content_is_never_encoded(stranger, uploader):
     ],
     ids=str,
 )
-def test_strange_headers_break_no_download(stranger, uploader, headers):
+def test_unusual_headers_do_not_break_a_download(anonymous, uploader, headers):
     name = uploader.upload().json["filename"]
-    answer = stranger.download(name, headers=headers)
+    answer = anonymous.download(name, headers=headers)
 
     assert answer.status_int in {200, 206, 304, 412}

@@ -1,4 +1,4 @@
-"""What operators find in the log: who was refused what, and what went."""
+"""The log for operators: refusals and deletions."""
 
 import logging
 
@@ -10,7 +10,7 @@ from support.client import Client
 
 @pytest.fixture
 def said(caplog):
-    """Return what was logged since the last time."""
+    """Return the text that was logged since the last call."""
     caplog.set_level(logging.INFO)
 
     def said():
@@ -21,29 +21,29 @@ def said(caplog):
     return said
 
 
-def test_a_role_that_is_missing_is_logged(uploader, services, said):
+def test_a_missing_role_is_logged(uploader, services, said):
     uploader.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
 
     fingerprint = services.tokens.fingerprint(uploader.token)
     assert f"refused: list_files from 192.0.2.7, token {fingerprint}: No access: the token lacks the role" in said()
 
 
-def test_a_request_without_a_token_is_logged(stranger, said):
-    stranger.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
+def test_a_request_without_a_token_is_logged(anonymous, said):
+    anonymous.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
 
     assert "refused: list_files from 192.0.2.7, token none" in said()
 
 
-def test_a_wrong_password_is_logged_without_it(uploader, stranger, said):
+def test_a_wrong_password_is_logged_without_it(uploader, anonymous, said):
     name = uploader.upload(password="right-5ecre7").json["filename"]
-    stranger.download(name, {"password": "wrong-5ecre7"})
+    anonymous.download(name, {"password": "wrong-5ecre7"})
 
     text = said()
     assert "refused: download_file from " in text
     assert "5ecre7" not in text
 
 
-def test_what_is_no_token_is_logged_without_it(app, said):
+def test_an_invalid_token_is_not_in_the_log(app, said):
     Client(app, "no-token-at-all").get("/repository")
 
     text = said()
@@ -59,7 +59,7 @@ def test_a_deleted_file_is_logged(holder, uploader, services, said):
     assert f"deleted by token {services.tokens.fingerprint(caller.token)}" in said()
 
 
-def test_versions_that_come_and_go_are_logged(root, make_collection, services, said):
+def test_added_and_deleted_versions_are_logged(root, make_collection, services, said):
     collection = make_collection(maxBackupsCount=1)
     root.push(collection, b"one")
     root.push(collection, b"two")
@@ -72,7 +72,7 @@ def test_versions_that_come_and_go_are_logged(root, make_collection, services, s
     assert f"collection {collection}: deleted by token {who}" in text
 
 
-def test_what_is_only_simulated_is_not_logged(root, make_collection, said):
+def test_simulated_changes_are_not_logged(root, make_collection, said):
     collection = make_collection()
     root.delete(f"/repository/collection/{collection}", {"simulate": "true"})
 

@@ -1,4 +1,4 @@
-"""The log says who changed what, from which address; see also `test_log.py`."""
+"""The log names each change with its token and address; see also `test_log.py`."""
 
 import hashlib
 import logging
@@ -16,7 +16,7 @@ COLLECTION = "/repository/collection"
 
 @pytest.fixture
 def said(caplog):
-    """Return what was logged by the services since the last time, without what the database says."""
+    """Return the services' log lines since the last call, without those of the database."""
     caplog.set_level(logging.INFO, "frepo_core")
 
     def said():
@@ -29,13 +29,13 @@ def said(caplog):
 
 @pytest.fixture
 def who(root, services):
-    """How the log names the administrator."""
+    """The administrator's name in the log."""
     return f"token {services.tokens.fingerprint(root.token)} from 192.0.2.7"
 
 
 @pytest.fixture
 def act(root, said):
-    """Do something as the administrator, from an address; return what was logged of it."""
+    """Send a request as the administrator from an address; return the logged lines."""
 
     def act(method, path, query=(), **more):
         said()
@@ -54,13 +54,13 @@ def test_an_uploaded_file_is_logged(act, who):
     )
 
 
-def test_content_that_was_there_is_logged(act, who, root):
+def test_an_upload_of_known_content_is_logged(act, who, root):
     root.upload()
 
     assert f"uploaded again by {who}: name '" in act("POST", "/repository/file/b.txt", body=b"hello")
 
 
-def test_what_an_upload_overwrites_is_logged_before_and_after(act, who, root):
+def test_an_overwrite_is_logged_with_old_and_new_values(act, who, root):
     root.upload(tags="old", password="first-5ecre7")
     query = {"fileOverwrite": "true", "tags": "new", "public": "true", "password": "other-5ecre7"}
 
@@ -82,7 +82,7 @@ def test_a_new_collection_is_logged(act, who):
     assert "maxBackupsCount 3," in said
 
 
-def test_an_edit_is_logged_before_and_after(act, who, collection):
+def test_an_edit_is_logged_with_old_and_new_values(act, who, collection):
     form = {"collection": collection, "maxBackupsCount": 7, "minRetention": "2d", "password": "new-5ecre7"}
 
     said = act("PUT", COLLECTION, json=form)
@@ -120,7 +120,7 @@ def test_versions_are_logged_with_their_content(act, who, make_collection):
     assert f"collection {collection}: version v2 deleted by {who}: name '" in deleted
 
 
-def test_what_lets_a_token_in_is_logged_once(act, who, holder, services, collection):
+def test_allowing_a_token_is_logged_once(act, who, holder, services, collection):
     token = holder(Role.UPLOAD_ALL).token
     shown, path = services.tokens.fingerprint(token), f"{COLLECTION}/{collection}/token"
 
@@ -132,7 +132,7 @@ def test_what_lets_a_token_in_is_logged_once(act, who, holder, services, collect
     assert ("", "") == (again, gone)
 
 
-def test_a_new_token_is_logged_with_what_it_may_do(act, who):
+def test_a_new_token_is_logged_with_its_roles_and_restrictions(act, who):
     data = {"tags": ["a"], "maxAllowedFileSize": 9, "allowedUserAgents": ["word-5ecre7"]}
 
     said = act("POST", "/auth/token/generate", json={"roles": ["upload.all"], "data": data, "expires": "2035-01-02"})
@@ -141,7 +141,7 @@ def test_a_new_token_is_logged_with_what_it_may_do(act, who):
     assert "tags ['a'], types [], maxAllowedFileSize 9, addresses [], number of User-Agents 1" in said
 
 
-def test_tokens_that_end_are_logged(act, who, make_token, services):
+def test_revoked_and_cleared_tokens_are_logged(act, who, make_token, services):
     revoked, expired = make_token(Role.UPLOAD_ALL), make_token(Role.UPLOAD_ALL, expires="2001-01-01")
     shown = [services.tokens.fingerprint(token) for token in (revoked, expired)]
 
@@ -158,7 +158,7 @@ def test_a_token_that_is_used_up_is_logged(holder, services, said):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_what_is_only_simulated_is_not_logged(root, collection, said, method):
+def test_simulated_changes_are_not_logged(root, collection, said, method):
     path = f"{COLLECTION}/{collection}" if method == "DELETE" else COLLECTION
     form = {"filename": "b.sql"} | ({"collection": collection} if method == "PUT" else {})
     said()

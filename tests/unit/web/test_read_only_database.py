@@ -1,4 +1,4 @@
-"""A database that takes no writes, as after a failover: writes answer 503, reads go on."""
+"""A read-only database, as after a failover: writes answer 503, reads still work."""
 
 import pytest
 from sqlalchemy import event

@@ -1,4 +1,4 @@
-"""Contract 5: greeting, version, health, and read-only mode."""
+"""HTTP API, 5: greeting, version, health, and read-only mode."""
 
 import json
 import socket
@@ -22,8 +22,8 @@ HEALTHY = {
 }
 
 
-def test_the_root_greets_everyone(stranger):
-    answer = stranger.get("/")
+def test_the_root_greets_everyone(anonymous):
+    answer = anonymous.get("/")
 
     assert answer.status_int == 200
 
@@ -34,37 +34,37 @@ def test_the_version_is_a_json_text(holder):
     assert json.loads(answer.body) == version("frepo-core")
 
 
-def test_the_version_is_told_to_tokens_only(stranger):
-    answer = stranger.get("/version")
+def test_the_version_requires_a_token(anonymous):
+    answer = anonymous.get("/version")
 
     assert answer.status_int == 403
 
 
 @with_settings(health_check__code=CODE)
-def test_a_healthy_service_says_so(stranger):
-    answer = stranger.get("/health", {"code": CODE})
+def test_a_healthy_service_is_reported(anonymous):
+    answer = anonymous.get("/health", {"code": CODE})
 
     assert (answer.status_int, answer.json) == (200, HEALTHY)
 
 
 @with_settings(health_check__code=CODE)
 @pytest.mark.parametrize("code", ["", "wrong", CODE.upper(), CODE + " ", "\N{SNOWMAN}"])
-def test_health_wants_its_code(stranger, code):
-    answer = stranger.get("/health", {"code": code})
+def test_health_requires_its_code(anonymous, code):
+    answer = anonymous.get("/health", {"code": code})
 
     assert (answer.status_int, answer.json["error_code"]) == (403, 403)
 
 
 @with_settings(health_check__code=CODE)
-def test_health_without_any_code_is_refused(stranger):
-    answer = stranger.get("/health")
+def test_health_without_any_code_is_refused(anonymous):
+    answer = anonymous.get("/health")
 
     assert answer.status_int == 403
 
 
 @pytest.mark.parametrize("code", ["", "None", "x"])
-def test_without_a_code_that_is_set_health_is_closed(stranger, code):
-    answer = stranger.get("/health", {"code": code})
+def test_health_is_refused_if_no_code_is_configured(anonymous, code):
+    answer = anonymous.get("/health", {"code": code})
 
     assert answer.status_int == 403
 
@@ -77,15 +77,15 @@ def test_an_administrator_needs_the_code_too(root):
 
 @pytest.fixture
 def unmount(tmp_path):
-    """Take the storage's root away, as when its disk is no longer mounted."""
+    """Move the storage's root away, as if its disk were no longer mounted."""
     (tmp_path / "storage").mkdir()
     return lambda: (tmp_path / "storage").rename(tmp_path / "unmounted")
 
 
 @with_settings(health_check__code=CODE, fs__local__lazy_root="false")
-def test_a_broken_storage_is_told(unmount, stranger):
+def test_a_broken_storage_is_reported(unmount, anonymous):
     unmount()
-    answer = stranger.get("/health", {"code": CODE})
+    answer = anonymous.get("/health", {"code": CODE})
 
     assert (answer.status_int, answer.json["status"]) == (503, {"storage": False, "database": True})
     assert (answer.json["global_status"], len(answer.json["messages"]["storage"])) == (False, 1)
@@ -93,9 +93,9 @@ def test_a_broken_storage_is_told(unmount, stranger):
 
 
 @with_settings(health_check__code=CODE)
-def test_a_broken_database_is_told(stranger, break_database):
+def test_a_broken_database_is_reported(anonymous, break_database):
     break_database()
-    answer = stranger.get("/health", {"code": CODE})
+    answer = anonymous.get("/health", {"code": CODE})
 
     assert (answer.status_int, answer.json["status"]) == (503, {"storage": True, "database": False})
     assert len(answer.json["messages"]["database"]) == 1
@@ -103,7 +103,7 @@ def test_a_broken_database_is_told(stranger, break_database):
 
 @pytest.fixture
 def break_database(services, tmp_path):
-    """Leave the service with a database that cannot be opened: a folder, or a port where nobody listens."""
+    """Give the service a database that cannot be opened: a folder, or a closed port."""
     engine = services.database.engine
 
     def elsewhere(dialect, record, arguments, parameters):
@@ -128,7 +128,7 @@ def closed_port():
         return listener.getsockname()[1]
 
 
-def test_a_database_that_is_away_is_a_503(uploader, break_database):
+def test_an_unavailable_database_is_a_503(uploader, break_database):
     break_database()
     answer = uploader.upload()
 
@@ -136,15 +136,15 @@ def test_a_database_that_is_away_is_a_503(uploader, break_database):
     assert "Retry-After" in answer.headers
 
 
-def test_the_greeting_needs_no_database(stranger, break_database):
+def test_the_greeting_needs_no_database(anonymous, break_database):
     break_database()
-    answer = stranger.get("/")
+    answer = anonymous.get("/")
 
     assert answer.status_int == 200
 
 
 @with_settings(fs__local__lazy_root="false")
-def test_a_storage_that_is_away_is_a_503(unmount, uploader):
+def test_an_unavailable_storage_is_a_503(unmount, uploader):
     unmount()
     answer = uploader.upload()
 
@@ -163,7 +163,7 @@ def test_a_download_from_a_storage_that_is_no_longer_installed_is_a_503(uploader
 
 
 @with_settings(fs__local__lazy_root="false")
-def test_a_download_from_a_storage_that_is_away_is_a_503(unmount, uploader):
+def test_a_download_from_an_unavailable_storage_is_a_503(unmount, uploader):
     name = uploader.upload().json["filename"]
     unmount()
     answer = uploader.download(name)
@@ -172,7 +172,7 @@ def test_a_download_from_a_storage_that_is_away_is_a_503(unmount, uploader):
 
 
 @with_settings(fs__local__lazy_root="false")
-def test_what_a_storage_says_of_itself_is_for_the_log(unmount, uploader, tmp_path, caplog):
+def test_the_error_of_a_storage_is_logged_and_not_sent(unmount, uploader, tmp_path, caplog):
     name = uploader.upload().json["filename"]
     unmount()
     answers = [uploader.upload(b"other").text, uploader.download(name).text]
@@ -217,7 +217,7 @@ def test_every_write_in_a_collection_is_refused_in_read_only_mode(read_only, col
 
 
 @pytest.mark.parametrize("path", ["", "/backup"])
-def test_reading_goes_on_in_read_only_mode(read_only, collection, path):
+def test_reading_works_in_read_only_mode(read_only, collection, path):
     answer = read_only.get(f"{COLLECTIONS}/{collection}{path}")
 
     assert answer.status_int == 200
@@ -225,6 +225,6 @@ def test_reading_goes_on_in_read_only_mode(read_only, collection, path):
 
 @pytest.fixture
 def read_only(collection, root, services):
-    """The administrator of the same service after it was started again in read-only mode."""
+    """The administrator of the same service after a restart in read-only mode."""
     settings = services.settings.model_copy(update={"read_only": True})
     return Client(TestApp(make_app(replace(services, settings=settings))), root.token)

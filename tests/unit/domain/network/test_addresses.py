@@ -1,4 +1,4 @@
-"""The client's address (http-api.md, 1.1): behind trusted proxies the first hop from the right that is not one."""
+"""The client's address (http-api.md, 1.1): the first hop from the right that is not a trusted proxy."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -26,7 +26,7 @@ ANY = st.one_of(TRUSTED, UNTRUSTED)
 
 
 @given(UNTRUSTED, st.text())
-def test_a_stranger_says_nothing_about_where_it_is(peer, forwarded_for):
+def test_a_header_of_an_untrusted_peer_is_ignored(peer, forwarded_for):
     assert peer == client_address(peer, forwarded_for, PROXIES)
 
 
@@ -41,22 +41,22 @@ def test_the_first_untrusted_hop_from_the_right_is_the_client(peer, forged, clie
 
 
 @given(TRUSTED, st.lists(TRUSTED, min_size=1, max_size=5))
-def test_where_all_hops_are_trusted_the_leftmost_is_the_client(peer, hops):
+def test_if_all_hops_are_trusted_the_leftmost_is_the_client(peer, hops):
     assert hops[0] == client_address(peer, ", ".join(hops), PROXIES)
 
 
 @given(TRUSTED, UNTRUSTED, st.sampled_from(["unknown", "_hidden", "1.2.3", "::g", "10.0.0.1.1"]))
-def test_what_cannot_be_read_ends_the_walk(peer, forged, nonsense):
+def test_an_unreadable_hop_ends_the_search(peer, forged, nonsense):
     assert client_address(peer, f"{forged}, {nonsense}", PROXIES) == peer
 
 
 @given(TRUSTED)
-def test_a_proxy_that_names_nobody_is_the_client(peer):
+def test_a_proxy_without_forwarded_addresses_is_the_client(peer):
     assert peer == client_address(peer, "", PROXIES)
 
 
 @given(st.text(), st.text())
-def test_no_header_breaks_the_walk(peer, forwarded_for):
+def test_no_header_causes_an_error(peer, forwarded_for):
     assert isinstance(client_address(peer, forwarded_for, PROXIES), str)
 
 
@@ -87,7 +87,7 @@ def test_an_address_is_read_as_written(address):
 @pytest.mark.parametrize(
     "text", ["", " ", "unknown", "1.2.3", "1.2.3.4.5", "[", "[]", "::1::", "example.org", "01.2.3.4"]
 )
-def test_what_is_no_address_is_none(text):
+def test_an_invalid_address_is_read_as_none(text):
     assert parse_address(text) is None
 
 
@@ -107,12 +107,12 @@ def test_what_is_no_address_is_none(text):
         ("::/0", "::/0"),
     ],
 )
-def test_an_entry_of_a_list_is_kept_in_its_usual_spelling(text, usual):
+def test_an_entry_of_a_list_is_normalized(text, usual):
     assert usual == normalize_network(text)
 
 
 @given(st.ip_addresses(), st.data())
-def test_a_kept_entry_holds_the_same_addresses(address, data):
+def test_a_normalized_entry_holds_the_same_addresses(address, data):
     length = data.draw(st.integers(0, address.max_prefixlen))
 
     assert parse_network(f"{address}/{length}") == parse_network(normalize_network(f"{address}/{length}"))
@@ -146,7 +146,7 @@ def test_an_address_allows_only_itself(address, other):
 
 
 @pytest.mark.parametrize("client", ["", "unknown", "192.0.2"])
-def test_a_list_does_not_allow_what_has_no_address(client):
+def test_a_list_does_not_allow_a_client_without_address(client):
     assert not is_allowed(client, ["0.0.0.0/0", "::/0"])
 
 

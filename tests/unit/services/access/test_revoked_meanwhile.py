@@ -1,4 +1,4 @@
-"""A token can be revoked after the request that shows it has begun."""
+"""A token that is revoked during a request."""
 
 import pytest
 

@@ -20,7 +20,7 @@ def test_processes_that_start_at_the_same_time_agree_on_one_value(services):
     token_phrase.check(services.database, "one phrase")
 
 
-def test_of_two_phrases_that_start_at_the_same_time_one_is_refused(services):
+def test_one_of_two_phrases_at_the_same_time_is_refused(services):
     def start(phrase):
         try:
             token_phrase.check(services.database, phrase)

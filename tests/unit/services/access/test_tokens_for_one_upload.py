@@ -1,4 +1,4 @@
-"""A token with `upload.only_once_successful` is good for one success, however many try at once."""
+"""A token with `upload.only_once_successful` allows one successful upload, also under concurrency."""
 
 import pytest
 
@@ -18,19 +18,19 @@ def count(results, kind):
     return sum(isinstance(result, kind) for result in results)
 
 
-def test_of_many_uploads_at_once_one_wins(services, upload, once, at_once, keys):
+def test_one_of_many_concurrent_uploads_succeeds(services, upload, once, at_once, keys):
     results = at_once(lambda number: upload(f"{number}".encode(), name=f"{number}.txt", by=once), range(8))
 
     assert (7, 1) == (count(results, AccessDeniedError), len(keys()))
 
 
-def test_of_many_uploads_of_one_content_at_once_one_wins(services, upload, once, at_once, keys):
+def test_one_of_many_concurrent_uploads_of_one_content_succeeds(services, upload, once, at_once, keys):
     results = at_once(lambda number: upload(b"same", name=f"{number}.txt", by=once), range(8))
 
     assert (7, 1) == (count(results, AccessDeniedError), len(keys()))
 
 
-def test_of_many_pushes_at_once_one_wins(make_collection, push, once, at_once, numbers, keys):
+def test_one_of_many_concurrent_pushes_succeeds(make_collection, push, once, at_once, numbers, keys):
     collection = make_collection()
     results = at_once(lambda number: push(collection, f"{number}".encode(), by=once), range(8))
 

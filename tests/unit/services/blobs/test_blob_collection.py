@@ -1,4 +1,4 @@
-"""Adopting a blob while its last user goes, and collecting those that nobody uses: after the commit, one by one."""
+"""Adopting a blob while its last user is deleted, and collecting unused blobs after the commit, one by one."""
 
 import logging
 
@@ -25,10 +25,10 @@ def read(services, file):
         return content.read()
 
 
-def test_a_blob_that_vanishes_before_it_is_adopted_is_stored_after_all(
+def test_a_blob_that_is_deleted_before_it_is_adopted_is_stored_again(
     services, wrap, upload, push, make_collection, delete, keys, blob_keys
 ):
-    """The last user goes between the look for the content and the write."""
+    """The last user is deleted between the lookup of the content and the write."""
     added, collection = upload(b"same"), make_collection()
     storage = wrap()
     real = storage.inner.stat
@@ -46,7 +46,7 @@ def test_a_blob_that_vanishes_before_it_is_adopted_is_stored_after_all(
     assert (b"same", 1, keys()) == (read(services, version.file), len(keys()), blob_keys())
 
 
-def test_a_blob_that_vanishes_again_and_again_is_a_busy_service_and_no_loss(
+def test_a_blob_that_is_deleted_at_each_retry_is_refused_as_busy_without_loss(
     services, wrap, upload, push, make_collection, state, monkeypatch
 ):
     monkeypatch.setattr("frepo_core.services.blobs.blob_write.BlobWrite._insert", _vanish)
@@ -62,7 +62,7 @@ def _vanish(deposit, session):
     raise BlobVanishedError
 
 
-def test_adopting_and_deleting_the_last_user_at_once_never_leaves_a_row_without_bytes(
+def test_concurrent_adoption_and_deletion_never_leave_a_row_without_bytes(
     services, upload, push, make_collection, delete, at_once, keys, blob_keys
 ):
     for turn in range(8):
@@ -86,13 +86,13 @@ def test_an_evicted_blob_is_collected(make_collection, push, keys, blob_keys):
     assert (1, blob_keys()) == (len(keys()), keys())
 
 
-def test_an_evicted_blob_that_others_use_stays(services, make_collection, push, upload, keys, caplog):
+def test_an_evicted_blob_that_another_version_uses_is_kept(services, make_collection, push, upload, keys, caplog):
     collection = make_collection(1)
     kept = upload(b"old")
     push(collection, b"old")
     push(collection, b"new")
 
-    # That the foreign key would have kept the row is no reason to try.
+    # The deletion is not attempted, although the foreign key would refuse it.
     warnings = [record for record in caplog.records if record.levelno > logging.INFO]
     assert (b"old", 2, []) == (read(services, kept.file), len(keys()), warnings)
 
@@ -104,11 +104,11 @@ def test_evicted_blobs_are_deleted_only_after_the_commit(wrap, at_commit, make_c
     at_commit(lambda _: deletions.append(storage.calls["delete"]), nth=0)
     push(collection, b"new")
 
-    # The version's own transaction, the one that drops the blob's row, then the bytes.
+    # The version's transaction, then the one that deletes the blob's row, then the bytes.
     assert ([0, 0], 1) == (deletions, storage.calls["delete"])
 
 
-def test_a_blobs_bytes_go_after_its_row(services, wrap, make_collection, push):
+def test_a_blobs_bytes_are_deleted_after_its_row(services, wrap, make_collection, push):
     collection = make_collection(1)
     push(collection, b"old")
     storage, rows = wrap(), []
@@ -150,7 +150,7 @@ def test_a_database_that_fails_while_collecting_does_not_fail_the_push(
     assert ([2], 2, blob_keys()) == (numbers(collection), len(keys()), keys())
 
 
-def test_one_blob_that_cannot_be_collected_does_not_keep_the_others(wrap, make_collection, push, keys):
+def test_a_blob_that_cannot_be_collected_does_not_stop_the_others(wrap, make_collection, push, keys):
     collection = make_collection(0, limits={ONE: 20, TOTAL: 20})
     for content in (b"one", b"two", b"three"):
         push(collection, content)
@@ -177,10 +177,10 @@ def test_a_simulated_deletion_changes_nothing(services, make_collection, push, s
     assert before == state()
 
 
-def test_pushing_deleting_and_uploading_the_same_contents_at_once_loses_nothing(
+def test_concurrent_pushes_deletions_and_uploads_of_the_same_contents_lose_nothing(
     services, identify, make_collection, push, upload, delete, at_once, keys, blob_keys
 ):
-    """Six threads over three contents, rotation on; afterwards each row's bytes are there and no others."""
+    """Six threads use three contents with rotation; afterwards exactly the bytes of all rows exist."""
     collection, sender = make_collection(2), identify(Role.ADMINISTRATOR)
 
     def work(number):
@@ -199,7 +199,7 @@ def test_pushing_deleting_and_uploading_the_same_contents_at_once_loses_nothing(
     assert all(read(services, version.file).startswith(b"content") for version in versions)
 
 
-def test_two_deletions_of_one_file_at_once_are_no_fault(upload, delete, at_once, keys):
+def test_two_concurrent_deletions_of_one_file_cause_no_error(upload, delete, at_once, keys):
     added = upload(b"once")
     results = at_once(delete, [added, added])
 
@@ -207,14 +207,14 @@ def test_two_deletions_of_one_file_at_once_are_no_fault(upload, delete, at_once,
     assert [] == keys()
 
 
-def test_threads_that_wait_for_the_one_writer_are_served(upload, at_once):
+def test_threads_that_wait_for_the_writer_succeed(upload, at_once):
     done = at_once(lambda number: upload(f"{number}".encode(), name=f"{number}.txt"), range(16))
 
     assert 16 == len({added.file.id for added in done})
 
 
 def test_a_file_that_is_deleted_while_it_is_looked_up_is_whole_or_not_found(services, sender, upload, at_statement):
-    """Between two statements PostgreSQL and MariaDB show what others have committed meanwhile."""
+    """PostgreSQL and MariaDB show other transactions' commits between two statements."""
     name = upload(b"going").file.stored_name
     at_statement("SELECT", lambda: services.files.delete(name, "", by=sender), nth=2)
     found = services.files.find(name)

@@ -1,4 +1,4 @@
-"""A row never points at bytes that are not there, however a commit or the process ends."""
+"""A row never points at missing bytes, however a commit or the process ends."""
 
 import contextlib
 import os
@@ -20,12 +20,12 @@ LOST = sqlite3.OperationalError("server closed the connection unexpectedly")
 
 
 def lost_before(connection):
-    """The connection breaks, the database never heard of the COMMIT."""
+    """The connection breaks before the database receives the COMMIT."""
     raise OperationalError("COMMIT", {}, LOST, connection_invalidated=True)
 
 
 def lost_after(connection):
-    """The database commits, its answer is lost."""
+    """The database commits, but its answer is lost."""
     connection.connection.dbapi_connection.commit()
     raise OperationalError("COMMIT", {}, LOST, connection_invalidated=True)
 
@@ -44,7 +44,7 @@ def test_a_commit_whose_answer_is_lost_keeps_the_bytes_of_its_row(services, at_c
     assert [b"kept"] == [read(services, version) for version in services.versions.list(collection)]
 
 
-def test_a_commit_that_was_lost_leaves_an_orphan_at_most(at_commit, make_collection, push, numbers, keys, blob_keys):
+def test_a_lost_commit_leaves_an_orphan_at_most(at_commit, make_collection, push, numbers, keys, blob_keys):
     collection = make_collection()
     at_commit(lost_before)
     with pytest.raises(DatabaseUnavailableError):
@@ -53,8 +53,8 @@ def test_a_commit_that_was_lost_leaves_an_orphan_at_most(at_commit, make_collect
     assert ([], 1, []) == (numbers(collection), len(keys()), blob_keys())
 
 
-def test_an_unknown_outcome_is_not_tried_again(at_commit, make_collection, push, numbers):
-    """A second try after a commit that did happen would make two versions of one push."""
+def test_an_unknown_outcome_is_not_retried(at_commit, make_collection, push, numbers):
+    """A retry after a successful commit would make two versions of one push."""
     collection = make_collection()
     at_commit(lost_after)
     with pytest.raises(DatabaseUnavailableError):
@@ -73,7 +73,7 @@ def test_an_unknown_outcome_of_an_eviction_keeps_every_byte(services, at_commit,
     assert ([b"old"], 2) == ([read(services, version) for version in services.versions.list(collection)], len(keys()))
 
 
-def test_the_push_after_an_unknown_outcome_is_a_version_of_its_own(services, at_commit, make_collection, push):
+def test_the_push_after_an_unknown_outcome_is_a_separate_version(services, at_commit, make_collection, push):
     collection = make_collection()
     at_commit(lost_after)
     with pytest.raises(DatabaseUnavailableError):

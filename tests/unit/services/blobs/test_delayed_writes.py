@@ -1,4 +1,4 @@
-"""Bytes that wait for their row for long are stored again: a sweep may be about to delete them."""
+"""Bytes whose row is written late are stored again, because a sweep may delete them."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.databases
 
 @pytest.fixture
 def waits(services, monkeypatch):
-    """Let the first write transaction wait, as the clock tells."""
+    """Delay the first write transaction by changing the clock."""
 
     def waits(length):
         write = services.database.write
@@ -27,7 +27,7 @@ def waits(services, monkeypatch):
 
 
 @pytest.mark.parametrize(("wait", "stores"), [(0, 1), (60, 1), (1801, 2), (-1801, 2)])
-def test_bytes_that_waited_longer_than_any_sweep_leaves_them_are_stored_again(
+def test_bytes_older_than_the_grace_period_of_a_sweep_are_stored_again(
     waits, wrap, upload, keys, blob_keys, wait, stores
 ):
     storage = wrap()
@@ -39,7 +39,7 @@ def test_bytes_that_waited_longer_than_any_sweep_leaves_them_are_stored_again(
     assert 1 == len(keys())
 
 
-def test_bytes_that_are_gone_after_a_short_wait_are_stored_again(
+def test_bytes_that_were_deleted_during_a_short_delay_are_stored_again(
     waits, wrap, upload, storage, services, blob_keys, keys
 ):
     wrap()

@@ -1,4 +1,4 @@
-"""A known digest whose blob was found bad is stored anew: an upload heals what rotted."""
+"""An upload of a content replaces a damaged blob with the same digest."""
 
 import sqlite3
 
@@ -30,7 +30,7 @@ def note_damage(services):
 
 @pytest.fixture
 def spoil(tmp_path, keys):
-    """Do something to the one file in the storage, behind the service's back."""
+    """Change the one file in the storage directly, without the service."""
 
     def spoil(do):
         do(tmp_path / "storage" / keys()[0])
@@ -47,7 +47,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_an_upload_heals_bytes_that_are_gone_or_of_another_size(services, upload, spoil, keys, blob_keys, damage):
+def test_an_upload_heals_missing_bytes_and_bytes_of_another_size(services, upload, spoil, keys, blob_keys, damage):
     name = upload(b"hello").file.stored_name
     spoil(DAMAGES[damage])
     again = upload(b"hello").file.stored_name
@@ -64,7 +64,7 @@ def test_an_upload_heals_a_blob_that_was_found_damaged(services, upload, spoil, 
     assert (b"hello", 1, blob_keys()) == (read(services, name), len(keys()), keys())
 
 
-def test_a_healed_blob_is_no_longer_called_damaged(services, upload, note_damage):
+def test_a_healed_blob_is_no_longer_marked_as_damaged(services, upload, note_damage):
     upload(b"hello")
     note_damage()
     upload(b"hello")
@@ -93,7 +93,7 @@ def test_healing_moves_a_blob_to_the_current_storage(
     assert (b"hello", blob_keys()) == (read(services, name), keys())
 
 
-def test_damaged_bytes_stay_until_the_sound_ones_are_committed(services, upload, note_damage, at_statement, state):
+def test_damaged_bytes_are_kept_until_the_good_ones_are_committed(services, upload, note_damage, at_statement, state):
     upload(b"hello")
     note_damage()
     before = state()
@@ -108,7 +108,7 @@ def test_damaged_bytes_stay_until_the_sound_ones_are_committed(services, upload,
     assert before == state()
 
 
-def test_healing_that_cannot_store_changes_nothing(wrap, upload, note_damage, state):
+def test_a_failed_healing_changes_nothing(wrap, upload, note_damage, state):
     upload(b"hello")
     note_damage()
     before = state()
@@ -129,7 +129,7 @@ def test_damaged_bytes_that_cannot_be_deleted_do_not_fail_the_upload(services, w
     assert (b"hello", 2) == (read(services, name), len(keys()))
 
 
-def test_two_that_heal_at_once_leave_one_blob(services, upload, note_damage, at_once, keys, blob_keys):
+def test_two_concurrent_healings_leave_one_blob(services, upload, note_damage, at_once, keys, blob_keys):
     name = upload(b"hello").file.stored_name
     note_damage()
     at_once(lambda _: upload(b"hello"), range(4))
@@ -137,7 +137,7 @@ def test_two_that_heal_at_once_leave_one_blob(services, upload, note_damage, at_
     assert (b"hello", 1, blob_keys()) == (read(services, name), len(keys()), keys())
 
 
-def test_a_storage_that_does_not_answer_is_not_taken_for_damage(wrap, upload, state):
+def test_an_unavailable_storage_is_not_reported_as_damage(wrap, upload, state):
     upload(b"hello")
     before = state()
     wrap(Fail("stat"))

@@ -1,4 +1,4 @@
-"""Every put has a key of its own; an undo deletes that key only; equal content ends as one blob."""
+"""Every stored content has a separate key; an undo deletes only that key; equal contents share one blob."""
 
 import hashlib
 import re
@@ -48,34 +48,36 @@ def meeting(storages, storage):
     return meeting
 
 
-def test_a_key_holds_its_contents_digest(upload, keys):
+def test_a_key_contains_the_digest(upload, keys):
     upload(b"hello")
     digest = hashlib.sha256(b"hello").hexdigest()
 
     assert re.fullmatch(rf"{digest[:2]}/{digest}-[0-9a-f]{{16}}", keys()[0])
 
 
-def test_two_puts_of_one_content_have_two_keys():
+def test_storing_one_content_twice_uses_two_keys():
     assert new_blob_key("ab" * 32) != new_blob_key("ab" * 32)
 
 
-def test_two_first_uploads_of_one_content_end_as_one_blob(meeting, make_collection, push, at_once, keys, blob_keys):
+def test_two_concurrent_uploads_of_one_content_share_one_blob(meeting, make_collection, push, at_once, keys, blob_keys):
     collections, storage = [make_collection(), make_collection()], meeting(2)
     at_once(lambda collection: push(collection, b"same"), collections)
 
-    # Both have stored, the second one in the database adopted the first one's blob.
+    # Both stored the bytes; the second transaction adopted the blob of the first.
     assert (2, 1, blob_keys()) == (len(set(storage.stored)), len(keys()), keys())
 
 
-def test_many_first_uploads_of_one_content_end_as_one_blob(meeting, upload, at_once, keys, blob_keys):
+def test_many_concurrent_uploads_of_one_content_share_one_blob(meeting, upload, at_once, keys, blob_keys):
     meeting(8)
     added = at_once(lambda number: upload(b"same", name=f"{number}.txt", password=f"{number}-5ecre7"), range(8))
 
     assert (8, 1, blob_keys()) == (len({one.file.id for one in added}), len(keys()), keys())
 
 
-def test_an_undo_does_not_touch_the_same_content_of_another(wrap, make_collection, push, at_statement, keys, blob_keys):
-    """One upload of the content fails in its transaction, while another one's is committed already."""
+def test_an_undo_does_not_delete_the_same_content_of_another_upload(
+    wrap, make_collection, push, at_statement, keys, blob_keys
+):
+    """One upload of the content fails in its transaction after another one was committed."""
     first, second = make_collection(), make_collection()
     stall = Stall("store")
     wrap(stall, Fail("stat", nth=2))
@@ -90,7 +92,7 @@ def test_an_undo_does_not_touch_the_same_content_of_another(wrap, make_collectio
     assert (1, blob_keys()) == (len(keys()), keys())
 
 
-def test_the_second_one_adopts_the_first_ones_blob(wrap, make_collection, push, keys):
+def test_the_second_upload_adopts_the_blob_of_the_first(wrap, make_collection, push, keys):
     first, second = make_collection(), make_collection()
     stall = Stall("store", seconds=5)
     wrap(stall)

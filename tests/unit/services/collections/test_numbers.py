@@ -19,7 +19,7 @@ def test_the_number_of_a_deleted_newest_version_is_not_used_again(services, make
     assert [1, 3] == numbers(collection)
 
 
-def test_an_emptied_collection_counts_on(services, make_collection, push, numbers):
+def test_an_emptied_collection_continues_its_numbers(services, make_collection, push, numbers):
     collection = make_collection()
     for content in (b"one", b"two"):
         push(collection, content)
@@ -43,7 +43,7 @@ def test_a_refused_or_failed_version_takes_no_number(wrap, make_collection, push
     assert [1, 2] == numbers(collection)
 
 
-def test_the_same_content_again_is_a_new_number(make_collection, push, numbers):
+def test_the_same_content_again_gets_a_new_number(make_collection, push, numbers):
     collection = make_collection()
     for _ in range(3):
         push(collection, b"same")
@@ -51,7 +51,7 @@ def test_the_same_content_again_is_a_new_number(make_collection, push, numbers):
     assert [1, 2, 3] == numbers(collection)
 
 
-def test_threads_that_push_into_one_collection_get_consecutive_numbers(make_collection, push, at_once, numbers):
+def test_concurrent_pushes_into_one_collection_get_consecutive_numbers(make_collection, push, at_once, numbers):
     collection = make_collection(3)
     added = at_once(lambda number: push(collection, f"night {number}".encode()), range(10))
 
@@ -59,7 +59,7 @@ def test_threads_that_push_into_one_collection_get_consecutive_numbers(make_coll
     assert [8, 9, 10] == numbers(collection)
 
 
-def test_the_counters_of_a_collection_are_those_of_its_versions(services, make_collection, push, at_once):
+def test_the_counters_of_a_collection_match_its_versions(services, make_collection, push, at_once):
     collection = make_collection(3)
     at_once(lambda number: push(collection, b"x" * (number + 1)), range(10))
     services.versions.delete(collection, "v9")

@@ -1,4 +1,4 @@
-"""Nothing is removed unless what replaces it is committed; a refusal and a failure change nothing."""
+"""A version is removed only after its replacement is committed; refusals and failures change nothing."""
 
 import sqlite3
 
@@ -37,7 +37,7 @@ def full(*_):
 
 @pytest.fixture
 def collection(make_collection, push):
-    """A full collection, so that each success removes a version."""
+    """A full collection: each accepted version removes another one."""
     collection = make_collection(2)
     push(collection, b"one")
     push(collection, b"two")
@@ -90,7 +90,7 @@ def test_a_commit_that_fails_removes_nothing_and_leaves_an_orphan_at_most(at_com
     assert (before | {"keys": after["keys"]}, 3) == (after, len(keys()))
 
 
-def test_a_body_that_breaks_off_changes_nothing(collection, push, state):
+def test_an_incomplete_body_changes_nothing(collection, push, state):
     before = state()
 
     def vanish():
@@ -138,7 +138,7 @@ def test_a_refused_version_changes_nothing(make_collection, push, state, setting
     assert before == state()
 
 
-def test_a_version_that_its_token_may_not_push_changes_nothing(identify, collection, push, state):
+def test_a_version_without_permission_changes_nothing(identify, collection, push, state):
     small, pictures = identify(Role.ADMINISTRATOR, max_file_size=3), identify(Role.ADMINISTRATOR, mimes=["image/png"])
     before = state()
     for token, error in ((small, TooBigError), (pictures, TypeNotAllowedError)):
@@ -148,8 +148,8 @@ def test_a_version_that_its_token_may_not_push_changes_nothing(identify, collect
     assert before == state()
 
 
-def test_a_collection_that_fills_up_while_the_body_comes_in_refuses_and_keeps_all(make_collection, push, numbers, keys):
-    """The early look is no decision: the strategy is asked again in the transaction."""
+def test_a_collection_that_fills_up_during_the_upload_refuses_it_and_keeps_all(make_collection, push, numbers, keys):
+    """The early check is not final: the strategy is called again in the transaction."""
     collection = make_collection(1, strategy="alert_when_backup_limit_reached")
     with pytest.raises(RuleError):
         push(collection, Source(1 << 21, at=1 << 20, do=lambda: push(collection, b"faster")))
@@ -176,13 +176,13 @@ def test_a_plain_file_that_fails_changes_nothing(wrap, upload, state, fault):
     assert before == state()
 
 
-def test_an_undo_that_fails_does_not_hide_why_the_upload_failed(wrap, collection, push):
+def test_a_failed_undo_does_not_hide_the_error_of_the_upload(wrap, collection, push):
     wrap(Fail("stat", error=lambda: StorageFull("no room")), Fail("delete", error=lambda: RuntimeError("a bug")))
     with pytest.raises(StorageFull):
         push(collection, b"three")
 
 
-def test_a_version_of_the_size_of_the_whole_collection_takes_the_place_of_all(make_collection, push, numbers, keys):
+def test_a_version_of_the_whole_collections_size_replaces_all(make_collection, push, numbers, keys):
     collection = make_collection(0, limits={ONE: 20, TOTAL: 20})
     for content in (b"one", b"two", b"three"):
         push(collection, content)

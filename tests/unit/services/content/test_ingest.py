@@ -1,4 +1,4 @@
-"""Content that waits in a temporary file: a full disk is said to be full, whichever way the bytes came."""
+"""Content in a temporary file: a full disk is reported for each kind of upload."""
 
 import base64
 import os
@@ -14,18 +14,18 @@ from frepo_core.testing.sources import Source
 
 
 class FullDisk(Ingest):
-    """Its temporary files are the device that is always full."""
+    """Uses /dev/full, which is always full, as temporary file."""
 
     def temporary_file(self):
         return Path("/dev/full").open("wb+", buffering=0)
 
 
-def test_a_full_disk_for_a_stream_is_said_so():
+def test_a_full_disk_is_reported_for_a_stream():
     with pytest.raises(StorageFull), FullDisk(None).read(Incoming(stream=Source(1000).file)):
         pass
 
 
-def test_a_full_disk_for_decoded_content_is_said_so(monkeypatch):
+def test_a_full_disk_is_reported_for_decoded_content(monkeypatch):
     monkeypatch.setattr(
         "frepo_core.services.content.spool.open_unnamed", lambda folder: os.open("/dev/full", os.O_RDWR)
     )

@@ -1,4 +1,4 @@
-"""Types of contents of which only the head is looked at."""
+"""MIME types are detected from the head of a content."""
 
 import codecs
 import json
@@ -24,8 +24,8 @@ def test_large_json_is_json_wherever_its_head_ends(start, indent, is_ascii):
     assert detect_type(text[:HEAD_BYTES]) == "application/json"
 
 
-def test_rows_of_sql_are_no_table():
-    """A token for plain texts takes each night's dump, however many commas its lines have."""
+def test_rows_of_sql_are_not_csv():
+    """A token for plain text allows each night's dump, whatever number of commas its lines have."""
     statements = b"".join(b"INSERT INTO t VALUES (%d, 'name', NULL);\n" % number for number in range(500))
     rows = b"".join(b"(%d, 'name', NULL),\n" % number for number in range(500))
 
@@ -49,8 +49,8 @@ def test_rows_of_sql_are_no_table():
         b"'import os\ndef f():'",
     ],
 )
-def test_a_dump_of_sql_is_plain_text_whatever_is_in_its_rows(start, row):
-    """Tonight's rows do not decide whether tonight's dump is taken."""
+def test_an_sql_dump_is_plain_text_whatever_its_rows_contain(start, row):
+    """The rows must not decide whether a dump is accepted."""
     assert detect_type(start + b"INSERT INTO page VALUES (" + row + b");\n") == "text/plain"
 
 
@@ -89,7 +89,7 @@ def test_programs_and_other_texts_are_plain_text(program, encoding):
 @pytest.mark.parametrize("character", ["ż", "€", "\N{GRINNING FACE}"])
 @pytest.mark.parametrize("shift", range(4))
 def test_a_text_whose_head_ends_within_a_character_is_plain_text(character, shift, encoding, mark):
-    """With code in it that libmagic would recognize in a text that is not cut."""
+    """The text contains code that libmagic recognizes only in a complete text."""
     text = "#!/bin/sh\n" + "x" * shift + character * HEAD_BYTES
 
     assert detect_type((mark + text.encode(encoding))[:HEAD_BYTES]) == "text/plain"
@@ -126,7 +126,7 @@ def test_a_text_is_recognized_in_well_under_a_millisecond():
     assert (time.process_time() - started) / 60 < 0.002
 
 
-def test_libmagic_is_the_one_of_the_wheel():
+def test_libmagic_is_loaded_from_the_wheel():
     """A system's libmagic of another version cannot read the wheel's database."""
     script = "from frepo_core.services.content.mime_detection import detect_type; detect_type(b'a'); import magic; print(magic.libmagic._name)"
 
@@ -136,12 +136,12 @@ def test_libmagic_is_the_one_of_the_wheel():
 
 
 @pytest.mark.parametrize("line", [b"1,name,\n", b'1,"name (short)",x\r\n', b"1,;,(x)\n"])
-def test_a_table_is_one(line):
+def test_a_csv_table_is_recognized(line):
     assert detect_type((line * 1000)[:HEAD_BYTES]) == "text/csv"
 
 
 @pytest.mark.parametrize(
     "text", [b"{dear reader} this is prose\n", b"[one] a footnote\n[two] another\n", b'{"a": b}\n']
 )
-def test_other_texts_are_not(text):
+def test_other_texts_are_not_csv(text):
     assert detect_type((text * 1000)[:HEAD_BYTES]) != "application/json"

@@ -1,4 +1,4 @@
-"""A storage's stream is read ahead of the client: in order, not far, and never longer than it is wanted."""
+"""A storage's stream is read ahead of the client: in order, a limited distance, and until it is closed."""
 
 import io
 import os
@@ -13,7 +13,7 @@ CONTENT = os.urandom(3 * PIECE + 7)
 
 
 class Stream(io.BytesIO):
-    """Says when it is closed; `waits` holds up each read after the first, as a storage that hangs would."""
+    """Records when it is closed; `waits` blocks each read after the first, like an unresponsive storage."""
 
     def __init__(self, content=CONTENT, error=None, waits=None):
         super().__init__(content)
@@ -40,26 +40,26 @@ def read_all(stream, size):
 
 
 @pytest.mark.parametrize("size", [1000, PIECE - 1, PIECE, 5 * PIECE])
-def test_all_comes_in_order_and_no_more_at_once_than_asked_for(size):
+def test_bytes_are_read_in_order_and_never_more_than_requested(size):
     pieces = read_all(ReadAhead(Stream()), size)
 
     assert (CONTENT, True) == (b"".join(pieces), max(map(len, pieces)) <= size)
 
 
-def test_the_rest_comes_in_one_piece_where_no_size_is_said():
+def test_a_read_without_size_returns_the_rest():
     ahead = ReadAhead(Stream())
 
     assert (CONTENT[:10], CONTENT[10:], b"") == (ahead.read(10), ahead.read(), ahead.read())
 
 
-def test_after_the_end_there_is_nothing_however_often_it_is_asked_for():
+def test_every_read_after_the_end_is_empty():
     ahead = ReadAhead(Stream())
     read_all(ahead, PIECE)
 
     assert [b"", b""] == [ahead.read(1), ahead.read(1)]
 
 
-def test_what_breaks_raises_after_what_came_before_it_each_time():
+def test_an_error_is_raised_after_the_bytes_before_it_and_at_each_later_read():
     ahead, got = ReadAhead(Stream(error=StorageUnavailable("away"))), b""
     while len(got) < len(CONTENT):
         got += ahead.read(PIECE)
@@ -70,7 +70,7 @@ def test_what_breaks_raises_after_what_came_before_it_each_time():
     assert CONTENT == got
 
 
-def test_it_reads_a_few_pieces_before_anybody_wants_them_and_no_more():
+def test_a_limited_number_of_pieces_is_read_ahead():
     stream = Stream(bytes(30 * PIECE))
     ahead = ReadAhead(stream)
     first = ahead.read(PIECE)
@@ -90,14 +90,14 @@ def test_a_stream_that_is_not_read_to_its_end_is_closed():
     assert stream.ended.wait(10)
 
 
-def test_a_stream_that_nobody_read_is_closed():
+def test_an_unread_stream_is_closed():
     stream = Stream()
     ReadAhead(stream).close()
 
     assert stream.ended.is_set()
 
 
-def test_closing_waits_for_no_storage_that_hangs():
+def test_closing_does_not_wait_for_an_unresponsive_storage():
     goes_on = threading.Event()
     stream = Stream(waits=goes_on)
     ahead = ReadAhead(stream)

@@ -1,4 +1,4 @@
-"""No transaction and no connection is held while bytes move; only the short write is tried again."""
+"""No transaction and no connection is held while bytes are transferred; only the short write is retried."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.databases
 
 
 class CountingStream(BytesIO):
-    """Counts the bytes that are read, and how often its start was."""
+    """Counts the bytes that are read, and how often reading starts at the beginning."""
 
     def __init__(self, content):
         super().__init__(content)
@@ -64,7 +64,7 @@ def test_no_connection_is_held_while_the_storage_is_slow(services, wrap, make_co
     assert held == 0
 
 
-def test_no_connection_is_held_while_the_body_comes_in(services, make_collection, push):
+def test_no_connection_is_held_while_the_body_is_received(services, make_collection, push):
     held = []
     content = Source(3 << 20, at=1 << 20, do=lambda: held.append(services.database.engine.pool.checkedout()))
     push(make_collection(), content)
@@ -101,18 +101,18 @@ def test_no_connection_is_held_while_the_storage_deletes_slowly(services, wrap, 
 
 
 @pytest.mark.parametrize("conflict", [locked, locked_out, taken])
-def test_a_conflict_at_commit_is_tried_again_without_the_body(wrap, at_commit, make_collection, push, conflict):
+def test_a_conflict_at_commit_is_retried_without_the_body(wrap, at_commit, make_collection, push, conflict):
     collection, storage, content = make_collection(), wrap(), CountingStream(b"x" * 1000)
     at_commit(conflict)
     push(collection, content)
 
-    # Read twice in all: to hash it, and to store it.
+    # The body is read twice: to hash it, and to store it.
     assert (1, 2, 2000) == (storage.calls["store"], content.starts, content.taken)
 
 
 @pytest.mark.parametrize("statement", ["INSERT INTO blob", "INSERT INTO file", "INSERT INTO version", "UPDATE coll"])
 @pytest.mark.parametrize("conflict", [locked, locked_out, taken])
-def test_a_conflict_at_each_statement_is_tried_again(
+def test_a_conflict_at_each_statement_is_retried(
     wrap, at_statement, make_collection, push, numbers, statement, conflict
 ):
     collection, storage = make_collection(), wrap()
@@ -122,7 +122,7 @@ def test_a_conflict_at_each_statement_is_tried_again(
     assert ([1], 1) == (numbers(collection), storage.calls["store"])
 
 
-def test_nine_conflicts_in_a_row_still_end_well(wrap, at_commit, make_collection, push):
+def test_a_write_succeeds_after_nine_conflicts(wrap, at_commit, make_collection, push):
     collection, storage, left = make_collection(), wrap(), list(range(9))
     at_commit(lambda _: left and (left.pop(), locked()), nth=0)
     number = push(collection, b"patience").version.number
@@ -130,7 +130,7 @@ def test_nine_conflicts_in_a_row_still_end_well(wrap, at_commit, make_collection
     assert (1, 1) == (number, storage.calls["store"])
 
 
-def test_conflicts_without_end_are_given_up_with_nothing_left(at_statement, make_collection, push, state, services):
+def test_endless_conflicts_are_refused_and_leave_nothing(at_statement, make_collection, push, state, services):
     collection = make_collection()
     before = state()
     at_statement("INSERT INTO version", locked, nth=0)
@@ -140,7 +140,7 @@ def test_conflicts_without_end_are_given_up_with_nothing_left(at_statement, make
     assert before == state()
 
 
-def test_what_is_no_conflict_is_not_tried_again(at_statement, make_collection, push):
+def test_other_errors_are_not_retried(at_statement, make_collection, push):
     tries = []
     collection = make_collection()
     at_statement("INSERT INTO version", lambda: (tries.append(1), broken()), nth=0)
@@ -160,8 +160,8 @@ def test_a_connection_whose_commit_failed_is_clean_for_the_next(at_commit, make_
     assert [1] == numbers(collection)
 
 
-def test_a_writer_of_another_process_waits_and_disturbs_nobody(services, ini):
-    """SQLite refuses a reader that turns writer behind another's back, so writers lock at once."""
+def test_a_writer_of_another_process_waits_without_errors(services, ini):
+    """SQLite refuses a read transaction that writes after another commit, so writers lock at their start."""
     other, tries = assemble(ini, {}), []
     with ThreadPoolExecutor() as pool:
 

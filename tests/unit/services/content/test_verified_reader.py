@@ -1,4 +1,4 @@
-"""What a server that sends files by itself reads of one: piece by piece, again from where the client got to."""
+"""The file reader that a server sends from: piece by piece, resumed at the client's position."""
 
 import hashlib
 from io import BytesIO
@@ -30,7 +30,7 @@ def make_buffer(content, checksum=None):
 
 
 def send(content, taken, checksum, piece=100):
-    """Send as waitress does: offer a piece, skip what the socket took."""
+    """Send as waitress does: read a piece, skip the bytes that the socket accepted."""
     buffer, sent = make_buffer(content, checksum), b""
     while len(sent) < len(content):
         offered = buffer.get(piece)
@@ -41,12 +41,12 @@ def send(content, taken, checksum, piece=100):
 
 
 @given(taken=TAKEN, checksum=CHECKSUMS)
-def test_right_bytes_are_sent_however_slowly_they_are_taken(taken, checksum):
+def test_good_bytes_are_sent_to_clients_of_any_speed(taken, checksum):
     assert CONTENT == send(CONTENT, taken, checksum)
 
 
 @given(taken=TAKEN, at=st.integers(0, len(CONTENT) - 1), checksum=CHECKSUMS)
-def test_wrong_bytes_are_never_sent_to_their_end(taken, at, checksum):
+def test_damaged_bytes_are_never_sent_completely(taken, at, checksum):
     wrong = bytearray(CONTENT)
     wrong[at] ^= 1
 
@@ -54,8 +54,8 @@ def test_wrong_bytes_are_never_sent_to_their_end(taken, at, checksum):
         send(bytes(wrong), taken, checksum)
 
 
-def test_wrong_bytes_are_refused_again_and_again():
-    """After an error waitress may try once more before it closes the connection."""
+def test_damaged_bytes_are_refused_at_each_attempt():
+    """After an error waitress may retry once before it closes the connection."""
     buffer = make_buffer(CONTENT[:-1] + b"?")
     for _ in range(3):
         with pytest.raises(StorageUnavailable):

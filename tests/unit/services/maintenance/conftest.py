@@ -1,4 +1,4 @@
-"""Files to work on, and what lies in the storage."""
+"""Fixtures: files, and the contents of the storage."""
 
 from errno import EIO
 from io import BytesIO
@@ -34,7 +34,7 @@ def backend(services):
 
 @pytest.fixture
 def path_of(backend):
-    """The file on disk that holds a file's bytes."""
+    """Return the path of the stored bytes of a file."""
     return lambda file: backend.path(file.blob.key)
 
 
@@ -45,7 +45,7 @@ def keys(backend):
 
 @pytest.fixture
 def memory(services):
-    """A second storage, named `memory`, as a plug-in would bring it."""
+    """A second storage, named `memory`, as if from a plug-in."""
     storage = MemoryStorage()
     spec = StorageSpec(name="memory", settings=StorageSettings, build=lambda settings: storage)
     services.plugins.storages["memory"] = spec
@@ -54,7 +54,7 @@ def memory(services):
 
 @pytest.fixture
 def spoil(services, backend):
-    """Let a disk fail at one file's bytes, which are there all the same."""
+    """Simulate a bad sector: reading one file's bytes fails, although they exist."""
 
     class BadSector(FaultyStorage):
         def open(self, key, start=0, length=None):

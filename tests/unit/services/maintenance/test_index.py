@@ -7,7 +7,7 @@ from frepo_core.services.maintenance import read_index
 pytestmark = pytest.mark.databases
 
 
-def test_the_keys_tell_contents_and_what_the_database_lacks(services, backend, add):
+def test_the_index_reports_contents_and_keys_without_a_row(services, backend, add):
     add(b"known")
     backend.store("ab/" + "ab" * 32 + "-" + "0" * 16, BytesIO(b"lost"), 4)
     backend.store("ab/" + "ab" * 32 + "-" + "1" * 16, BytesIO(b"lost"), 4)

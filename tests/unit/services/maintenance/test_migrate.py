@@ -29,7 +29,7 @@ def read(services):
     return read
 
 
-def test_every_blob_moves_and_is_served_from_its_new_place(services, migrator, add, read):
+def test_every_blob_is_moved_and_served_from_the_target(services, migrator, add, read):
     files = [add(text) for text in (b"one", b"two")]
 
     report = migrator().run()
@@ -40,7 +40,7 @@ def test_every_blob_moves_and_is_served_from_its_new_place(services, migrator, a
 
 
 @pytest.mark.parametrize("before", [None, "0" * 32], ids=["none", "wrong"])
-def test_what_was_moved_has_the_checksum_of_the_copy_that_was_read_back(services, migrator, add, read, before):
+def test_a_moved_blob_has_the_checksum_of_the_copy_that_was_read_back(services, migrator, add, read, before):
     file = add(b"one")
     services.database.write(lambda session: session.execute(update(Blob).values(checksum=before)))
 
@@ -62,7 +62,7 @@ def test_the_source_keeps_its_bytes_until_it_is_purged(migrator, add, keys):
     assert [] == keys()
 
 
-def test_a_purge_leaves_what_was_not_moved(migrator, add, keys, path_of):
+def test_a_purge_keeps_blobs_that_were_not_moved(migrator, add, keys, path_of):
     file = add(b"one")
     path_of(file).write_bytes(b"two")
 
@@ -72,7 +72,7 @@ def test_a_purge_leaves_what_was_not_moved(migrator, add, keys, path_of):
     assert [f"{file.blob.key}: its content is not what was stored"] == report.failed
 
 
-def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator, memory, add, keys):
+def test_a_purge_keeps_blobs_that_are_damaged_in_the_target(services, migrator, memory, add, keys):
     file = add(b"one")
     migrator().run()
     for stat in memory.list():
@@ -85,7 +85,7 @@ def test_a_purge_leaves_what_was_found_damaged_in_the_target(services, migrator,
     assert [file.blob.key] == keys()
 
 
-def test_a_copy_that_is_sound_is_served_whatever_was_found_of_its_source(services, migrator, add, path_of):
+def test_a_good_copy_is_served_although_its_source_was_damaged(services, migrator, add, path_of):
     file = add(b"one")
     path_of(file).write_bytes(b"two")
     verify(services.database, services.backends)
@@ -96,7 +96,7 @@ def test_a_copy_that_is_sound_is_served_whatever_was_found_of_its_source(service
     assert not services.files.find(file.stored_name).blob.is_damaged
 
 
-def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):
+def test_a_damaged_blob_is_not_moved_and_the_others_are(migrator, add, path_of):
     path_of(add(b"short one")).write_bytes(b"short")
     add(b"sound")
 
@@ -105,7 +105,7 @@ def test_a_damaged_blob_stays_and_the_others_move(migrator, add, path_of):
     assert (1, 1) == (report.moved, len(report.failed))
 
 
-def test_a_blob_that_cannot_be_read_stays_and_the_others_move(migrator, add, keys, spoil):
+def test_an_unreadable_blob_is_not_moved_and_the_others_are(migrator, add, keys, spoil):
     file = add(b"one")
     add(b"two")
     spoil(file)
@@ -117,7 +117,7 @@ def test_a_blob_that_cannot_be_read_stays_and_the_others_move(migrator, add, key
     assert [file.blob.key] == keys()
 
 
-def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):
+def test_a_wrong_copy_is_not_counted_as_moved(services, migrator, memory, add, read):
     file = add(b"some content")
     services.backends.get("memory")
     services.backends._built["memory"] = FaultyStorage(memory, Truncate("store", nth=1, after=4))
@@ -129,7 +129,7 @@ def test_a_copy_that_lies_is_no_move(services, migrator, memory, add, read):
     assert [] == list(memory.list())
 
 
-def test_a_stopped_move_goes_on_where_it_was(services, migrator, memory, add):
+def test_an_interrupted_migration_can_be_resumed(services, migrator, memory, add):
     for text in (b"one", b"two", b"three"):
         add(text)
     services.backends.get("memory")
@@ -146,11 +146,11 @@ def test_a_stopped_move_goes_on_where_it_was(services, migrator, memory, add):
 
 @pytest.fixture
 def first():
-    """Make a progress that does something after the first blob."""
+    """Return a progress callback that calls a function after the first blob."""
     return lambda do: lambda done, **_: do() if done == 1 else None
 
 
-def test_a_blob_that_is_deleted_meanwhile_is_no_failure(services, migrator, add, by, first):
+def test_a_blob_that_is_deleted_during_the_migration_is_not_a_failure(services, migrator, add, by, first):
     add(b"one")
     file = add(b"two")
 
@@ -159,7 +159,7 @@ def test_a_blob_that_is_deleted_meanwhile_is_no_failure(services, migrator, add,
     assert (1, []) == (report.moved, report.failed)
 
 
-def test_a_blob_that_is_deleted_while_it_is_copied_is_no_failure(services, migrator, memory, add, by):
+def test_a_blob_that_is_deleted_during_its_copy_is_not_a_failure(services, migrator, memory, add, by):
     file = add(b"one")
 
     def delete():
@@ -174,7 +174,9 @@ def test_a_blob_that_is_deleted_while_it_is_copied_is_no_failure(services, migra
     assert (0, 0, []) == (report.moved, report.size, report.failed)
 
 
-def test_a_copy_that_a_sweep_deleted_before_its_row_is_no_move(services, migrator, memory, add, read, monkeypatch):
+def test_a_copy_that_a_sweep_deleted_before_its_row_is_not_counted_as_moved(
+    services, migrator, memory, add, read, monkeypatch
+):
     file = add(b"one")
     write = services.database.write
 
@@ -190,7 +192,7 @@ def test_a_copy_that_a_sweep_deleted_before_its_row_is_no_move(services, migrato
     assert b"one" == read(file)
 
 
-def test_what_another_run_moves_and_purges_meanwhile_is_no_failure(migrator, add, read, first):
+def test_a_blob_that_another_run_moves_and_purges_is_not_a_failure(migrator, add, read, first):
     files = [add(text) for text in (b"one", b"two")]
 
     report = migrator().run(progress=first(lambda: migrator().run(purge=True)))
@@ -200,7 +202,7 @@ def test_what_another_run_moves_and_purges_meanwhile_is_no_failure(migrator, add
 
 
 @pytest.mark.parametrize("start", [0, 1])
-def test_a_download_that_began_before_the_move_is_served_from_the_new_place(services, migrator, add, start):
+def test_a_download_that_began_before_the_move_is_served_from_the_target(services, migrator, add, start):
     blob = services.files.find(add(b"one").stored_name).blob
     migrator().run(purge=True)
 

@@ -30,7 +30,7 @@ def clean(services):
 
 @pytest.fixture
 def orphan(backend):
-    """Store bytes that no row names, a number of days ago."""
+    """Store bytes without a row, dated a number of days ago."""
 
     def orphan(key: str, days: float):
         backend.store(key, BytesIO(b"orphan"), 6)
@@ -40,7 +40,7 @@ def orphan(backend):
     return orphan
 
 
-def test_old_bytes_without_a_row_go(clean, orphan, keys):
+def test_old_bytes_without_a_row_are_deleted(clean, orphan, keys):
     orphan(OLD, days=3)
 
     report = clean()
@@ -49,7 +49,7 @@ def test_old_bytes_without_a_row_go(clean, orphan, keys):
     assert [] == keys()
 
 
-def test_young_bytes_may_belong_to_an_upload_and_stay(clean, orphan, keys):
+def test_young_bytes_are_kept_because_an_upload_may_need_them(clean, orphan, keys):
     orphan(YOUNG, days=1)
 
     report = clean()
@@ -58,7 +58,7 @@ def test_young_bytes_may_belong_to_an_upload_and_stay(clean, orphan, keys):
     assert [YOUNG] == keys()
 
 
-def test_bytes_with_a_row_stay_however_old(clean, add, path_of):
+def test_bytes_with_a_row_are_kept_at_any_age(clean, add, path_of):
     path = path_of(add(b"content"))
     os.utime(path, (0, 0))
 
@@ -76,7 +76,7 @@ def test_a_dry_run_reports_and_removes_nothing(clean, orphan, keys):
     assert [OLD] == keys()
 
 
-def test_parts_of_puts_that_never_ended_go(clean, backend, add, path_of):
+def test_old_temporary_files_are_deleted(clean, backend, add, path_of):
     part = path_of(add(b"content")).with_name(partial_name())
     part.write_bytes(b"half")
     os.utime(part, (0, 0))
@@ -87,7 +87,7 @@ def test_parts_of_puts_that_never_ended_go(clean, backend, add, path_of):
     assert not part.exists()
 
 
-def test_a_row_whose_bytes_are_gone_is_reported_and_kept(clean, services, add, path_of):
+def test_a_row_with_missing_bytes_is_reported_and_kept(clean, services, add, path_of):
     file = add(b"content")
     path_of(file).unlink()
 
@@ -97,7 +97,7 @@ def test_a_row_whose_bytes_are_gone_is_reported_and_kept(clean, services, add, p
     assert file.id == services.files.find(file.stored_name).id
 
 
-def test_a_row_that_nothing_uses_goes_with_its_bytes(clean, services, add, keys):
+def test_an_unused_row_is_deleted_with_its_bytes(clean, services, add, keys):
     file = add(b"content")
     services.database.write(lambda session: session.delete(session.get(File, file.id)))
 
@@ -107,7 +107,7 @@ def test_a_row_that_nothing_uses_goes_with_its_bytes(clean, services, add, keys)
     assert [] == keys()
 
 
-def test_what_a_migration_left_in_its_source_stays_for_its_purge(services, clean, memory, add, keys):
+def test_the_source_of_a_migration_is_kept_for_its_purge(services, clean, memory, add, keys):
     add(b"content")
     migrator = Migrator(services.database, services.backends, source="local", target="memory")
     migrator.run()
@@ -118,7 +118,7 @@ def test_what_a_migration_left_in_its_source_stays_for_its_purge(services, clean
     assert 1 == migrator.run(purge=True).purged
 
 
-def test_a_copy_that_a_migration_did_not_finish_goes(services, memory, add):
+def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, add):
     file = add(b"content")
     with services.database.engine.begin() as connection:
         connection.execute(update(Blob).values(created_at=utc_now() - timedelta(days=3)))
@@ -130,7 +130,7 @@ def test_a_copy_that_a_migration_did_not_finish_goes(services, memory, add):
     assert (1, []) == (report.orphans, list(memory.list()))
 
 
-def test_progress_is_told_for_each_key(clean, add, orphan):
+def test_progress_is_reported_for_each_key(clean, add, orphan):
     add(b"content")
     orphan(OLD, days=3)
     told = []
@@ -151,7 +151,7 @@ FOREIGN = [
 ]
 
 
-def test_files_of_others_stay_and_are_reported(clean, orphan, keys):
+def test_foreign_files_are_kept_and_reported(clean, orphan, keys):
     for key in [*FOREIGN, OLD]:
         orphan(key, days=3)
 
@@ -162,7 +162,7 @@ def test_files_of_others_stay_and_are_reported(clean, orphan, keys):
     assert sorted(FOREIGN) == sorted(report.foreign_examples)
 
 
-def test_names_of_others_that_no_terminal_can_show_are_escaped(clean, tmp_path, add):
+def test_unprintable_names_of_foreign_files_are_escaped(clean, tmp_path, add):
     add(b"content")
     (tmp_path / "storage" / "caf\udce9\x1b[2J").write_bytes(b"latin")
 
@@ -186,7 +186,7 @@ def test_a_sweep_that_would_delete_more_than_a_fifth_stops(clean, orphan, add, k
     assert len(before) - (0 if stops else orphans) == len(keys())
 
 
-def test_rows_that_nothing_uses_count_as_deletions(clean, services, add, keys):
+def test_unused_rows_count_as_deletions(clean, services, add, keys):
     file = add(b"content")
     services.database.write(lambda session: session.delete(session.get(File, file.id)))
 
@@ -196,7 +196,7 @@ def test_rows_that_nothing_uses_count_as_deletions(clean, services, add, keys):
     assert [file.blob.key] == keys()
 
 
-def test_more_than_was_confirmed_stops(clean, orphan, keys):
+def test_a_sweep_that_would_delete_more_than_confirmed_stops(clean, orphan, keys):
     for key in (OLD, YOUNG):
         orphan(key, days=3)
 
@@ -206,7 +206,7 @@ def test_more_than_was_confirmed_stops(clean, orphan, keys):
     assert 2 == len(keys())
 
 
-def test_a_blob_that_gets_its_row_while_the_storage_is_listed_stays(clean, services, orphan, add, keys):
+def test_a_blob_whose_row_is_added_during_the_listing_is_kept(clean, services, orphan, add, keys):
     orphan(OLD, days=3)
 
     def take_over(**_):

@@ -18,7 +18,7 @@ def check(services):
     return lambda **options: verify(services.database, services.backends, **options)
 
 
-def test_sound_blobs_are_counted_and_not_reported(check, add):
+def test_good_blobs_are_counted_and_not_reported(check, add):
     add(b"one")
     add(b"two!")
 
@@ -65,7 +65,7 @@ def test_a_damaged_blob_is_healed_by_the_next_upload_of_its_content(check, add, 
     assert [] == check().damaged
 
 
-def test_a_blob_that_is_sound_again_loses_its_mark(check, add, path_of):
+def test_a_blob_that_is_good_again_loses_its_mark(check, add, path_of):
     path = path_of(add(b"one"))
     path.write_bytes(b"two")
     check()
@@ -76,7 +76,7 @@ def test_a_blob_that_is_sound_again_loses_its_mark(check, add, path_of):
     assert path == path_of(add(b"one"))
 
 
-def test_a_share_takes_those_that_were_checked_longest_ago(check, add, path_of):
+def test_a_share_checks_the_blobs_with_the_oldest_checks(check, add, path_of):
     files = [add(bytes([number]) * 10) for number in range(4)]
     check()
     path_of(files[0]).write_bytes(b"x" * 10)
@@ -86,8 +86,8 @@ def test_a_share_takes_those_that_were_checked_longest_ago(check, add, path_of):
     assert [1, 0, 0, 0] == [len(damaged) for damaged in found]
 
 
-def test_what_comes_in_every_day_puts_nothing_off(check, add, path_of):
-    """Bytes were read when they came in: new ones wait for their turn behind what nobody read for longer."""
+def test_daily_uploads_do_not_postpone_older_blobs(check, add, path_of):
+    """The bytes of an upload were read when it was stored: blobs with older checks are checked first."""
     old = add(b"old")
     check()
     path_of(old).write_bytes(b"rot")
@@ -97,7 +97,7 @@ def test_what_comes_in_every_day_puts_nothing_off(check, add, path_of):
     assert [old.blob.key] == [each.key for each in check(percent=25).damaged]
 
 
-def test_what_was_checked_since_is_left_out(check, add):
+def test_recently_checked_blobs_are_skipped(check, add):
     add(b"one")
     check()
 
@@ -116,7 +116,7 @@ FUTURE_DATES = {
 
 @pytest.fixture
 def date(services):
-    """Let all blobs have dates, as a clock that was wrong makes them."""
+    """Set the check dates of all blobs, as a wrong clock does."""
     return lambda **values: services.database.write(lambda session: session.execute(update(Blob).values(**values)))
 
 
@@ -147,7 +147,7 @@ PAGE = 10
 
 @pytest.fixture
 def small_pages(monkeypatch):
-    # The package shows the function of the same name.
+    # The package exports the function of the same name.
     monkeypatch.setattr(sys.modules["frepo_core.services.maintenance.verify"], "PAGE", PAGE)
 
 
@@ -172,7 +172,7 @@ def test_more_dates_in_the_future_than_a_page_are_all_checked_once(check, add, d
 
 @pytest.fixture
 def first(services):
-    """Make a progress that does something after the first blob."""
+    """Return a progress callback that calls a function after the first blob."""
 
     def first(do):
         return lambda done, **_: do() if done == 1 else None
@@ -180,7 +180,7 @@ def first(services):
     return first
 
 
-def test_a_blob_that_is_deleted_meanwhile_is_no_damage(services, check, add, by, first):
+def test_a_blob_that_is_deleted_meanwhile_is_not_damage(services, check, add, by, first):
     add(b"one")
     file = add(b"two")
 
@@ -189,7 +189,7 @@ def test_a_blob_that_is_deleted_meanwhile_is_no_damage(services, check, add, by,
     assert (1, []) == (report.checked, report.damaged)
 
 
-def test_a_blob_that_is_moved_meanwhile_is_no_damage(services, check, add, memory, first):
+def test_a_blob_that_is_moved_meanwhile_is_not_damage(services, check, add, memory, first):
     add(b"one")
     add(b"two")
     migrator = Migrator(services.database, services.backends, source="local", target="memory")
@@ -200,7 +200,7 @@ def test_a_blob_that_is_moved_meanwhile_is_no_damage(services, check, add, memor
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, add, path_of, first):
+def test_a_blob_that_is_healed_meanwhile_does_not_hide_another(services, check, add, path_of, first):
     files = [add(str(number).encode()) for number in range(PAGE + 1)]
 
     def heal():
@@ -214,7 +214,7 @@ def test_a_blob_that_is_stored_anew_meanwhile_hides_no_other(services, check, ad
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_a_blob_that_comes_meanwhile_takes_no_others_turn(check, services, add, first):
+def test_a_blob_that_is_added_meanwhile_does_not_replace_another(check, services, add, first):
     for number in range(PAGE + 1):
         add(str(number).encode())
     check()
@@ -226,7 +226,7 @@ def test_a_blob_that_comes_meanwhile_takes_no_others_turn(check, services, add, 
         assert [] == session.scalars(select(Blob.key).where(Blob.verified_at < started)).all()
 
 
-def test_a_blob_that_cannot_be_read_is_told_and_the_others_are_checked(check, services, add, spoil):
+def test_an_unreadable_blob_is_reported_and_the_others_are_checked(check, services, add, spoil):
     file = add(b"one")
     add(b"two")
     spoil(file)
@@ -240,9 +240,7 @@ def test_a_blob_that_cannot_be_read_is_told_and_the_others_are_checked(check, se
     assert not services.files.find(file.stored_name).blob.is_damaged
 
 
-def test_damage_is_logged_also_where_the_storage_goes_away_before_the_report(
-    check, services, add, backend, path_of, caplog
-):
+def test_damage_is_logged_even_if_the_storage_fails_before_the_report(check, services, add, backend, path_of, caplog):
     file = add(b"one")
     add(b"two")
     path_of(file).write_bytes(b"two")

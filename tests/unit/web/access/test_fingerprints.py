@@ -1,4 +1,4 @@
-"""Fingerprints: each names one token, in logs and in the answers that make or look up a token."""
+"""Fingerprints: each is unique to a token, in logs and in the answers that generate or look up a token."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,7 +21,7 @@ def generate(root):
 
 @pytest.fixture
 def taken(services, make_token):
-    """Another token has the fingerprint that the chosen id would get; return that fingerprint."""
+    """Give another token the fingerprint of the chosen id; return that fingerprint."""
     short = fingerprint(services.tokens.key(CHOSEN_TOKEN))
     other = services.tokens.key(make_token(Role.UPLOAD_ALL))
     rename = update(Token).where(Token.key == other).values(fingerprint=short)
@@ -29,7 +29,7 @@ def taken(services, make_token):
     return short
 
 
-def test_a_new_token_is_answered_with_the_fingerprint_that_logs_show(generate, stranger, app, caplog):
+def test_the_answer_for_a_new_token_has_the_fingerprint_of_the_log(generate, anonymous, app, caplog):
     made = generate()
     caplog.clear()
 
@@ -59,8 +59,8 @@ def test_logs_name_a_token_by_its_lengthened_fingerprint(generate, taken, app, c
     assert f"token {made['fingerprint']}: No access" in caplog.text
 
 
-def test_of_two_tokens_that_are_made_at_once_each_gets_a_fingerprint(services, monkeypatch):
-    """With fingerprints of one digit, four tokens at once collide."""
+def test_tokens_generated_concurrently_get_different_fingerprints(services, monkeypatch):
+    """Fingerprints of one digit make four concurrent tokens collide."""
     monkeypatch.setattr("frepo_core.services.access.tokens.FINGERPRINT_LENGTHS", range(1, 17))
     with ThreadPoolExecutor(4) as pool:
         new = NewToken(roles=[Role.UPLOAD_ALL])

@@ -1,4 +1,4 @@
-"""Passwords cannot be guessed: wrong ones are limited for each file and client address, and masked names are not found."""
+"""Password guessing: wrong passwords are limited for each file and client address; masked names are not found."""
 
 import time
 
@@ -29,36 +29,36 @@ def from_address(address):
 
 
 @pytest.mark.parametrize("path", ["/repository/file/", "/public/download/"])
-def test_the_eleventh_wrong_password_is_refused_before_it_is_tried(stranger, name, path):
-    statuses = [stranger.get(path + name, {"password": guess}).status_int for guess in guesses(10)]
-    answer = stranger.get(path + name, {"password": RIGHT})
+def test_the_eleventh_wrong_password_is_refused_before_it_is_tried(anonymous, name, path):
+    statuses = [anonymous.get(path + name, {"password": guess}).status_int for guess in guesses(10)]
+    answer = anonymous.get(path + name, {"password": RIGHT})
 
     assert [403] * 10 == statuses
     assert (429, 4290) == (answer.status_int, answer.json["error_code"])
     assert 0 < int(answer.headers["Retry-After"]) <= 600
 
 
-def test_nobody_locks_a_file_for_others(stranger, name):
+def test_wrong_passwords_do_not_lock_the_file_for_other_addresses(anonymous, name):
     for guess in guesses(11):
-        locked = stranger.download(name, {"password": guess}, **from_address("203.0.113.1"))
+        locked = anonymous.download(name, {"password": guess}, **from_address("203.0.113.1"))
 
     assert 429 == locked.status_int
-    assert 200 == stranger.download(name, {"password": RIGHT}, **from_address("203.0.113.2")).status_int
+    assert 200 == anonymous.download(name, {"password": RIGHT}, **from_address("203.0.113.2")).status_int
 
 
-def test_a_client_is_locked_out_of_one_file_only(root, stranger, name):
+def test_a_client_is_locked_out_of_one_file_only(root, anonymous, name):
     other = root.upload(b"other", password=RIGHT).json["filename"]
     for guess in guesses(11):
-        stranger.download(name, {"password": guess})
+        anonymous.download(name, {"password": guess})
 
-    assert 200 == stranger.download(other, {"password": RIGHT}).status_int
+    assert 200 == anonymous.download(other, {"password": RIGHT}).status_int
 
 
 @with_settings(trusted_proxies="10.0.0.0/8")
-def test_addresses_that_a_trusted_proxy_names_count_apart(stranger, name):
+def test_addresses_forwarded_by_a_trusted_proxy_are_counted_separately(anonymous, name):
     def ask(address, password):
         headers = {"X-Forwarded-For": address}
-        return stranger.download(name, {"password": password}, headers=headers, **from_address("10.0.0.1")).status_int
+        return anonymous.download(name, {"password": password}, headers=headers, **from_address("10.0.0.1")).status_int
 
     statuses = [ask("203.0.113.1", guess) for guess in guesses(11)]
 
@@ -66,24 +66,24 @@ def test_addresses_that_a_trusted_proxy_names_count_apart(stranger, name):
     assert 200 == ask("203.0.113.2", RIGHT)
 
 
-def test_addresses_of_one_ipv6_network_count_together(stranger, name):
+def test_addresses_of_one_ipv6_network_are_counted_together(anonymous, name):
     statuses = [
-        stranger.download(name, {"password": guess}, **from_address(f"2001:db8::{number:x}")).status_int
+        anonymous.download(name, {"password": guess}, **from_address(f"2001:db8::{number:x}")).status_int
         for number, guess in enumerate(guesses(11))
     ]
 
     assert 429 == statuses[-1]
-    assert 200 == stranger.download(name, {"password": RIGHT}, **from_address("2001:db8:0:1::")).status_int
+    assert 200 == anonymous.download(name, {"password": RIGHT}, **from_address("2001:db8:0:1::")).status_int
 
 
-def test_one_wrong_password_many_times_is_no_guessing(stranger, name):
+def test_repeating_one_wrong_password_is_not_guessing(anonymous, name):
     for _ in range(20):
-        stranger.download(name, {"password": "wrong-5ecre7"})
+        anonymous.download(name, {"password": "wrong-5ecre7"})
 
-    assert 200 == stranger.download(name, {"password": RIGHT}).status_int
+    assert 200 == anonymous.download(name, {"password": RIGHT}).status_int
 
 
-def test_after_the_window_one_may_try_again():
+def test_passwords_are_accepted_again_after_the_window():
     attempts = PasswordAttempts(limit=2, window=0.2)
     for guess in guesses(2):
         attempts.add_failure("a file", "203.0.113.1", guess)
@@ -94,13 +94,13 @@ def test_after_the_window_one_may_try_again():
 
 
 @with_settings(password__attempts="0")
-def test_the_limit_can_be_switched_off(stranger, name):
-    statuses = {stranger.download(name, {"password": guess}).status_int for guess in guesses(12)}
+def test_the_limit_can_be_switched_off(anonymous, name):
+    statuses = {anonymous.download(name, {"password": guess}).status_int for guess in guesses(12)}
 
     assert {403} == statuses
 
 
-def test_deletions_count_too(holder, name):
+def test_passwords_of_deletions_are_counted(holder, name):
     deleter = holder(Role.UPLOAD_ALL)
     statuses = [
         deleter.delete(f"/repository/file/{name}", {"password": guess}).status_int for guess in [*guesses(10), RIGHT]
@@ -109,14 +109,14 @@ def test_deletions_count_too(holder, name):
     assert [*[403] * 10, 429] == statuses
 
 
-def test_who_may_delete_all_needs_no_password(root, stranger, name):
+def test_a_token_that_may_delete_all_files_needs_no_password(root, anonymous, name):
     for guess in guesses(11):
-        stranger.delete(f"/repository/file/{name}", {"password": guess})
+        anonymous.delete(f"/repository/file/{name}", {"password": guess})
 
     assert 200 == root.delete(f"/repository/file/{name}", {"password": "wrong-5ecre7"}).status_int
 
 
-def test_versions_of_a_collection_count_together(make_collection, root, holder):
+def test_versions_of_a_collection_are_counted_together(make_collection, root, holder):
     collection = make_collection(password=RIGHT)
     reader = holder(Role.LIST_VERSIONS)
     root.post(f"{COLLECTIONS}/{collection}/token", {"token": reader.token})
@@ -132,7 +132,7 @@ def test_versions_of_a_collection_count_together(make_collection, root, holder):
     assert 429 == reader.get(f"{path}/latest", {"password": RIGHT}).status_int
 
 
-def test_guessing_by_uploads_ends_too(root, holder, name):
+def test_guessing_by_uploads_is_limited(root, holder, name):
     uploader = holder(Role.UPLOAD_ALL)
     for guess in guesses(10):
         assert 200 == uploader.upload(password=guess).status_int
@@ -143,7 +143,7 @@ def test_guessing_by_uploads_ends_too(root, holder, name):
 
 @pytest.fixture
 def hashes(monkeypatch):
-    """The passwords that were hashed."""
+    """Return the list of hashed passwords."""
     seen = []
     derive = argon2.low_level.hash_secret_raw
 
@@ -156,7 +156,7 @@ def hashes(monkeypatch):
 
 
 @pytest.mark.parametrize("query", [{}, {"searchQuery": "a.t"}])
-def test_a_listing_costs_one_hash(root, holder, hashes, query):
+def test_a_listing_hashes_the_password_once(root, holder, hashes, query):
     for number in range(20):
         root.upload(b"%d" % number, password=RIGHT, public="true")
     hashes.clear()
@@ -178,7 +178,7 @@ def test_a_password_unmasks_its_files_among_others(root, holder):
     ]
 
 
-def test_guessing_by_listings_ends_too(holder, name):
+def test_guessing_by_listings_is_limited(holder, name):
     lister = holder(Role.VIEW_LISTING)
     statuses = [lister.get("/repository", {"password": guess}).status_int for guess in [*guesses(10), RIGHT]]
 
@@ -193,7 +193,7 @@ def test_equal_passwords_are_stored_differently(root, services):
     assert first != second
 
 
-def test_passwords_of_earlier_versions_still_open(services):
+def test_password_hashes_of_earlier_versions_of_frepo_are_accepted(services):
     hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
     old = hasher.hash(RIGHT)
 
@@ -203,7 +203,7 @@ def test_passwords_of_earlier_versions_still_open(services):
 
 
 @pytest.mark.parametrize("query", [{"searchQuery": "a.t"}, {"searchQuery": "A"}, {"tags": "news"}])
-def test_a_search_does_not_find_what_a_password_masks(root, holder, query):
+def test_a_search_does_not_find_a_name_that_a_password_masks(root, holder, query):
     root.upload(name="a.txt", tags="news", password=RIGHT, public="true")
     lister = holder(Role.VIEW_LISTING, Role.VIEW_ALL_TAGS)
 

@@ -1,6 +1,6 @@
-"""Contract 1.3: every endpoint that is not public, for each role, on and off the collection's list.
+"""HTTP API, 1.3: every endpoint that is not public, for each role, on and off the collection's list.
 
-`EXAMPLES` holds one harmless request for each such endpoint; what has to come of it is read off the table that the
+`EXAMPLES` has one harmless request for each such endpoint; the expected result is taken from the table that the
 security policy itself uses. An endpoint without an example fails the first test.
 """
 
@@ -18,8 +18,8 @@ from support.client import COLLECTIONS, Client
 IN_COLLECTION = COLLECTIONS + "/{collection}"
 SIMULATED = {"simulate": "true"}
 
-# What gets past the policy is refused for its content, finds nothing, or is simulated: no request changes anything.
-# Words that the path leaves open are filled in by name; ID stands for the collection's id in a body.
+# No request changes anything: if the policy allows it, it is invalid, finds nothing, or is simulated.
+# Placeholders of the path are filled in by name; ID is replaced by the collection's id in a body.
 ID = "the collection's id"
 EXAMPLES = {
     ("GET", "/version"): {},
@@ -70,8 +70,8 @@ class World:
         for identity in self.identities.values():
             services.collections.allow_token(self.listed[True], identity.token)
 
-    def lets_in(self, example, client, *, listed):
-        """Send an example; tell whether the policy let it pass."""
+    def allows(self, example, client, *, listed):
+        """Send an example; return whether the policy allowed it."""
         method, path = example
         collection = self.listed[listed]
         request = dict(EXAMPLES[example])
@@ -96,25 +96,25 @@ def test_every_endpoint_that_is_not_public_has_an_example(world):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "not-listed"])
-def test_a_role_is_let_in_where_its_rule_says_so(world, example, listed):
+def test_a_role_is_allowed_exactly_as_in_the_table(world, example, listed):
     rule = RULES[world.endpoints[example].permission]
 
-    let_in = {role: world.lets_in(example, Client(world.app, world.tokens[role]), listed=listed) for role in Role}
+    let_in = {role: world.allows(example, Client(world.app, world.tokens[role]), listed=listed) for role in Role}
 
     assert {role: rule.allows(world.identities[role], listed=listed) for role in Role} == let_in
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "not-listed"])
-def test_an_administrator_is_let_in_everywhere(world, example, listed):
-    let_in = world.lets_in(example, Client(world.app, world.tokens[Role.ADMINISTRATOR]), listed=listed)
+def test_an_administrator_is_allowed_everywhere(world, example, listed):
+    let_in = world.allows(example, Client(world.app, world.tokens[Role.ADMINISTRATOR]), listed=listed)
 
     assert let_in
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
-def test_nobody_is_let_in_without_a_token(world, example):
-    let_in = world.lets_in(example, Client(world.app), listed=True)
+def test_a_request_without_a_token_is_refused_everywhere(world, example):
+    let_in = world.allows(example, Client(world.app), listed=True)
 
     assert not let_in
 

@@ -1,4 +1,4 @@
-"""Contract 1.1: where the token is read from, and what happens without a good one."""
+"""HTTP API, 1.1: where the token is read from, and what happens without a good one."""
 
 import logging
 import time
@@ -24,36 +24,36 @@ def token(make_token: Callable[..., str]) -> str:
 
 
 @pytest.mark.parametrize("spelling", ["X-Auth-Token", "x-auth-token", "token", "Token"])
-def test_a_header_carries_the_token(stranger, token, spelling):
-    answer = stranger.get("/version", headers={spelling: token})
+def test_a_header_carries_the_token(anonymous, token, spelling):
+    answer = anonymous.get("/version", headers={spelling: token})
 
     assert answer.status_int == 200
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_authorization_carries_the_token_as_bearer(stranger, token, scheme):
-    answer = stranger.get("/version", headers={"Authorization": f"{scheme} {token}"})
+def test_authorization_carries_the_token_as_bearer(anonymous, token, scheme):
+    answer = anonymous.get("/version", headers={"Authorization": f"{scheme} {token}"})
 
     assert answer.status_int == 200
 
 
 @pytest.mark.parametrize("credentials", ["{}", "Basic {}", "Token {}", "Bearer"])
-def test_authorization_in_another_scheme_is_no_token(stranger, token, credentials):
-    answer = stranger.get("/version", headers={"Authorization": credentials.format(token)})
+def test_authorization_in_another_scheme_is_ignored(anonymous, token, credentials):
+    answer = anonymous.get("/version", headers={"Authorization": credentials.format(token)})
 
     assert answer.json == NO_TOKEN
 
 
-def test_the_query_carries_the_token(stranger, token):
-    answer = stranger.get("/version", {"_token": token})
+def test_the_query_carries_the_token(anonymous, token):
+    answer = anonymous.get("/version", {"_token": token})
 
     assert answer.status_int == 200
 
 
 @pytest.mark.parametrize("in_query", ["", UNKNOWN])
-def test_the_query_wins_even_when_it_is_empty(stranger, token, in_query):
+def test_the_query_has_priority_even_if_it_is_empty(anonymous, token, in_query):
     headers = {"X-Auth-Token": token, "token": token, "Authorization": f"Bearer {token}"}
-    answer = stranger.get("/version", {"_token": in_query}, headers=headers)
+    answer = anonymous.get("/version", {"_token": in_query}, headers=headers)
 
     assert answer.status_int == 403
 
@@ -66,20 +66,20 @@ def test_the_query_wins_even_when_it_is_empty(stranger, token, in_query):
         {"token": UNKNOWN, "Authorization": "Bearer {}"},
     ],
 )
-def test_of_two_headers_the_first_in_order_wins(stranger, token, headers):
-    answer = stranger.get("/version", headers={name: value.format(token) for name, value in headers.items()})
+def test_the_first_of_two_headers_in_the_documented_order_is_used(anonymous, token, headers):
+    answer = anonymous.get("/version", headers={name: value.format(token) for name, value in headers.items()})
 
     assert answer.status_int == 403
 
 
-def test_the_token_is_not_read_from_a_form(stranger, uploader):
-    answer = stranger.send_form(("_token", uploader.token), ("file", "a.txt", b"hello"))
+def test_the_token_is_not_read_from_a_form(anonymous, uploader):
+    answer = anonymous.send_form(("_token", uploader.token), ("file", "a.txt", b"hello"))
 
     assert answer.status_int == 403
 
 
-def test_a_token_is_compared_without_regard_to_case(stranger, token):
-    answer = stranger.get("/version", headers={"X-Auth-Token": token.upper()})
+def test_a_token_is_compared_without_regard_to_case(anonymous, token):
+    answer = anonymous.get("/version", headers={"X-Auth-Token": token.upper()})
 
     assert answer.status_int == 200
 
@@ -99,19 +99,19 @@ def test_a_token_is_compared_without_regard_to_case(stranger, token):
         "86fd6dd0-e578-11f1-bbaa-02fc00000001",
     ],
 )
-def test_what_is_no_known_token_is_refused_without_a_reason(stranger, bad):
-    answer = stranger.get("/version", {"_token": bad})
+def test_an_unknown_token_is_refused_without_a_reason(anonymous, bad):
+    answer = anonymous.get("/version", {"_token": bad})
 
     assert answer.json == NO_TOKEN
 
 
-def test_a_token_without_its_dashes_is_no_token(stranger, token):
-    answer = stranger.get("/version", {"_token": token.replace("-", "")})
+def test_a_token_without_its_dashes_is_refused(anonymous, token):
+    answer = anonymous.get("/version", {"_token": token.replace("-", "")})
 
     assert answer.json == NO_TOKEN
 
 
-def test_an_expired_token_is_refused_as_an_unknown_one_is(holder):
+def test_an_expired_token_is_refused_like_an_unknown_one(holder):
     answer = holder(Role.ADMINISTRATOR, expires="2001-01-01").get("/version")
 
     assert answer.json == NO_TOKEN
@@ -124,14 +124,14 @@ def test_a_bad_token_is_refused_on_public_endpoints(app, path):
     assert answer.status_int == 403
 
 
-def test_an_empty_token_is_none_on_public_endpoints(stranger):
-    answer = stranger.get("/", {"_token": ""})
+def test_an_empty_token_is_ignored_on_public_endpoints(anonymous):
+    answer = anonymous.get("/", {"_token": ""})
 
     assert answer.status_int == 200
 
 
-def test_a_query_that_is_not_utf8_is_a_broken_request(stranger):
-    answer = stranger.get("/version?_token=%ff")
+def test_a_query_that_is_not_utf8_is_a_bad_request(anonymous):
+    answer = anonymous.get("/version?_token=%ff")
 
     assert answer.json["error_code"] == 400
 
@@ -183,14 +183,14 @@ def test_a_rule_for_user_agents_with_many_stars_is_answered_at_once(holder):
     assert time.monotonic() - started < 2
 
 
-def test_a_user_agent_that_is_too_long_fits_no_rule(holder):
+def test_a_user_agent_that_is_too_long_matches_no_rule(holder):
     caller = holder(user_agents=["a*"])
     statuses = [caller.get("/version", headers={"User-Agent": "a" * size}).status_int for size in (2_000, 2_001)]
 
     assert [200, 403] == statuses
 
 
-def test_forwarded_addresses_of_strangers_are_not_believed(holder):
+def test_forwarded_addresses_of_untrusted_peers_are_ignored(holder):
     headers = {"X-Forwarded-For": "203.0.113.7"}
     answer = holder(ip_addresses=["203.0.113.7"]).get("/version", headers=headers, environ={"REMOTE_ADDR": "10.0.0.1"})
 
@@ -202,7 +202,7 @@ def test_forwarded_addresses_of_strangers_are_not_believed(holder):
     "forwarded",
     ["203.0.113.7", "1.2.3.4, 203.0.113.7", "203.0.113.7, 10.9.9.9", " 203.0.113.7 ,10.2.2.2", "203.0.113.7:4711"],
 )
-def test_a_trusted_proxy_names_the_client_walked_from_the_right(holder, forwarded):
+def test_the_client_is_the_first_untrusted_address_from_the_right(holder, forwarded):
     caller = holder(ip_addresses=["203.0.113.7"])
     answer = caller.get("/version", headers={"X-Forwarded-For": forwarded}, environ={"REMOTE_ADDR": "10.0.0.1"})
 
@@ -213,14 +213,14 @@ def test_a_trusted_proxy_names_the_client_walked_from_the_right(holder, forwarde
 @pytest.mark.parametrize(
     "forwarded", ["203.0.113.7, 1.2.3.4", "203.0.113.7, nonsense", "203.0.113.7, 1.2.3.4, 10.1.1.1"]
 )
-def test_what_a_client_forges_before_a_trusted_proxy_does_not_count(holder, forwarded):
+def test_addresses_that_a_client_forges_are_ignored(holder, forwarded):
     caller = holder(ip_addresses=["203.0.113.7"])
     answer = caller.get("/version", headers={"X-Forwarded-For": forwarded}, environ={"REMOTE_ADDR": "10.0.0.1"})
 
     assert answer.status_int == 403
 
 
-def test_links_do_not_believe_what_strangers_forward(uploader):
+def test_links_ignore_headers_forwarded_by_untrusted_peers(uploader):
     headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example"}
     answer = uploader.upload(headers=headers)
 
@@ -228,7 +228,7 @@ def test_links_do_not_believe_what_strangers_forward(uploader):
 
 
 @with_settings(trusted_proxies="10.0.0.0/8")
-def test_links_honour_what_a_trusted_proxy_forwards(uploader):
+def test_links_use_headers_forwarded_by_a_trusted_proxy(uploader):
     headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "files.example"}
     answer = uploader.call(
         "POST", "/repository/file/a.txt", body=b"x", headers=headers, environ={"REMOTE_ADDR": "10.0.0.1"}
@@ -248,13 +248,13 @@ def test_empty_forwarded_headers_do_not_break_links(uploader):
 
 
 @with_settings(app__domain="files.example:8443")
-def test_links_name_the_domain_that_is_set(uploader):
+def test_links_use_the_configured_domain(uploader):
     answer = uploader.upload()
 
     assert answer.json["url"] == f"http://files.example:8443/repository/file/{answer.json['filename']}"
 
 
-def test_links_name_the_host_that_was_asked(uploader):
+def test_links_use_the_host_of_the_request(uploader):
     answer = uploader.upload(headers={"Host": "nas.local:8080"})
 
     assert answer.json["url"] == f"http://nas.local:8080/repository/file/{answer.json['filename']}"
@@ -268,21 +268,21 @@ def test_hosts_may_be_names_and_addresses(uploader, host):
 @pytest.mark.parametrize(
     "host", ["a/b", "a b", 'a">', "evil.example/?x=", "user@nas", "nas:port", "[::1", "żółw", "a,b"]
 )
-def test_a_host_that_is_none_is_refused_before_anything_is_stored(uploader, tmp_path, host):
+def test_an_invalid_host_is_refused_before_anything_is_stored(uploader, tmp_path, host):
     answer = uploader.upload(headers={"Host": host.encode().decode("latin-1")})
 
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
     assert not any(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
-def test_no_link_carries_the_token_or_the_password(app, stranger, uploader):
-    answer = stranger.upload(_token=uploader.token, password="a secret-5ecre7")
+def test_no_link_carries_the_token_or_the_password(app, anonymous, uploader):
+    answer = anonymous.upload(_token=uploader.token, password="a secret-5ecre7")
 
     assert "?" not in answer.json["url"]
 
 
 @pytest.mark.parametrize("role", sorted(RESTRICTIONS))
-def test_an_administrator_is_not_restricted_by_being_one(root, services, role):
+def test_an_administrator_has_no_implicit_restrictions(root, services, role):
     identity = services.tokens.look_up(root.token)
 
     assert not identity.holds(role)

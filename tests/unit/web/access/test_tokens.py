@@ -1,4 +1,4 @@
-"""Contract 3: generating, looking up, revoking and clearing tokens."""
+"""HTTP API, 3: generating, looking up, revoking and clearing tokens."""
 
 import re
 import uuid
@@ -27,20 +27,20 @@ def lifetime(answer):
     return round((end - datetime.now(UTC)) / timedelta(minutes=1))
 
 
-def test_a_generated_token_is_told_with_its_end(root):
+def test_the_answer_for_a_generated_token_has_its_expiry(root):
     answer = generate(root, expires="2030-01-02")
 
     assert (answer.status_int, set(answer.json)) == (202, {"tokenId", "fingerprint", "expires"})
     assert answer.json["expires"] == "2030-01-02 00:00:00"
 
 
-def test_a_hundred_roles_are_enough(root):
+def test_a_hundred_roles_are_accepted(root):
     answer = generate(root, *["nonsense"] * 101)
 
     assert (answer.status_int, len(answer.json["fields"]["form.roles"]) < 102) == (400, True)
 
 
-def test_too_many_roles_are_told_in_one_message(root):
+def test_too_many_roles_are_reported_in_one_message(root):
     answer = generate(root, *["upload.all"] * 101)
 
     assert (answer.status_int, list(answer.json["fields"])) == (400, ["form.roles"])
@@ -67,7 +67,7 @@ def test_a_generated_token_works(root, app):
 
 
 @pytest.mark.databases
-def test_a_lookup_tells_all_of_a_token(root):
+def test_a_lookup_shows_all_fields_of_a_token(root):
     data = {
         "tags": ["B", "a"],
         "allowedMimeTypes": ["image/png"],
@@ -94,7 +94,7 @@ def test_a_lookup_tells_all_of_a_token(root):
 
 
 @pytest.mark.databases
-def test_a_lookup_tells_expired_tokens_too(root, make_token):
+def test_a_lookup_shows_expired_tokens(root, make_token):
     answer = look_up(root, make_token(expires="2001-01-01"))
 
     assert answer.json["expires"] == "2001-01-01 00:00:00"
@@ -124,7 +124,7 @@ def test_the_default_may_be_never(root):
 @pytest.mark.parametrize(
     ("expires", "minutes"), [("+30 minutes", 30), ("+1 hour", 60), ("+2 days", 2880), ("+1 week", 10080)]
 )
-def test_a_relative_end_counts_from_now(root, expires, minutes):
+def test_a_relative_expiry_counts_from_now(root, expires, minutes):
     answer = generate(root, expires=expires)
 
     assert lifetime(answer) == minutes
@@ -166,7 +166,7 @@ def test_never_is_null(root):
     ]
     + ["2030-01-01T00:00:00", "\N{SNOWMAN}", "+1 day and more"],
 )
-def test_an_odd_end_is_refused(root, expires):
+def test_an_invalid_expiry_is_refused(root, expires):
     answer = generate(root, expires=expires)
 
     assert (answer.status_int, answer.json["fields"]) == (400, ODD_DATE)
@@ -212,7 +212,7 @@ def test_every_role_can_be_granted(root, role):
         ("allowedIpAddresses", [""]),
     ],
 )
-def test_an_odd_restriction_is_refused(root, field, value):
+def test_an_invalid_restriction_is_refused(root, field, value):
     answer = generate(root, data={field: value})
 
     assert (answer.status_int, answer.json["status"]) == (400, "Validation error")
@@ -226,7 +226,7 @@ def test_restrictions_are_an_object(root, data):
     assert set(answer.json["fields"]) == {"form.data"}
 
 
-def test_php_writes_an_empty_object_as_a_list(root):
+def test_an_empty_list_is_accepted_as_the_empty_object_of_php(root):
     assert generate(root, data=[]).json["tokenId"]
 
 
@@ -242,7 +242,7 @@ def test_choosing_an_id_needs_its_role(holder):
     assert (answer.status_int, answer.json["error_code"]) == (403, 403)
 
 
-def test_both_roles_suffice_to_choose(holder):
+def test_both_roles_together_allow_choosing_an_id(holder):
     answer = generate(holder(Role.GENERATE_TOKENS, Role.CHOOSE_TOKEN_IDS), id=CHOSEN_TOKEN)
 
     assert answer.status_int == 202
@@ -291,14 +291,14 @@ def test_an_unknown_token_is_not_found(root, method, token):
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_the_right_is_checked_before_the_token_is_looked_for(holder, method):
+def test_the_permission_is_checked_before_the_token_is_looked_up(holder, method):
     answer = holder(Role.GENERATE_TOKENS).call(method, f"/auth/token/{NOBODY}")
 
     assert answer.status_int == 403
 
 
 @pytest.mark.databases
-def test_revoking_tells_what_is_gone(root, make_token):
+def test_the_answer_of_a_revocation_shows_the_token(root, make_token):
     token = make_token(expires="2030-01-01")
     answer = root.delete(f"/auth/token/{token}")
 
@@ -309,7 +309,7 @@ def test_revoking_tells_what_is_gone(root, make_token):
 
 
 @pytest.mark.databases
-def test_a_revoked_token_opens_nothing(root, uploader):
+def test_a_revoked_token_is_refused(root, uploader):
     root.delete(f"/auth/token/{uploader.token}")
 
     assert uploader.upload().status_int == 403
@@ -322,7 +322,7 @@ def test_a_token_can_revoke_itself(holder):
     assert statuses == [200, 403]
 
 
-def test_an_administrators_token_is_safe_from_others(holder, admin):
+def test_only_an_administrator_can_revoke_an_administrators_token(holder, admin):
     answer = holder(*set(Role) - {Role.ADMINISTRATOR}).delete(f"/auth/token/{admin}")
 
     assert answer.status_int == 403
@@ -369,7 +369,7 @@ def test_clearing_removes_the_expired_ones_only(root, make_token):
 
 
 @pytest.mark.databases
-def test_clearing_tells_fingerprints_and_ends(root, make_token, services):
+def test_clearing_reports_fingerprints_and_expiries(root, make_token, services):
     token = make_token(expires="2001-01-01")
     fingerprint = services.tokens.look_up(token).fingerprint
     answer = root.get("/jobs/token/expired/clear")
@@ -377,7 +377,7 @@ def test_clearing_tells_fingerprints_and_ends(root, make_token, services):
     assert answer.json["log"] == [{"id": fingerprint, "date": "2001-01-01 00:00:00"}]
 
 
-def test_clearing_never_tells_a_token(root, make_token):
+def test_clearing_never_shows_a_token(root, make_token):
     token = make_token(expires="2001-01-01")
     answer = root.get("/jobs/token/expired/clear")
 
@@ -385,14 +385,14 @@ def test_clearing_never_tells_a_token(root, make_token):
 
 
 @pytest.mark.databases
-def test_clearing_nothing_is_fine(root):
+def test_clearing_without_expired_tokens_succeeds(root):
     answer = root.get("/jobs/token/expired/clear")
 
     assert (answer.status_int, set(answer.json), answer.json["log"]) == (200, {"message", "log"}, [])
 
 
 @pytest.mark.databases
-def test_the_end_has_no_fractions(root):
+def test_the_expiry_has_no_fractions_of_seconds(root):
     answer = generate(root, expires="+1 hour")
 
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", answer.json["expires"])

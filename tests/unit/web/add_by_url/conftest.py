@@ -1,4 +1,4 @@
-"""Fixtures for servers on loopback: 127.0.0.2 plays the public ones. No name is ever asked of a real resolver."""
+"""Fixtures for servers on loopback: 127.0.0.2 represents a public address. No test uses a real resolver."""
 
 import socket
 
@@ -16,7 +16,7 @@ from support.servers.remote import Remote
 
 @pytest.fixture
 def seconds():
-    """The time for a fetch; tests whose servers are never done make it short."""
+    """The time limit of a fetch in seconds; tests with endless servers make it short."""
     return 20
 
 
@@ -31,7 +31,7 @@ def ini(ini, seconds):
 
 @pytest.fixture
 def names(monkeypatch):
-    """What names resolve to: lists of addresses, one list for each time that the name is asked for."""
+    """The addresses that names resolve to: one list for each lookup of the name."""
     answers = {"localhost": [["127.0.0.1"]] * 9}
     numeric = socket.getaddrinfo
 
@@ -66,7 +66,7 @@ def token(make_token):
 
 @pytest.fixture
 def add(app, names, token):
-    """Ask for a URL to be added."""
+    """Send an add-by-url request."""
 
     def add(url, status=200, token=token, **more):
         return app.post_json(

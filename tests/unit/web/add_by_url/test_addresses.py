@@ -1,4 +1,4 @@
-"""add-by-url reaches no closed address, however it is written or resolved, and nothing that is not HTTP."""
+"""add-by-url refuses addresses that are not public in any spelling or resolution, and everything except HTTP."""
 
 import socket
 
@@ -48,7 +48,7 @@ from support.servers.remote import ok, redirect
         "127。0。0。1",
     ],
 )
-def test_no_spelling_of_a_closed_address_is_reached(refusal, remote, host):
+def test_a_closed_address_is_refused_in_every_spelling(refusal, remote, host):
     closed = remote(address="127.0.0.1")
 
     number = refusal(f"http://{host}:{closed.port}/x")
@@ -86,12 +86,12 @@ def test_no_spelling_of_a_closed_address_is_reached(refusal, remote, host):
         "http://127.0.0.2\r\nHost: x/x",
     ],
 )
-def test_a_url_that_leads_nowhere_is_refused(refusal, url):
+def test_an_unreachable_url_is_refused(refusal, url):
     assert refusal(url) == REFUSED
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/x", "ftp://127.0.0.2/x", "http://[::1/x", "http://a\u2100b/x"])
-def test_a_refused_url_answers_400_and_keeps_nothing(add, kept, url):
+def test_a_refused_url_answers_400_and_stores_nothing(add, kept, url):
     answer = add(url, status=400)
 
     assert (answer.json["error_code"], answer.json["http_code"], kept()) == (REFUSED, 400, 0)
@@ -104,7 +104,7 @@ def test_a_closed_port_is_refused(add, remote):
     assert add(f"{gone.origin}/x", status=400).json["error_code"] == REFUSED
 
 
-def test_a_name_that_changes_its_address_after_the_check_gains_nothing(app, add, names, remote):
+def test_the_checked_address_is_used_although_the_name_changes_it(app, add, names, remote):
     open_one = remote()
     closed = remote({"/x": ok(b"the operator's own")}, address="127.0.0.1", port=open_one.port)
     names["rebinding.example"] = [["127.0.0.2"], ["127.0.0.1"]]

@@ -1,4 +1,4 @@
-"""add-by-url against servers that refuse, break off or speak no HTTP: told, nothing kept, nothing left running."""
+"""add-by-url with servers that refuse, disconnect or do not speak HTTP: reported, nothing stored or left running."""
 
 import os
 import threading
@@ -12,12 +12,12 @@ from support.servers.remote import CHUNKED, endless, redirect, reply, say_nothin
 
 @pytest.fixture
 def seconds():
-    """Little time: servers that are never done cost all of it."""
+    """A short time limit, because endless servers use all of it."""
     return SECONDS
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized", "404 Not Found", "500 Error", "599 Odd"])
-def test_an_error_of_the_other_server_is_told_but_not_its_body(add, remote, kept, status):
+def test_an_error_of_the_remote_server_is_reported_without_its_body(add, remote, kept, status):
     server = remote({"/x": reply(status, b"the remote's own words")})
 
     answer = add(f"{server.origin}/x", status=400)
@@ -27,7 +27,7 @@ def test_an_error_of_the_other_server_is_told_but_not_its_body(add, remote, kept
 
 
 @pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Unavailable", "413 Too Large"])
-def test_nobody_waits_for_a_server_that_asks_to_come_later(add, remote, status):
+def test_retry_after_of_the_remote_server_is_ignored(add, remote, status):
     server = remote({"/x": reply(status, b"", "Retry-After: 5")})
     begin = time.monotonic()
 
@@ -71,7 +71,7 @@ def _hang_up(connection):
     ],
     ids=range(24),
 )
-def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
+def test_a_broken_answer_is_refused(add, remote, kept, answer):
     server = remote({"/x": answer})
 
     refusal = add(f"{server.origin}/x", status=400)
@@ -91,7 +91,7 @@ def test_an_answer_that_breaks_is_refused(add, remote, kept, answer):
         ["Content-Type: multipart/mixed; boundary=x", "Content-Transfer-Encoding: base64", "Content-Length: 7"],
     ],
 )
-def test_what_is_odd_and_yet_clear_is_taken(app, add, remote, headers):
+def test_an_unusual_but_valid_answer_is_accepted(app, add, remote, headers):
     server = remote({"/x": reply("200 OK", b"content", *headers)})
 
     assert app.get(f"/repository/file/{add(f'{server.origin}/x').json['filename']}").body == b"content"

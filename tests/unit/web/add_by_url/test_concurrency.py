@@ -1,4 +1,4 @@
-"""add-by-url leaves workers to others: each fetch takes one, for as long as the other server likes."""
+"""add-by-url limits its workers: each fetch uses one until the remote server has answered."""
 
 import configparser
 
@@ -14,7 +14,7 @@ BUSY = 60008
 
 
 @with_settings(add_by_url__at_once="2")
-def test_no_more_are_fetched_at_once_than_is_set(add, services, remote, caplog):
+def test_the_number_of_concurrent_fetches_is_limited(add, services, remote, caplog):
     server = remote({"/slow": endless(reply("200 OK"), b"x", pause=0.1)})
     slow = f"{server.origin}/slow"
 
@@ -22,7 +22,7 @@ def test_no_more_are_fetched_at_once_than_is_set(add, services, remote, caplog):
         add(f"{server.origin}/x")
         with services.fetcher.open(slow, by=SOMEBODY):
             refusal = add(f"{server.origin}/y", status=503)
-    add(f"{server.origin}/z", status=202)  # the content of the first
+    add(f"{server.origin}/z", status=202)  # same content as the first
 
     assert (refusal.json["error_code"], refusal.headers["Retry-After"]) == (BUSY, "30")
     assert not [head for head in server.requests if "/y" in head]
@@ -30,7 +30,7 @@ def test_no_more_are_fetched_at_once_than_is_set(add, services, remote, caplog):
 
 
 @with_settings(add_by_url__at_once="1")
-def test_a_fetch_that_failed_is_none_any_more(add, remote):
+def test_a_failed_fetch_is_no_longer_counted(add, remote):
     server = remote({"/missing": reply("404 Not Found")})
     for _ in range(3):
         add(f"{server.origin}/missing", status=400)

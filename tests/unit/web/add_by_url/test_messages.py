@@ -1,4 +1,4 @@
-"""add-by-url says in `message`, and in the log, why a URL could not be fetched."""
+"""add-by-url reports in `message`, and in the log, why a URL could not be fetched."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_a_redirect_is_explained_without_its_target(add, remote):
     assert "hidden" not in answer.text
 
 
-def test_an_error_of_the_other_server_is_explained_by_its_status(add, remote, caplog):
+def test_an_error_of_the_remote_server_is_explained_by_its_status(add, remote, caplog):
     server = remote({"/x": reply("404 Not Found", b"a word-5ecre7")})
 
     answer = add(f"{server.origin}/x", status=400)

@@ -40,7 +40,7 @@ def test_a_redirect_to_another_scheme_is_refused(refusal, remote, target):
     assert refusal(f"{server.origin}/x") == REFUSED
 
 
-def test_a_redirect_in_utf8_leads_where_it_says(add, remote):
+def test_a_redirect_in_utf8_is_followed(add, remote):
     server = remote({"/x": redirect("/größe.txt"), "/gr%C3%B6%C3%9Fe.txt": ok(b"found")})
 
     assert add(f"{server.origin}/x").json["size"] == len(b"found")

@@ -1,4 +1,4 @@
-"""add-by-url holds to what the token may do, and gives the token to nobody."""
+"""add-by-url respects the token's rights, and does not send the token to other servers."""
 
 import time
 
@@ -8,7 +8,7 @@ from frepo_core.domain.roles import Role
 from support.servers.remote import endless, reply
 
 
-def test_the_tokens_size_limit_ends_the_reading(add, make_token, remote, kept, seconds):
+def test_reading_stops_at_the_tokens_size_limit(add, make_token, remote, kept, seconds):
     small = make_token(Role.UPLOAD_ALL, max_file_size=100_000)
     server = remote({"/x": endless(reply("200 OK"))})
     begin = time.monotonic()
@@ -27,7 +27,7 @@ def test_a_type_that_the_token_may_not_upload_is_refused(add, make_token, remote
     assert (answer.json["error_code"], kept()) == (3000, 0)
 
 
-def test_no_token_and_no_user_of_the_url_is_sent_on(add, token, remote):
+def test_neither_the_token_nor_the_user_of_the_url_is_sent_to_the_server(add, token, remote):
     server = remote()
 
     add(server.origin.replace("://", "://user:word@") + "/x")

@@ -1,4 +1,4 @@
-"""Contract 2.2: what is fetched from a URL is stored, under which name, and as it came."""
+"""HTTP API, 2.2: storing the content of a URL: its name and its bytes."""
 
 import gzip
 import hashlib
@@ -15,7 +15,7 @@ def test_a_url_is_stored_under_the_name_in_its_path(app, add, remote):
     assert app.get(f"/repository/file/{answer.json['filename']}").body == b"content"
 
 
-def test_what_is_known_already_answers_202(add, remote):
+def test_known_content_answers_202(add, remote):
     first = add(f"{remote().origin}/a.txt")
 
     second = add(f"{remote().origin}/b.txt", status=202)
@@ -44,19 +44,19 @@ def test_the_name_is_cleaned(add, remote, path, name):
 
 
 @pytest.mark.parametrize("body", [{}, {"fileUrl": ""}, {"fileUrl": None}, {"fileUrl": ["x"]}, {"fileUrl": "x" * 9000}])
-def test_a_missing_or_odd_url_is_a_mistake_in_its_field(app, token, body):
+def test_a_missing_or_invalid_url_is_an_error_of_its_field(app, token, body):
     answer = app.post_json("/repository/file/add-by-url", body, headers={"token": token}, status=400)
 
     assert list(answer.json["fields"]) == ["form.fileUrl"]
 
 
-def test_an_empty_body_is_refused_as_everywhere(add, remote):
+def test_an_empty_content_is_refused(add, remote):
     server = remote({"/x": ok(b"")})
 
     assert add(f"{server.origin}/x", status=400).json["error_code"] == 60003
 
 
-def test_what_a_server_encodes_is_stored_as_it_came(app, add, remote):
+def test_an_encoded_answer_is_stored_without_decoding(app, add, remote):
     packed = gzip.compress(b"content")
     server = remote({"/x.gz": ok(packed, "Content-Encoding: gzip")})
 
@@ -66,14 +66,14 @@ def test_what_a_server_encodes_is_stored_as_it_came(app, add, remote):
     assert "Accept-Encoding: identity" in server.requests[0]
 
 
-def test_a_fault_of_the_service_while_it_stores_is_not_blamed_on_the_other_server(add, remote, tmp_path):
+def test_an_error_of_the_service_is_not_reported_as_one_of_the_remote_server(add, remote, tmp_path):
     server = remote({"/x": ok(b"x" * 1_000_000)})
     (tmp_path / "temporary").rmdir()
 
     assert add(f"{server.origin}/x", status=500).json["error_code"] == 500
 
 
-def test_a_name_of_ones_own_is_taken(add, remote):
+def test_a_given_name_is_used(add, remote):
     answer = add(f"{remote().origin}/download?id=5", fileName="dump.sql")
 
     assert answer.json["requested_filename"] == "dump.sql"
@@ -88,13 +88,13 @@ def test_a_bad_name_is_refused_before_anything_is_fetched(add, remote):
 
 
 @pytest.mark.parametrize("change", [str.lower, str.upper])
-def test_what_has_the_digest_that_was_asked_for_is_stored(add, remote, change):
+def test_content_with_the_expected_digest_is_stored(add, remote, change):
     digest = hashlib.sha256(b"content").hexdigest()
 
     assert add(f"{remote().origin}/x", sha256=change(digest)).json["sha256"] == digest
 
 
-def test_what_has_another_digest_is_not_stored(add, remote, kept):
+def test_content_with_another_digest_is_not_stored(add, remote, kept):
     answer = add(f"{remote().origin}/x", sha256="0" * 64, status=400)
 
     assert (answer.json["error_code"], kept()) == (60007, 0)

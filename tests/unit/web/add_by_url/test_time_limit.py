@@ -1,4 +1,4 @@
-"""add-by-url is given so much time for all that it does: connecting, redirects, headers and bytes."""
+"""add-by-url has one time limit for connecting, redirects, headers and bytes."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ from support.servers.remote import CHUNKED, endless, redirect, reply
 
 @pytest.fixture
 def seconds():
-    """Little time: servers that are never done cost all of it."""
+    """A short time limit, because endless servers use all of it."""
     return SECONDS
 
 
@@ -29,7 +29,7 @@ def seconds():
     ],
     ids=["flood", "drops", "flood of a length", "drops in chunks", "drops in a header", "headers", "continue"],
 )
-def test_the_time_for_all_of_it_is_limited(add, remote, kept, answer):
+def test_the_total_time_is_limited(add, remote, kept, answer):
     server = remote({"/x": answer})
     begin = time.monotonic()
 
@@ -53,7 +53,7 @@ def test_the_time_limit_holds_across_redirects(add, remote):
     assert time.monotonic() - begin < SECONDS + 0.5
 
 
-def test_a_time_that_ran_out_while_connecting_ends_the_fetch(add, monkeypatch, remote):
+def test_a_timeout_while_connecting_ends_the_fetch(add, monkeypatch, remote):
     server = remote({"/x": endless(reply("200 OK"), b"x", pause=0.1)})
     numeric = socket.getaddrinfo
 

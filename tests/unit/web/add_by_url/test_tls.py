@@ -1,4 +1,4 @@
-"""add-by-url over https: certificates are checked, and the time is limited there, too."""
+"""add-by-url over https: certificates are checked, and the time limit applies."""
 
 import socket
 import ssl
@@ -12,7 +12,7 @@ from support.servers.remote import endless, reply, say_nothing
 
 @pytest.fixture
 def seconds():
-    """Little time: a server that never answers costs all of it."""
+    """A short time limit, because a silent server uses all of it."""
     return 2
 
 
@@ -27,7 +27,7 @@ def self_signed(tmp_path):
     return certificate, context
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(add, remote, self_signed):
+def test_an_untrusted_certificate_is_refused(add, remote, self_signed):
     server = remote(context=self_signed[1])
 
     assert add(f"{server.origin}/x", status=400).json["error_code"] == REFUSED
@@ -45,7 +45,7 @@ def test_tls_with_a_good_certificate_works_and_its_time_is_limited(app, add, mon
 
 
 def _break_off(connection):
-    """Send a body whose end is that of the connection, and end that as who cuts it would: TLS says nothing of an end."""
+    """Send a body that ends with the connection, and close it without TLS's close_notify, as an attacker would."""
     connection.sendall(reply("200 OK", b"half of a dump"))
     with socket.socket(fileno=connection.detach()) as plain:
         plain.shutdown(socket.SHUT_RDWR)
@@ -56,7 +56,7 @@ def _end(connection):
     connection.unwrap()
 
 
-def test_a_body_whose_end_tls_does_not_vouch_for_is_refused(app, add, kept, monkeypatch, remote, self_signed):
+def test_a_body_without_close_notify_at_its_end_is_refused(app, add, kept, monkeypatch, remote, self_signed):
     certificate, context = self_signed
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     server = remote({"/cut": _break_off, "/whole": _end}, context=context)
@@ -88,7 +88,7 @@ def _hang_up_in_the_headers(connection):
     ],
     ids=["cut before", "cut in the headers", "silent", "drops"],
 )
-def test_what_breaks_in_tls_is_told_as_without_it(add, monkeypatch, remote, self_signed, answer, says):
+def test_tls_failures_are_reported_like_plain_http_ones(add, monkeypatch, remote, self_signed, answer, says):
     certificate, context = self_signed
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     server = remote({"/x": answer}, context=context)
@@ -99,7 +99,7 @@ def test_what_breaks_in_tls_is_told_as_without_it(add, monkeypatch, remote, self
     assert says in refusal.json["status"]
 
 
-def test_a_server_that_never_shakes_hands_is_left(add, remote):
+def test_a_server_that_never_completes_the_handshake_times_out(add, remote):
     plain = remote({"/x": say_nothing})
 
     assert add(plain.origin.replace("http:", "https:") + "/x", status=400).json["error_code"] in {REFUSED, FAILED}

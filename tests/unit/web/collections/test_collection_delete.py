@@ -1,4 +1,4 @@
-"""Contract 4.1: deleting collections."""
+"""HTTP API, 4.1: deleting collections."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from support.client import COLLECTIONS, refusal
 pytestmark = pytest.mark.databases
 
 
-def test_a_deleted_collection_is_told(root, collection):
+def test_the_answer_of_a_deletion_shows_the_collection(root, collection):
     before = root.get(f"{COLLECTIONS}/{collection}").json["collection"]
     answer = root.delete(f"{COLLECTIONS}/{collection}")
 
@@ -24,7 +24,7 @@ def test_a_deleted_collection_is_told(root, collection):
     }
 
 
-def test_a_deleted_collection_is_gone(root, collection):
+def test_a_deleted_collection_is_not_found(root, collection):
     root.delete(f"{COLLECTIONS}/{collection}")
 
     assert root.get(f"{COLLECTIONS}/{collection}").json["fields"] == GONE

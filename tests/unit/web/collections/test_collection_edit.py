@@ -1,4 +1,4 @@
-"""Contract 4.1: editing collections, their passwords and their lists of tokens."""
+"""HTTP API, 4.1: editing collections, their passwords and their lists of tokens."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def shown(caller, collection):
 
 
 def statuses(caller, collection, password=""):
-    """Return what the collection's two versions answer to the password."""
+    """Return the statuses of the collection's two versions with the password."""
     query = {"password": password, "redirect": "false"}
     return [caller.get(f"{COLLECTIONS}/{collection}/backup/v{number}", query).status_int for number in (1, 2)]
 
@@ -53,20 +53,20 @@ def test_an_edit_changes_one_thing_and_keeps_the_others(root, make_collection, f
     }
 
 
-def test_an_edit_lasts(root, collection):
+def test_an_edit_is_persistent(root, collection):
     answer = edit(root, collection, description="new")
 
     assert shown(root, collection) == answer.json["collection"]
 
 
-def test_the_collection_has_to_be_named(root):
+def test_the_collection_is_required(root):
     answer = root.put(COLLECTIONS, {"description": "x"})
 
     assert answer.json["fields"] == {"form.collection": ["Field required"]}
 
 
 @pytest.mark.parametrize("value", [5, None, [], {}, ["a"]])
-def test_the_collection_is_named_by_a_text(root, value):
+def test_the_collection_id_must_be_a_string(root, value):
     answer = root.put(COLLECTIONS, {"collection": value})
 
     assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.collection"})
@@ -102,14 +102,14 @@ def test_the_fields_are_checked_as_on_creation(root, collection, form, errors):
         ({TOTAL: "1MB"}, 4003, {TOTAL: LOWER}, None),
     ],
 )
-def test_the_rules_are_those_of_creation(root, collection, form, code, errors, context):
+def test_the_rules_of_creation_apply(root, collection, form, code, errors, context):
     answer = edit(root, collection, **form)
 
     assert (answer.status_int, answer.json["error_code"]) == (400, code)
     assert (answer.json["errors"], answer.json["context"]) == (errors, context)
 
 
-def test_the_size_cannot_go_below_what_is_stored(root, collection):
+def test_the_size_cannot_be_set_below_the_stored_size(root, collection):
     root.push(collection, b"x" * 100)
     answer = edit(root, collection, maxOneVersionSize=50, maxCollectionSize=99)
 
@@ -117,7 +117,7 @@ def test_the_size_cannot_go_below_what_is_stored(root, collection):
     assert answer.json["errors"] == {TOTAL: "max_collection_size_is_smaller_than_real_sum_of_data_in_collection"}
 
 
-def test_the_size_can_go_down_to_what_is_stored(root, collection):
+def test_the_size_can_be_set_to_the_stored_size(root, collection):
     root.push(collection, b"x" * 100)
     answer = edit(root, collection, maxOneVersionSize=50, maxCollectionSize=100)
 
@@ -145,7 +145,7 @@ def test_a_refused_edit_changes_nothing(root, collection):
     assert before == shown(root, collection)
 
 
-def test_a_simulated_edit_answers_as_if(root, collection):
+def test_a_simulated_edit_answers_like_a_real_one(root, collection):
     answer = edit(root, collection, {"simulate": "true"}, description="new", maxBackupsCount=3)
 
     assert (answer.status_int, answer.json["collection"]["description"]) == (202, "new")
@@ -172,7 +172,7 @@ def test_a_password_protects_the_versions_uploaded_from_then_on(root, lister, co
     assert statuses(lister, collection) == [200, 403]
 
 
-def test_a_protected_version_opens_with_the_password(root, lister, collection):
+def test_a_protected_version_is_readable_with_the_password(root, lister, collection):
     edit(root, collection, password="p-5ecre7")
     root.push(collection, b"one")
     root.push(collection, b"two")
@@ -180,7 +180,7 @@ def test_a_protected_version_opens_with_the_password(root, lister, collection):
     assert statuses(lister, collection, "p-5ecre7") == [200, 200]
 
 
-def test_a_password_of_the_creation_protects_too(root, make_collection):
+def test_a_password_given_at_creation_protects_the_versions(root, make_collection):
     collection = make_collection(password="p-5ecre7")
     name = root.push(collection).json["version"]["file"]["filename"]
 
@@ -253,21 +253,21 @@ def test_a_removed_token_is_answered_with_its_collection(root, collection, membe
 
 
 @pytest.mark.parametrize(("change", "count"), [(allow, 2), (disallow, 1)])
-def test_twice_is_fine(root, collection, make_token, change, count):
+def test_allowing_or_removing_a_token_twice_succeeds(root, collection, make_token, change, count):
     token = make_token()
     answers = [change(root, collection, token) for _ in range(2)]
 
     assert [(answer.status_int, answer.json["data"]["tokens_count"]) for answer in answers] == [(200, count)] * 2
 
 
-def test_an_allowed_token_gets_in(root, collection, holder):
+def test_an_allowed_token_has_access(root, collection, holder):
     caller = holder(Role.LIST_VERSIONS)
     allow(root, collection, caller.token)
 
     assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200
 
 
-def test_a_removed_token_stays_out(root, collection, member):
+def test_a_removed_token_has_no_access(root, collection, member):
     caller = member(Role.LIST_VERSIONS)
     disallow(root, collection, caller.token)
 
@@ -289,7 +289,7 @@ def test_an_unknown_token_is_refused(root, collection, change, token):
 
 
 @pytest.mark.parametrize("token", [None, 5, [], {}])
-def test_a_token_is_named_by_a_text(root, collection, token):
+def test_the_token_must_be_a_string(root, collection, token):
     answer = allow(root, collection, token)
 
     assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.token"})

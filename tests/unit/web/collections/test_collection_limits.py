@@ -1,4 +1,4 @@
-"""Contract 4.1: the three limits of a collection: how they are written, and who may switch them off."""
+"""HTTP API, 4.1: the three limits of a collection: their syntax, and the roles to switch them off."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from support.answers import COUNT, ONE, TOTAL
 from support.client import refusal, with_settings
 
 
-def test_what_is_omitted_takes_the_settings(root):
+def test_omitted_limits_are_those_of_the_settings(root):
     made = root.create().json["collection"]
 
     assert (made["max_backups_count"], made["max_one_backup_version_size"], made["max_collection_size"]) == (
@@ -18,7 +18,7 @@ def test_what_is_omitted_takes_the_settings(root):
 
 
 @with_settings(backup__max_versions="7", backup__one_version_max_size="1MB", backup__collection_max_size="7MB")
-def test_what_is_omitted_takes_other_settings(root):
+def test_omitted_limits_are_those_of_changed_settings(root):
     made = root.create().json["collection"]
 
     assert (made["max_backups_count"], made["max_one_backup_version_size"], made["max_collection_size"]) == (
@@ -43,7 +43,7 @@ def test_switching_a_limit_off_needs_its_role(holder, field, zero):
 
 
 @pytest.mark.parametrize("zero", ["0B", "0 GB", "0.0", 0])
-def test_zero_bytes_are_zero_however_they_are_written(holder, zero):
+def test_zero_bytes_switch_a_limit_off_in_every_spelling(holder, zero):
     answer = holder(Role.CREATE_COLLECTIONS).create(maxCollectionSize=zero)
 
     assert answer.status_int == 403
@@ -57,7 +57,7 @@ def test_the_role_switches_a_limit_off(holder, field):
 
 
 @with_settings(backup__max_versions="7")
-def test_a_limit_that_is_off_is_above_no_ceiling(root):
+def test_a_disabled_limit_passes_every_ceiling(root):
     answer = root.create(maxBackupsCount=0, maxOneVersionSize=0, maxCollectionSize=0)
 
     assert answer.status_int == 202
@@ -85,7 +85,7 @@ def test_a_limit_that_is_off_is_above_no_ceiling(root):
         ("1.0000001kB", 1000),
     ],
 )
-def test_sizes_are_read(root, size, bytes_):
+def test_sizes_are_parsed(root, size, bytes_):
     answer = root.create(maxOneVersionSize=size)
 
     assert answer.json["collection"]["max_one_backup_version_size"] == bytes_
@@ -93,7 +93,7 @@ def test_sizes_are_read(root, size, bytes_):
 
 @with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")
 @pytest.mark.parametrize("size", [2**63 - 1, str(2**63 - 1), "9223372036854775807B"])
-def test_a_size_goes_up_to_63_bits(root, size):
+def test_a_size_has_at_most_63_bits(root, size):
     answer = root.create(maxOneVersionSize=size)
 
     assert answer.json["collection"]["max_one_backup_version_size"] == 2**63 - 1

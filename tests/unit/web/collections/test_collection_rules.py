@@ -1,4 +1,4 @@
-"""Contract 4.1: the table of the rules that a collection keeps, and the fields that ask for one."""
+"""HTTP API, 4.1: the table of a collection's rules, and the fields of a request."""
 
 import uuid
 
@@ -39,7 +39,7 @@ def test_every_wrong_field_is_named_at_once(root, collection, call):
 
 
 @pytest.mark.parametrize("strategy", ["delete_oldest_when_adding_new", "alert_when_backup_limit_reached"])
-def test_both_strategies_can_be_had(root, strategy):
+def test_both_strategies_are_accepted(root, strategy):
     answer = root.create(strategy=strategy)
 
     assert answer.json["collection"]["strategy"] == strategy
@@ -127,7 +127,7 @@ def test_a_broken_rule_has_its_code_text_and_context(root, form, code, field, te
 @pytest.mark.parametrize(
     "form", [{COUNT: 5}, {ONE: "4GB"}, {TOTAL: "15GB"}, SMALL, {COUNT: 5, TOTAL: "4GB"}, {ONE: 10, TOTAL: 10}]
 )
-def test_up_to_the_ceilings_all_is_fine(root, form):
+def test_limits_up_to_the_ceilings_are_accepted(root, form):
     answer = root.create(**form)
 
     assert answer.status_int == 202

@@ -1,4 +1,4 @@
-"""Contract 4.1: creating and showing collections."""
+"""HTTP API, 4.1: creating and showing collections."""
 
 import re
 import uuid
@@ -88,7 +88,7 @@ def test_simulated_creation_answers_the_same(root):
     assert bodies[0] == bodies[1]
 
 
-def test_simulated_creation_makes_nothing(root):
+def test_simulated_creation_creates_nothing(root):
     root.create({"simulate": "true"}, id=CHOSEN)
 
     assert root.get(f"{COLLECTIONS}/{CHOSEN}").json["fields"] == GONE
@@ -124,7 +124,7 @@ def test_a_fetched_collection_is_what_was_created(root):
     }
 
 
-def test_a_collection_tells_neither_password_nor_tokens(root):
+def test_the_answer_shows_neither_password_nor_tokens(root):
     made = root.create(password="hidden-5ecre7").json["collection"]
     answer = root.get(f"{COLLECTIONS}/{made['id']}")
 
@@ -132,7 +132,7 @@ def test_a_collection_tells_neither_password_nor_tokens(root):
     assert not any(secret in answer.text for secret in ("5ecre7", "argon2", root.token))
 
 
-def test_a_stranger_may_not_fetch(holder, collection):
+def test_a_token_that_is_not_listed_may_not_fetch(holder, collection):
     answer = holder(Role.CREATE_COLLECTIONS).get(f"{COLLECTIONS}/{collection}")
 
     assert (answer.status_int, answer.json["collection"], answer.json["errors"]) == (403, None, {})

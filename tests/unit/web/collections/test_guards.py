@@ -1,4 +1,4 @@
-"""Guards of a collection: minimal retention, the empty dump, uploads bound to the version before."""
+"""Guards of a collection: minimal retention, suspicious dumps, uploads with If-Match."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ def numbers(app, admin):
 
 
 def age(services, days):
-    """Let all versions be so old."""
+    """Give all versions this age."""
     services.database.write(
         lambda session: session.execute(update(Version).values(created_at=utc_now() - timedelta(days=days)))
     )
@@ -81,7 +81,7 @@ def test_the_retention_is_shown_as_it_was_written(app, admin, make_collection):
     assert "2d" == shown["min_retention"]
 
 
-def test_a_retention_that_is_no_length_of_time_is_a_field_error(app, admin):
+def test_an_invalid_retention_is_a_field_error(app, admin):
     body = {"filename": "db.sql", "minRetention": "5 parsecs"}
 
     refused = app.post_json(f"/repository/collection?_token={admin}", body, status=400).json
@@ -109,7 +109,7 @@ def test_a_version_that_shrank_too_much_is_refused_and_removes_nothing(make_coll
     assert [1] == numbers(target)
 
 
-def test_a_version_that_shrank_as_much_as_allowed_comes_in(make_collection, push, numbers):
+def test_a_version_that_shrank_as_much_as_allowed_is_accepted(make_collection, push, numbers):
     target = make_collection(maxShrinkPercent=50)
     push(target, b"x" * 100)
 
@@ -118,7 +118,7 @@ def test_a_version_that_shrank_as_much_as_allowed_comes_in(make_collection, push
     assert [1, 2] == numbers(target)
 
 
-def test_a_suspicious_version_is_kept_without_rotating_where_that_is_asked_for(make_collection, push, numbers):
+def test_a_suspicious_version_is_kept_without_rotation_if_configured(make_collection, push, numbers):
     target = make_collection(minVersionSize=10, onSuspicious="keep")
     push(target, b"a whole dump")
 
@@ -129,8 +129,8 @@ def test_a_suspicious_version_is_kept_without_rotating_where_that_is_asked_for(m
     assert [1, 2] == numbers(target)
 
 
-def test_broken_dumps_night_after_night_remove_no_good_one(make_collection, push, numbers):
-    """None of them is what the next one is compared with."""
+def test_repeated_broken_dumps_remove_no_good_one(make_collection, push, numbers):
+    """A broken dump is never the one that the next dump is compared with."""
     target = make_collection(maxBackupsCount=4, maxShrinkPercent=50, onSuspicious="keep")
     push(target, b"x" * 100)
     push(target, b"y" * 100)
@@ -142,7 +142,7 @@ def test_broken_dumps_night_after_night_remove_no_good_one(make_collection, push
     assert [1, 2, 3, 4] == numbers(target)
 
 
-def test_a_good_dump_after_broken_ones_comes_in(make_collection, push, numbers):
+def test_a_good_dump_after_broken_ones_is_accepted(make_collection, push, numbers):
     target = make_collection(maxShrinkPercent=50, onSuspicious="keep")
     push(target, b"x" * 100)
     push(target, b"bad")
@@ -151,9 +151,7 @@ def test_a_good_dump_after_broken_ones_comes_in(make_collection, push, numbers):
     assert [2, 3] == numbers(target)
 
 
-def test_a_dump_that_is_smaller_for_good_is_what_later_ones_are_compared_with(
-    app, admin, make_collection, push, numbers
-):
+def test_later_dumps_are_compared_with_a_permanently_smaller_one(app, admin, make_collection, push, numbers):
     target = make_collection(maxBackupsCount=3, maxShrinkPercent=50)
     push(target, b"x" * 100)
     for percent, content in ((0, b"y" * 10), (50, b"z" * 9)):
@@ -172,7 +170,7 @@ def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, make_collection):
     assert ("1w", 20) == (shown["min_retention"], shown["max_shrink_percent"])
 
 
-def test_an_upload_bound_to_the_last_version_comes_in(make_collection, push, numbers):
+def test_an_upload_that_matches_the_last_version_is_accepted(make_collection, push, numbers):
     target = make_collection()
     push(target, b"1", If_Match="v0")
 
@@ -181,7 +179,7 @@ def test_an_upload_bound_to_the_last_version_comes_in(make_collection, push, num
     assert [1, 2] == numbers(target)
 
 
-def test_an_upload_that_was_overtaken_is_refused_with_412(make_collection, push, numbers):
+def test_an_upload_that_does_not_match_the_last_version_is_refused_with_412(make_collection, push, numbers):
     target = make_collection()
     push(target, b"1")
 
@@ -191,14 +189,14 @@ def test_an_upload_that_was_overtaken_is_refused_with_412(make_collection, push,
     assert [1] == numbers(target)
 
 
-def test_an_if_match_that_names_no_version_is_a_field_error(make_collection, push):
+def test_an_invalid_if_match_is_a_field_error(make_collection, push):
     refused = push(make_collection(), b"1", status=400, If_Match="latest").json
 
     assert ["If-Match"] == list(refused["fields"])
 
 
-def test_a_stolen_token_removes_no_young_version_in_any_way(app, root, holder, make_collection, push, numbers):
-    """Not even one that may upload and delete: it can fill the collection, and no more."""
+def test_a_stolen_token_cannot_remove_a_young_version(app, root, holder, make_collection, push, numbers):
+    """This holds even for a token that may upload and delete: it can only fill the collection."""
     target = make_collection(minRetention="7d")
     names = [push(target, content).json["version"]["file"]["filename"] for content in (b"1", b"2")]
     thief = holder(Role.UPLOAD_VERSIONS, Role.UPLOAD_BACKUP, Role.DELETE_VERSIONS, Role.DELETE_ALL_FILES)

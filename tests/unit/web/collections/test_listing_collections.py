@@ -19,7 +19,7 @@ def lister(make_token):
 
 @pytest.fixture
 def create(app, admin):
-    """Create a collection, let tokens into it; return its id."""
+    """Create a collection and allow tokens; return its id."""
 
     def create(filename="a.sql", tokens=(), by=admin, **more):
         form = {"filename": filename, **more}
@@ -71,13 +71,13 @@ def test_only_collections_that_list_the_token_are_shown(create, names, lister):
 
 
 @pytest.mark.parametrize("role", [Role.VIEW_ALL_COLLECTIONS, Role.MODIFY_ANY_COLLECTION, Role.ADMINISTRATOR])
-def test_who_may_fetch_every_collection_sees_every_one_listed(create, names, make_token, role):
+def test_a_token_that_may_fetch_every_collection_sees_all(create, names, make_token, role):
     create("a")
 
     assert names(token=make_token(Role.LIST_COLLECTIONS, role)) == ["a"]
 
 
-def test_the_creator_sees_its_own(create, names, make_token):
+def test_the_creator_sees_its_own_collection(create, names, make_token):
     creator = make_token(Role.LIST_COLLECTIONS, Role.CREATE_COLLECTIONS)
     create("mine", by=creator)
     create("other")
@@ -85,7 +85,7 @@ def test_the_creator_sees_its_own(create, names, make_token):
     assert names(token=creator) == ["mine"]
 
 
-def test_the_listing_has_a_role_of_its_own(app, make_token):
+def test_the_listing_has_a_separate_role(app, make_token):
     app.get("/repository/collection", status=403)
     app.get("/repository/collection", headers={"token": make_token(Role.VIEW_ALL_COLLECTIONS)}, status=403)
 
@@ -107,7 +107,7 @@ def test_the_listing_has_a_role_of_its_own(app, make_token):
         ("ja%C5%B9%C5%84", ["x.sql"]),
     ],
 )
-def test_a_search_takes_every_character_for_itself_but_stars_at_the_ends(create, names, search, found):
+def test_a_search_is_literal_except_for_stars_at_the_ends(create, names, search, found):
     create("x.sql", description="Żółw i jaŹń")
     create("Kb_1.sql")
 
@@ -160,7 +160,7 @@ def test_days_are_inclusive(three_days, names, days, found):
 @pytest.mark.parametrize(
     "query", ["createdFrom=0001-01-01", "createdTo=9999-12-31", "createdFrom=&createdTo=", "createdFrom=1970-01-01"]
 )
-def test_days_at_the_ends_of_time_and_empty_ones_are_fine(create, names, query):
+def test_the_first_and_last_possible_days_and_empty_ones_are_accepted(create, names, query):
     create("a")
 
     assert names(query) == ["a"]
@@ -170,13 +170,13 @@ def test_days_at_the_ends_of_time_and_empty_ones_are_fine(create, names, query):
     "value", ["20260101", "1700000000", "01.02.2026", "2026-02-30", "2026-01-01T10:00:00", "0", "today", "10000-01-01"]
 )
 @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
-def test_what_is_no_day_is_a_mistake_in_its_field(app, admin, name, value):
+def test_an_invalid_day_is_an_error_of_its_field(app, admin, name, value):
     answer = app.get(f"/repository/collection?{name}={value}", headers={"token": admin}, status=400)
 
     assert list(answer.json["fields"]) == [f"form.{name}"]
 
 
-def test_collections_can_be_asked_for_by_the_tokens_on_their_lists(create, names, make_token):
+def test_collections_can_be_filtered_by_the_tokens_on_their_lists(create, names, make_token):
     one, other, nobody = make_token(), make_token(), make_token()
     create("a", tokens=[one])
     create("b", tokens=[other])
@@ -188,7 +188,7 @@ def test_collections_can_be_asked_for_by_the_tokens_on_their_lists(create, names
     assert names("allowedTokens[]=no-token") == []
 
 
-def test_a_token_in_the_search_shows_nothing_that_the_caller_may_not_see(create, names, lister, make_token):
+def test_a_filter_by_token_shows_only_collections_that_the_caller_may_see(create, names, lister, make_token):
     other = make_token()
     create("a", tokens=[other])
 
@@ -203,7 +203,7 @@ def test_a_token_in_the_search_shows_nothing_that_the_caller_may_not_see(create,
         ("limit=2&page=3", [], {"current": 3, "max": 2, "perPage": 2}),
     ],
 )
-def test_pages_are_cut_and_count_what_the_token_may_see(app, create, lister, query, found, pagination):
+def test_pages_contain_and_count_only_what_the_token_may_see(app, create, lister, query, found, pagination):
     for name in "abc":
         create(name, tokens=[lister])
     create("other")
@@ -215,5 +215,5 @@ def test_pages_are_cut_and_count_what_the_token_may_see(app, create, lister, que
 
 
 @pytest.mark.parametrize("query", ["page=0", "limit=0", "limit=1001", "page=x"])
-def test_what_cannot_be_a_page_is_refused(app, admin, query):
+def test_an_invalid_page_is_refused(app, admin, query):
     app.get(f"/repository/collection?{query}", headers={"token": admin}, status=400)

@@ -27,13 +27,13 @@ def test_an_alias_is_another_name_for_downloads(app, file, mapping, prefix):
     assert (got.body, head.headers["ETag"]) == (b"content", got.headers["ETag"])
 
 
-def test_the_stored_name_goes_on_working(app, file, mapping):
+def test_the_stored_name_still_works(app, file, mapping):
     mapping.write_text(f"nice.txt: {file}\n")
 
     assert app.get(f"/repository/file/{file}").body == b"content"
 
 
-def test_an_alias_of_a_protected_file_wants_its_password(app, admin, mapping):
+def test_an_alias_of_a_protected_file_requires_its_password(app, admin, mapping):
     name = app.post(f"/repository/file/upload?fileName=b&password=word-5ecre7&_token={admin}", b"x").json["filename"]
     mapping.write_text(f"nice: {name}\n")
 
@@ -41,7 +41,7 @@ def test_an_alias_of_a_protected_file_wants_its_password(app, admin, mapping):
     assert app.get("/repository/file/nice?password=word-5ecre7").body == b"x"
 
 
-def test_an_alias_of_a_version_stays_closed(app, admin, mapping):
+def test_an_alias_of_a_version_gives_no_access(app, admin, mapping):
     form = {"filename": "db.sql"}
     collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]
     added = app.post(f"/repository/collection/{collection}/backup?_token={admin}", b"SELECT 1;")
@@ -50,7 +50,7 @@ def test_an_alias_of_a_version_stays_closed(app, admin, mapping):
     app.get("/repository/file/nice", status=403)
 
 
-def test_an_alias_deletes_nothing(app, admin, file, mapping):
+def test_an_alias_cannot_be_deleted(app, admin, file, mapping):
     mapping.write_text(f"nice: {file}\n")
 
     app.delete(f"/repository/file/nice?_token={admin}", status=404)
@@ -64,31 +64,31 @@ def test_an_alias_of_any_script_is_found_in_either_form(app, file, mapping, writ
     assert app.get(f"/repository/file/{asked}").body == b"content"
 
 
-def test_an_alias_of_nothing_is_not_found(app, mapping):
+def test_an_alias_of_an_unknown_file_is_not_found(app, mapping):
     mapping.write_text("nice: nothing\n")
 
     app.get("/repository/file/nice", status=404)
 
 
-def test_a_missing_file_is_no_alias(mapping):
+def test_a_missing_file_defines_no_alias(mapping):
     assert Aliases(mapping).resolve("nice") == "nice"
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
-def test_an_empty_file_is_no_alias(mapping, text):
+def test_an_empty_file_defines_no_alias(mapping, text):
     mapping.write_text(text)
 
     assert Aliases(mapping).resolve("nice") == "nice"
 
 
-def test_numbers_are_names_like_others(mapping):
+def test_numbers_are_valid_aliases(mapping):
     mapping.write_text("007: 1e3\ntrue: 0x10\n")
     aliases = Aliases(mapping)
 
     assert [aliases.resolve(name) for name in ("007", "7", "true")] == ["1e3", "7", "0x10"]
 
 
-def test_the_file_is_not_looked_at_for_each_download(mapping):
+def test_the_file_is_not_checked_for_each_download(mapping):
     aliases = Aliases(mapping, check_seconds=3600)
     aliases.resolve("nice")
 
@@ -117,7 +117,7 @@ def test_a_changed_file_is_read_again(mapping):
     assert aliases.resolve("nice") == "other"
 
 
-def test_a_file_that_comes_and_goes_is_noticed(mapping):
+def test_a_created_or_deleted_file_is_noticed(mapping):
     aliases = Aliases(mapping, check_seconds=0)
 
     mapping.write_text("nice: one\n")
@@ -127,7 +127,7 @@ def test_a_file_that_comes_and_goes_is_noticed(mapping):
     assert (came, aliases.resolve("nice")) == ("one", "nice")
 
 
-def test_a_file_that_was_replaced_is_noticed_whatever_its_times(mapping, tmp_path):
+def test_a_replaced_file_is_noticed_despite_equal_times(mapping, tmp_path):
     mapping.write_text("nice: one\n")
     aliases, times = Aliases(mapping, check_seconds=0), mapping.stat()
     other = tmp_path / "other"
@@ -158,7 +158,7 @@ def write(mapping, text):
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_file_keeps_the_service_from_starting_and_its_line_is_named(mapping, case):
+def test_a_broken_file_stops_the_start_and_its_line_is_named(mapping, case):
     _, text, line = BROKEN[case]
     write(mapping, text)
 
@@ -167,7 +167,7 @@ def test_a_broken_file_keeps_the_service_from_starting_and_its_line_is_named(map
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_file_that_breaks_later_keeps_the_old_map_and_its_line_is_logged_once(mapping, caplog, case):
+def test_a_file_broken_later_keeps_the_old_aliases_and_is_logged_once(mapping, caplog, case):
     good, text, line = BROKEN[case]
     write(mapping, good)
     aliases = Aliases(mapping, check_seconds=0)
@@ -180,7 +180,7 @@ def test_a_file_that_breaks_later_keeps_the_old_map_and_its_line_is_logged_once(
     assert [f"line {line}:" in record.message for record in caplog.records] == [True]
 
 
-def test_a_file_that_was_mended_is_read(mapping):
+def test_a_repaired_file_is_read(mapping):
     write(mapping, "a: b\n")
     aliases = Aliases(mapping, check_seconds=0)
     write(mapping, "a: [\n")
@@ -191,7 +191,7 @@ def test_a_file_that_was_mended_is_read(mapping):
     assert aliases.resolve("a") == "mended"
 
 
-def test_a_folder_in_the_files_place_is_refused(mapping):
+def test_a_folder_instead_of_the_file_is_refused(mapping):
     mapping.mkdir()
 
     with pytest.raises(ConfigurationError, match="IDS_MAPPING_FILE"):

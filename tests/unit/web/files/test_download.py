@@ -1,4 +1,4 @@
-"""Contract 2.4: downloading files, their headers, and who may."""
+"""HTTP API, 2.4: downloading files: headers and permissions."""
 
 import email.utils
 import hashlib
@@ -26,8 +26,8 @@ def secret(uploader):
 
 @pytest.mark.parametrize("prefix", ["/repository/file/", "/public/download/"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_headers_of_a_download(stranger, name, prefix, method):
-    answer = stranger.call(method, prefix + name)
+def test_the_headers_of_a_download(anonymous, name, prefix, method):
+    answer = anonymous.call(method, prefix + name)
 
     assert answer.status_int == 200
     assert {
@@ -42,20 +42,20 @@ def test_the_headers_of_a_download(stranger, name, prefix, method):
     }.items() <= dict(answer.headers).items()
 
 
-def test_a_download_carries_the_content(stranger, name):
-    answer = stranger.download(name)
+def test_a_download_carries_the_content(anonymous, name):
+    answer = anonymous.download(name)
 
     assert answer.body == CONTENT
 
 
-def test_head_carries_no_content(stranger, name):
-    answer = stranger.head(f"/repository/file/{name}")
+def test_head_carries_no_content(anonymous, name):
+    answer = anonymous.head(f"/repository/file/{name}")
 
     assert answer.body == b""
 
 
-def test_a_download_tells_when_it_was_stored(stranger, name, services):
-    answer = stranger.download(name)
+def test_last_modified_is_the_upload_time(anonymous, name, services):
+    answer = anonymous.download(name)
 
     stored = services.files.find(name).created_at.replace(microsecond=0)
     assert stored == email.utils.parsedate_to_datetime(answer.headers["Last-Modified"])
@@ -64,9 +64,9 @@ def test_a_download_tells_when_it_was_stored(stranger, name, services):
 @pytest.mark.parametrize(
     ("content", "mime"), [(PNG, "image/png"), (PDF, "application/pdf"), (b'{"a": 1}', "application/json")]
 )
-def test_the_content_type_is_the_sniffed_one(uploader, stranger, content, mime):
+def test_the_content_type_is_the_detected_one(uploader, anonymous, content, mime):
     name = uploader.upload(content, "a.html").json["filename"]
-    answer = stranger.download(name)
+    answer = anonymous.download(name)
 
     assert answer.headers["Content-Type"] == mime
 
@@ -79,9 +79,9 @@ ATTACHED = [SVG, HTML, DOCUMENTS["application/json"], DOCUMENTS["text/csv"], b"<
     ("content", "disposition"),
     [(content, "inline") for content in INLINE] + [(content, "attachment") for content in ATTACHED],
 )
-def test_only_what_cannot_run_is_shown_in_place(uploader, stranger, content, disposition):
+def test_only_types_that_cannot_run_scripts_are_shown_inline(uploader, anonymous, content, disposition):
     name = uploader.upload(content, "a.png").json["filename"]
-    answer = stranger.download(name)
+    answer = anonymous.download(name)
 
     assert answer.headers["Content-Disposition"] == f'{disposition}; filename="a.png"'
 
@@ -97,35 +97,35 @@ def test_only_what_cannot_run_is_shown_in_place(uploader, stranger, content, dis
         ("bytes=9-9", b"9", "bytes 9-9/10"),
     ],
 )
-def test_a_range_is_sent(stranger, name, wanted, body, content_range):
-    answer = stranger.download(name, headers={"Range": wanted})
+def test_a_range_is_sent(anonymous, name, wanted, body, content_range):
+    answer = anonymous.download(name, headers={"Range": wanted})
 
     assert (answer.status_int, answer.body) == (206, body)
     assert (answer.headers["Content-Range"], answer.headers["Content-Length"]) == (content_range, str(len(body)))
 
 
 @pytest.mark.parametrize("wanted", ["bytes=10-", "bytes=99-100", "bytes=-0"])
-def test_a_range_beyond_the_end_is_416(stranger, name, wanted):
-    answer = stranger.download(name, headers={"Range": wanted})
+def test_a_range_beyond_the_end_is_416(anonymous, name, wanted):
+    answer = anonymous.download(name, headers={"Range": wanted})
 
     assert (answer.status_int, answer.headers["Content-Range"]) == (416, "bytes */10")
 
 
 @pytest.mark.parametrize("wanted", ["lines=0-3", "bytes=3-0", "bytes", "bytes=a-b", "bytes=", "bytes=-", "0-3"])
-def test_a_range_that_cannot_be_read_is_ignored(stranger, name, wanted):
-    answer = stranger.download(name, headers={"Range": wanted})
+def test_a_range_that_cannot_be_read_is_ignored(anonymous, name, wanted):
+    answer = anonymous.download(name, headers={"Range": wanted})
 
     assert (answer.status_int, answer.body) == (200, CONTENT)
 
 
-def test_for_several_ranges_the_whole_is_sent(stranger, name):
-    answer = stranger.download(name, headers={"Range": "bytes=0-1,5-6"})
+def test_several_ranges_are_answered_with_the_whole_content(anonymous, name):
+    answer = anonymous.download(name, headers={"Range": "bytes=0-1,5-6"})
 
     assert (answer.status_int, answer.body) == (200, CONTENT)
 
 
-def test_the_head_of_a_range_is_the_whole_ones(stranger, name):
-    answer = stranger.head(f"/repository/file/{name}", headers={"Range": "bytes=0-3"})
+def test_head_ignores_the_range(anonymous, name):
+    answer = anonymous.head(f"/repository/file/{name}", headers={"Range": "bytes=0-3"})
 
     assert (answer.status_int, answer.headers["Content-Length"]) == (200, "10")
 
@@ -147,20 +147,20 @@ def test_the_head_of_a_range_is_the_whole_ones(stranger, name):
         ("If-Unmodified-Since", ANCIENT, 412),
     ],
 )
-def test_conditions_hold(stranger, name, header, value, status):
-    answer = stranger.download(name, headers={header: value})
+def test_conditional_requests_are_evaluated(anonymous, name, header, value, status):
+    answer = anonymous.download(name, headers={header: value})
 
     assert answer.status_int == status
 
 
-def test_a_304_has_no_body_and_keeps_its_validators(stranger, name):
-    answer = stranger.download(name, headers={"If-None-Match": ETAG})
+def test_a_304_has_no_body_and_keeps_its_validators(anonymous, name):
+    answer = anonymous.download(name, headers={"If-None-Match": ETAG})
 
     assert (answer.body, answer.headers["ETag"], "Content-Length" in answer.headers) == (b"", ETAG, False)
 
 
-def test_if_none_match_wins_over_the_date(stranger, name):
-    answer = stranger.download(name, headers={"If-None-Match": '"other"', "If-Modified-Since": FUTURE})
+def test_if_none_match_has_priority_over_the_date(anonymous, name):
+    answer = anonymous.download(name, headers={"If-None-Match": '"other"', "If-Modified-Since": FUTURE})
 
     assert answer.status_int == 200
 
@@ -168,21 +168,21 @@ def test_if_none_match_wins_over_the_date(stranger, name):
 @pytest.mark.parametrize(
     ("value", "status"), [(ETAG, 206), ('"other"', 200), (f"W/{ETAG}", 200), (ANCIENT, 200), ("nonsense", 200)]
 )
-def test_if_range_guards_the_range(stranger, name, value, status):
-    answer = stranger.download(name, headers={"Range": "bytes=0-3", "If-Range": value})
+def test_if_range_guards_the_range(anonymous, name, value, status):
+    answer = anonymous.download(name, headers={"Range": "bytes=0-3", "If-Range": value})
 
     assert answer.status_int == status
 
 
-def test_if_range_takes_the_date_of_the_file(stranger, name):
-    date = stranger.download(name).headers["Last-Modified"]
-    answer = stranger.download(name, headers={"Range": "bytes=0-3", "If-Range": date})
+def test_if_range_accepts_the_date_of_the_file(anonymous, name):
+    date = anonymous.download(name).headers["Last-Modified"]
+    answer = anonymous.download(name, headers={"Range": "bytes=0-3", "If-Range": date})
 
     assert answer.status_int == 206
 
 
-def test_an_unknown_file_is_not_found(stranger):
-    answer = stranger.download("none.txt")
+def test_an_unknown_file_is_not_found(anonymous):
+    answer = anonymous.download("none.txt")
 
     assert answer.json == {
         "status": "File not found in the storage",
@@ -192,8 +192,8 @@ def test_an_unknown_file_is_not_found(stranger):
     }
 
 
-def test_a_file_that_is_not_public_is_open_to_those_who_know_its_name(stranger, name):
-    answer = stranger.download(name)
+def test_a_file_that_is_not_public_can_be_downloaded_by_its_name(anonymous, name):
+    answer = anonymous.download(name)
 
     assert answer.status_int == 200
 
@@ -201,28 +201,28 @@ def test_a_file_that_is_not_public_is_open_to_those_who_know_its_name(stranger, 
 @pytest.mark.parametrize(
     "query", [{}, {"password": ""}, {"password": "wrong-5ecre7"}, {"password": "PASS WORD \xfc-5ecre7"}]
 )
-def test_a_protected_file_is_closed_without_its_password(stranger, secret, query):
-    answer = stranger.download(secret, query)
+def test_a_protected_file_is_closed_without_its_password(anonymous, secret, query):
+    answer = anonymous.download(secret, query)
 
     assert (answer.status_int, answer.json["status"], answer.json["error_code"]) == (403, CLOSED, 403)
 
 
-def test_a_protected_file_opens_with_its_password(stranger, secret):
-    answer = stranger.download(secret, {"password": "pass word \xfc-5ecre7"})
+def test_a_protected_file_is_readable_with_its_password(anonymous, secret):
+    answer = anonymous.download(secret, {"password": "pass word \xfc-5ecre7"})
 
     assert (answer.body, answer.headers["Cache-Control"]) == (CONTENT, "private, no-store")
 
 
-def test_the_password_may_be_in_a_header(stranger, secret):
+def test_the_password_may_be_in_a_header(anonymous, secret):
     header = "pass word \xfc-5ecre7".encode().decode("latin-1")  # UTF-8, as curl sends it
-    answer = stranger.download(secret, headers={"X-File-Password": header})
+    answer = anonymous.download(secret, headers={"X-File-Password": header})
 
     assert answer.status_int == 200
 
 
-def test_an_ascii_password_may_be_in_a_header(stranger, uploader):
+def test_an_ascii_password_may_be_in_a_header(anonymous, uploader):
     name = uploader.upload(password="secret-5ecre7").json["filename"]
-    answer = stranger.download(name, headers={"X-File-Password": "secret-5ecre7"})
+    answer = anonymous.download(name, headers={"X-File-Password": "secret-5ecre7"})
 
     assert answer.status_int == 200
 
@@ -241,15 +241,15 @@ def test_no_other_role_opens_without_the_password(holder, secret):
     assert answer.status_int == 403
 
 
-def test_a_closed_file_answers_no_304(stranger, secret):
-    answer = stranger.download(secret, headers={"If-None-Match": ETAG})
+def test_a_closed_file_answers_no_304(anonymous, secret):
+    answer = anonymous.download(secret, headers={"If-None-Match": ETAG})
 
     assert answer.status_int == 403
 
 
-def test_missing_bytes_are_a_fault_of_the_service(stranger, name, tmp_path, caplog):
+def test_missing_bytes_are_a_server_error(anonymous, name, tmp_path, caplog):
     next(path for path in (tmp_path / "storage").rglob("*") if path.is_file()).unlink()
-    answer = stranger.download(name)
+    answer = anonymous.download(name)
 
     assert (answer.status_int, answer.json["http_code"]) == (500, 500)
     assert "are missing" in caplog.text

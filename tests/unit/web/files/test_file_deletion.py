@@ -1,4 +1,4 @@
-"""Contract 2.7: deleting files, and when their bytes go."""
+"""HTTP API, 2.7: deleting files and their bytes."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def delete(caller, name, **query):
 
 @pytest.fixture
 def blobs(tmp_path):
-    """Count what is stored."""
+    """Count the stored blobs."""
     return lambda: sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
@@ -51,14 +51,14 @@ def test_without_role_and_password_a_protected_file_stays(holder, secret, query)
 
 
 @pytest.mark.parametrize("query", [{}, {"password": ""}, {"password": "p-5ecre7"}])
-def test_an_open_file_has_no_password_that_would_delete_it(holder, name, query):
+def test_no_password_deletes_an_unprotected_file(holder, name, query):
     answer = delete(holder(), name, **query)
 
     assert answer.status_int == 403
 
 
-def test_without_a_token_nothing_is_deleted(stranger, secret):
-    answer = delete(stranger, secret, password="p-5ecre7")
+def test_without_a_token_nothing_is_deleted(anonymous, secret):
+    answer = delete(anonymous, secret, password="p-5ecre7")
 
     assert answer.status_int == 403
 
@@ -69,10 +69,10 @@ def test_an_unknown_file_is_not_found(holder):
     assert (answer.status_int, answer.json["error_code"]) == (404, 404)
 
 
-def test_a_deleted_file_is_gone(root, stranger, name):
+def test_a_deleted_file_is_not_found(root, anonymous, name):
     delete(root, name)
 
-    assert stranger.download(name).status_int == 404
+    assert anonymous.download(name).status_int == 404
 
 
 def test_a_deleted_file_cannot_be_deleted_again(root, name):
@@ -81,10 +81,10 @@ def test_a_deleted_file_cannot_be_deleted_again(root, name):
     assert delete(root, name).status_int == 404
 
 
-def test_a_refused_deletion_leaves_the_file(holder, stranger, name):
+def test_a_refused_deletion_leaves_the_file(holder, anonymous, name):
     delete(holder(), name)
 
-    assert stranger.download(name).body == b"hello"
+    assert anonymous.download(name).body == b"hello"
 
 
 def test_a_versions_file_is_not_deleted_here(root, collection):
@@ -94,27 +94,27 @@ def test_a_versions_file_is_not_deleted_here(root, collection):
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
 
 
-def test_the_last_record_takes_the_bytes_along(root, name, blobs):
+def test_deleting_the_last_record_deletes_the_bytes(root, name, blobs):
     delete(root, name)
 
     assert blobs() == 0
 
 
-def test_shared_bytes_stay_for_the_other_record(root, stranger, name, secret, blobs):
+def test_shared_bytes_are_kept_for_the_other_record(root, anonymous, name, secret, blobs):
     delete(root, secret)
 
-    assert (blobs(), stranger.download(name).body) == (1, b"hello")
+    assert (blobs(), anonymous.download(name).body) == (1, b"hello")
 
 
-def test_bytes_shared_with_a_version_stay(root, collection, name, blobs):
+def test_bytes_shared_with_a_version_are_kept(root, collection, name, blobs):
     root.push(collection, b"hello")
     delete(root, name)
 
     assert blobs() == 1
 
 
-def test_content_can_be_uploaded_again_after_its_deletion(root, stranger, name):
+def test_content_can_be_uploaded_again_after_its_deletion(root, anonymous, name):
     delete(root, name)
     again = root.upload(b"hello", "open.txt")
 
-    assert (again.status_int, stranger.download(again.json["filename"]).body) == (200, b"hello")
+    assert (again.status_int, anonymous.download(again.json["filename"]).body) == (200, b"hello")

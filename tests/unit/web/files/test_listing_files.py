@@ -47,7 +47,7 @@ def names(listing):
     return lambda query="", **more: [row["filename"][10:] for row in listing(query, **more)]
 
 
-def test_a_row_tells_what_clients_know(app, publish, listing):
+def test_a_row_has_the_documented_fields(app, publish, listing):
     stored = publish("a.txt", b"content", tags="news")
 
     (row,) = listing()
@@ -95,7 +95,7 @@ def test_the_newest_is_first(publish, names):
         ("txt", ["xzy.txt", "A.B-C_d.txt"]),
     ],
 )
-def test_a_search_takes_every_character_for_itself_in_any_case(publish, names, search, found):
+def test_a_search_is_literal_and_ignores_case(publish, names, search, found):
     publish("A.B-C_d.txt")
     publish("xzy.txt")
 
@@ -141,7 +141,7 @@ def test_one_of_the_types_suffices(publish, names, query, found):
     assert names(query) == found
 
 
-def test_conditions_add_up(publish, names):
+def test_all_conditions_must_match(publish, names):
     publish("a1", tags="one")
     publish("b1", tags="one")
     publish("a2", tags="two")
@@ -161,7 +161,7 @@ def test_conditions_add_up(publish, names):
         ("searchQuery=nothing", [], {"current": 1, "max": 1, "perPage": 20}),
     ],
 )
-def test_pages_are_cut_and_counted(app, admin, publish, query, found, pagination):
+def test_results_are_split_into_pages_and_counted(app, admin, publish, query, found, pagination):
     for name in "abcde":
         publish(name)
 
@@ -172,7 +172,7 @@ def test_pages_are_cut_and_counted(app, admin, publish, query, found, pagination
 
 
 @pytest.mark.parametrize(("page", "last"), [(1, 2), (2, 3), (3, 3)])
-def test_pages_are_counted_some_way_ahead_only(app, admin, publish, monkeypatch, page, last):
+def test_the_number_of_counted_pages_is_limited(app, admin, publish, monkeypatch, page, last):
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 2)
     for name in "abcde":
         publish(name)
@@ -204,7 +204,7 @@ def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, publish, n
         ("password=" + "x" * 251, "password"),
     ],
 )
-def test_what_cannot_be_a_page_is_a_mistake_in_its_field(app, admin, query, field):
+def test_an_invalid_page_is_an_error_of_its_field(app, admin, query, field):
     answer = app.get(f"/repository?{query}", headers={"token": admin}, status=400)
 
     assert list(answer.json["fields"]) == [f"form.{field}"]
@@ -214,7 +214,7 @@ def test_a_query_that_is_not_utf_8_is_refused(app, admin):
     app.get("/repository?searchQuery=%ff", headers={"token": admin}, status=400)
 
 
-def test_only_an_administrator_sees_what_is_not_public(publish, names, make_token):
+def test_only_an_administrator_sees_files_that_are_not_public(publish, names, make_token):
     publish("open")
     publish("quiet", public="false")
     every_view_role = make_token(Role.VIEW_LISTING, Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE)
@@ -231,7 +231,7 @@ def test_versions_are_never_listed(app, admin, names):
     assert names() == []
 
 
-def test_the_listing_has_a_role_of_its_own(app, make_token):
+def test_the_listing_has_a_separate_role(app, make_token):
     app.get("/repository", status=403)
     app.get("/repository", headers={"token": make_token(Role.VIEW_ANY_FILE, Role.VIEW_ALL_TAGS)}, status=403)
 
@@ -263,7 +263,7 @@ NEITHER, FILE_ONLY, SHARED = ([], []), ([], ["a"]), (["a", "b"], ["b", "c"])
         (FILE_ONLY, "word-5ecre7", "", [Role.VIEW_ALL_TAGS, Role.VIEW_ANY_FILE], True),
     ],
 )
-def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
+def test_a_row_is_shown_in_full_if_the_caller_shares_a_tag_and_may_download(
     publish, listing, make_token, tags, password, given, roles, shown
 ):
     token_tags, file_tags = tags
@@ -284,7 +284,7 @@ def test_a_row_is_shown_in_full_to_those_who_share_a_tag_and_could_open_it(
     [(["b"], [], []), ([], [], []), (["a", "b"], [], ["a"]), ([], [Role.VIEW_ALL_TAGS], ["a"])],
 )
 @pytest.mark.parametrize("query", ["searchQuery=a.t", "tags=a", "tags=a&searchQuery=t"])
-def test_a_search_does_not_find_by_what_is_masked(publish, names, make_token, token_tags, roles, found, query):
+def test_a_search_does_not_match_masked_values(publish, names, make_token, token_tags, roles, found, query):
     publish("a.txt", tags="a")
 
     assert names(query, token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags)) == [
@@ -292,7 +292,7 @@ def test_a_search_does_not_find_by_what_is_masked(publish, names, make_token, to
     ]
 
 
-def test_a_search_finds_what_has_no_tags_for_who_has_none(publish, names, make_token):
+def test_a_search_by_a_token_without_tags_finds_files_without_tags(publish, names, make_token):
     publish("a.txt")
 
     assert names("searchQuery=a.t", token=make_token(Role.VIEW_LISTING)) == ["a.txt"]
@@ -304,7 +304,7 @@ def test_an_administrator_sees_everything_unmasked(publish, names, make_token):
     assert names(token=make_token(Role.ADMINISTRATOR, tags=["y"])) == ["a"]
 
 
-def test_one_password_opens_all_the_files_that_it_fits(publish, listing, make_token):
+def test_one_password_unmasks_all_files_that_it_matches(publish, listing, make_token):
     for n in range(20):
         publish(str(n), password="word-5ecre7")
 

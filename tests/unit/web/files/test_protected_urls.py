@@ -46,7 +46,7 @@ def with_settings(ini):
         services.database.engine.dispose()
 
 
-def test_a_good_access_token_opens_the_file(app, file):
+def test_a_valid_access_token_allows_the_download(app, file):
     path = f"/stream/{md5(f'{LATER}HELLO MY-AWESOME-SUFFIX')}/{LATER}/{file}"
 
     answer = app.get(path, headers={"Test-Header": "HELLO"})
@@ -78,13 +78,13 @@ def test_head_works(app, file):
         (md5(f"{'9' * 5000}HELLO MY-AWESOME-SUFFIX"), "9" * 5000),
     ],
 )
-def test_a_bad_token_and_a_time_that_is_over_open_nothing(app, file, token, expiration):
+def test_an_invalid_or_expired_access_token_is_refused(app, file, token, expiration):
     answer = app.get(f"/stream/{token}/{expiration}/{file}", headers={"Test-Header": "HELLO"}, status=403)
 
     assert (answer.json["status"], answer.json["error_code"]) == ("No access", 403)
 
 
-def test_the_access_token_is_asked_for_before_the_file(app):
+def test_the_access_token_is_checked_before_the_file(app):
     app.get(f"/stream/x/{LATER}/unknown", status=403)
 
 
@@ -133,7 +133,7 @@ def test_every_kind_of_variable_is_filled_in(with_settings, file, template, valu
     assert answer.body == b"content"
 
 
-def test_the_client_address_is_the_one_that_a_trusted_proxy_names(ini, with_settings, file):
+def test_the_client_address_is_the_one_forwarded_by_a_trusted_proxy(ini, with_settings, file):
     ini["trusted_proxies"] = "127.0.0.1"
     app = with_settings(secret_method="$server_remote_addr", url="/s/{accessToken}/{fileId}")
     behind_proxy = {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "198.51.100.7"}
@@ -160,7 +160,7 @@ def test_other_hashes_can_be_chosen(with_settings, file, crypto):
     assert answer.body == b"content"
 
 
-def test_a_keyed_hash_uses_a_key_of_its_own(ini, with_settings, file):
+def test_a_keyed_hash_uses_its_own_key(ini, with_settings, file):
     app = with_settings(crypto="hmac-sha256", secret_method="$filename", key="key-5ecre7")
 
     def get(key, status):
@@ -180,7 +180,7 @@ def test_a_keyed_hash_uses_a_key_of_its_own(ini, with_settings, file):
     ],
 )
 @pytest.mark.parametrize("crypto", ["hmac-sha256", "HMAC-SHA512"])
-def test_a_keyed_hash_does_not_start_without_a_key_of_its_own(ini, crypto, key, complaint):
+def test_a_keyed_hash_without_its_own_key_stops_the_start(ini, crypto, key, complaint):
     more = {"anti_hotlink.crypto": crypto, "anti_hotlink.key": key}
 
     with pytest.raises(ConfigurationError, match=complaint) as refusal:
@@ -190,7 +190,7 @@ def test_a_keyed_hash_does_not_start_without_a_key_of_its_own(ini, crypto, key, 
     assert "5ecre7" not in str(refusal.value)
 
 
-def test_a_set_up_that_used_the_applications_secret_is_told_what_to_do(start_service):
+def test_the_error_explains_how_to_replace_the_applications_secret(start_service):
     with pytest.raises(RuntimeError, match="app.secret is no longer used as the key"):
         start_service(
             ANTI_HOTLINK_PROTECTION_ENABLED="true",
@@ -228,7 +228,7 @@ def test_the_documentation_has_an_example_of_both():
     ]
 
 
-def test_what_is_said_of_a_wrong_template_shows_nothing_of_it(ini):
+def test_the_error_of_an_invalid_template_does_not_show_it(ini):
     more = {"anti_hotlink.secret_method": "$expiration_time|pa$5ecre7 $word7hush"}
 
     with pytest.raises(ConfigurationError) as refusal:
@@ -262,7 +262,7 @@ def test_what_is_said_of_a_wrong_template_shows_nothing_of_it(ini):
         {"secret_method": "$expiration_time|pa$word"},
     ],
 )
-def test_what_cannot_work_keeps_the_service_from_starting(ini, changes):
+def test_invalid_settings_stop_the_start(ini, changes):
     more = {f"anti_hotlink.{name}": value for name, value in changes.items()}
 
     with pytest.raises(ConfigurationError, match="ANTI_HOTLINK_"):
@@ -278,7 +278,7 @@ def test_an_alias_works(app, ini, file):
     assert answer.body == b"content"
 
 
-def test_a_protected_file_still_wants_its_password(app, admin):
+def test_a_protected_file_still_requires_its_password(app, admin):
     name = app.post(f"/repository/file/upload?fileName=b.txt&password=word-5ecre7&_token={admin}", b"other").json[
         "filename"
     ]
@@ -302,7 +302,7 @@ def test_a_password_in_a_header_is_read_as_utf_8(app, admin):
     assert answer.body == b"other"
 
 
-def test_a_version_stays_closed(app, admin):
+def test_a_version_cannot_be_downloaded(app, admin):
     form = {"filename": "db.sql"}
     collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]
     added = app.post(f"/repository/collection/{collection}/backup?_token={admin}", b"SELECT 1;")
@@ -337,14 +337,14 @@ def test_regular_urls_can_be_restricted_to_valid_tokens(with_settings, make_toke
     assert answer.body == b"content"
 
 
-def test_restricted_regular_urls_leave_the_protected_one_open(with_settings, file):
+def test_restricting_regular_urls_does_not_affect_the_protected_one(with_settings, file):
     app = with_settings(restrict_regular_urls="true", secret_method="secret")
 
     assert app.get(f"/stream/{md5('secret')}/{LATER}/{file}").body == b"content"
 
 
 @pytest.mark.parametrize("how", ["token", "protected"])
-def test_what_is_restricted_no_cache_keeps_for_others(with_settings, file, make_token, how):
+def test_restricted_downloads_are_not_stored_in_shared_caches(with_settings, file, make_token, how):
     app = with_settings(restrict_regular_urls="true", secret_method="secret")
     paths = {"token": f"/repository/file/{file}", "protected": f"/stream/{md5('secret')}/{LATER}/{file}"}
     answer = app.get(paths[how], headers={"token": make_token(Role.VIEW_LISTING)} if how == "token" else {})

@@ -1,4 +1,4 @@
-"""Contract 2.1: uploading what is there already: the same content, names that are taken, overwriting."""
+"""HTTP API, 2.1: repeated uploads: the same content, existing names, overwriting."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from support.client import stored
 pytestmark = pytest.mark.databases
 
 
-def test_the_same_content_under_any_name_answers_with_the_file_that_is_there(uploader):
+def test_the_same_content_under_any_name_answers_with_the_existing_file(uploader):
     first = uploader.upload(b"hello", "first.txt").json
     answer = uploader.upload(b"hello", "second.txt")
 
@@ -49,14 +49,14 @@ def test_a_file_with_a_password_is_answered_with_the_same(uploader):
     assert (answer.status_int, answer.json["id"]) == (202, first.json["id"])
 
 
-def test_an_open_file_does_not_stand_in_for_one_with_a_password(uploader, stranger):
+def test_an_unprotected_file_is_not_answered_to_an_upload_with_a_password(uploader, anonymous):
     uploader.upload(b"hello")
     name = uploader.upload(b"hello", password="secret-5ecre7").json["filename"]
 
-    assert stranger.download(name).status_int == 403
+    assert anonymous.download(name).status_int == 403
 
 
-def test_a_taken_name_gets_other_digits(uploader):
+def test_an_existing_name_gets_other_digits(uploader):
     uploader.upload(b"hello", "a.txt", password="secret-5ecre7")
     answer = uploader.upload(b"hello", "a.txt")
 
@@ -79,7 +79,7 @@ def test_a_versions_record_is_never_answered(root, collection):
     assert answer.json["id"] != pushed.json["version"]["file"]["id"]
 
 
-def test_uploading_again_does_not_change_the_record_by_itself(uploader, services):
+def test_uploading_again_without_overwrite_does_not_change_the_record(uploader, services):
     uploader.upload(b"hello", tags="a")
     answer = uploader.upload(b"hello", tags="b", public="true")
     file = stored(services, answer)
@@ -97,16 +97,16 @@ def test_overwriting_replaces_tags_public_and_password(holder, services):
     assert (file.tags, file.public) == (("b",), True)
 
 
-def test_overwriting_replaces_the_password(holder, stranger):
+def test_overwriting_replaces_the_password(holder, anonymous):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
     name = owner.upload(b"hello", password="old-5ecre7").json["filename"]
     owner.upload(b"hello", password="new-5ecre7", fileOverwrite="1")
-    answers = [stranger.download(name, {"password": word}).status_int for word in ("old-5ecre7", "new-5ecre7")]
+    answers = [anonymous.download(name, {"password": word}).status_int for word in ("old-5ecre7", "new-5ecre7")]
 
     assert answers == [403, 200]
 
 
-def test_overwriting_replaces_the_record_of_this_name(holder, stranger):
+def test_overwriting_replaces_the_record_of_this_name(holder, anonymous):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
     names = [
         owner.upload(b"hello", f"{word}.txt", password=f"{word}-5ecre7").json["filename"] for word in ("one", "two")
@@ -114,10 +114,10 @@ def test_overwriting_replaces_the_record_of_this_name(holder, stranger):
     answer = owner.upload(b"hello", "two.txt", fileOverwrite="1")
 
     assert answer.json["filename"] == names[1]
-    assert [stranger.download(name).status_int for name in names] == [403, 200]
+    assert [anonymous.download(name).status_int for name in names] == [403, 200]
 
 
-def test_overwriting_what_is_not_there_adds_it(holder):
+def test_overwriting_a_missing_file_adds_it(holder):
     answer = holder(Role.UPLOAD_ALL, Role.OVERWRITE).upload(fileOverwrite="1")
 
     assert answer.status_int == 200

@@ -1,4 +1,4 @@
-"""Contract 2.1: uploading a file, raw and by a form, and its parameters."""
+"""HTTP API, 2.1: uploading a file, raw and by a form, and its parameters."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from support.answers import HELLO, HELLO_DIGEST
 from support.client import stored
 
 
-def test_an_upload_answers_all_that_clients_look_for(uploader):
+def test_the_answer_of_an_upload_has_all_fields(uploader):
     answer = uploader.upload(b"hello", "hello.txt")
 
     assert answer.status_int == 200
@@ -44,13 +44,13 @@ def test_the_type_in_the_path_is_any_word(uploader, word):
 @pytest.mark.parametrize(
     "content_type", ["", "application/x-www-form-urlencoded", "application/json", "text/plain; charset=x", "nonsense"]
 )
-def test_any_content_type_is_raw_content(uploader, stranger, content_type):
+def test_any_content_type_is_raw_content(uploader, anonymous, content_type):
     answer = uploader.upload(b"a=b&c=%ff", headers={"Content-Type": content_type})
 
-    assert stranger.download(answer.json["filename"]).body == b"a=b&c=%ff"
+    assert anonymous.download(answer.json["filename"]).body == b"a=b&c=%ff"
 
 
-def test_a_form_carries_the_part_named_file(uploader, stranger):
+def test_a_form_carries_the_part_named_file(uploader, anonymous):
     answer = uploader.send_form(("first", "b.txt", b"other"), ("file", "a.txt", b"hello"))
 
     assert (answer.json["filename"], answer.json["size"]) == (f"{HELLO[:10]}a.txt", 5)
@@ -82,13 +82,13 @@ def test_a_form_without_a_boundary_is_refused(uploader):
     assert answer.status_int == 400
 
 
-def test_fields_of_a_form_win_over_the_query(uploader):
+def test_fields_of_a_form_have_priority_over_the_query(uploader):
     answer = uploader.send_form(("fileName", "form.txt"), ("file", "a.txt", b"hello"), query={"fileName": "query.txt"})
 
     assert answer.json["requested_filename"] == "form.txt"
 
 
-def test_the_query_counts_where_a_form_is_silent(uploader):
+def test_the_query_is_used_for_fields_that_the_form_omits(uploader):
     answer = uploader.send_form(("public", "1"), ("file", "a.txt", b"hello"), query={"fileName": "query.txt"})
 
     assert answer.json["requested_filename"] == "query.txt"
@@ -123,22 +123,22 @@ def test_tags_are_stored_in_lower_case(uploader, services, spelling):
 
 
 @pytest.mark.parametrize("tag", ["", " ", "a b", "a/b", "a" * 65, "a,b", "a\n"])
-def test_odd_tags_are_refused(uploader, tag):
+def test_invalid_tags_are_refused(uploader, tag):
     answer = uploader.upload(tags=tag)
 
     assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.tags"})
 
 
-def test_a_file_is_not_public_unless_it_says_so(uploader, services):
+def test_a_file_is_not_public_by_default(uploader, services):
     answer = uploader.upload()
 
     assert stored(services, answer).public is False
 
 
-def test_a_password_may_have_250_characters(uploader, stranger):
+def test_a_password_may_have_250_characters(uploader, anonymous):
     name = uploader.upload(password="\xfc" * 243 + "-5ecre7").json["filename"]
 
-    assert stranger.download(name, {"password": "\xfc" * 243 + "-5ecre7"}).status_int == 200
+    assert anonymous.download(name, {"password": "\xfc" * 243 + "-5ecre7"}).status_int == 200
 
 
 def test_a_longer_password_is_refused(uploader):

@@ -1,4 +1,4 @@
-"""Contract 2.1: what an upload says of its content: its encoding, its digests, its length and its type."""
+"""HTTP API, 2.1: encoding, digests, length and type of an upload's content."""
 
 import base64
 import hashlib
@@ -17,18 +17,18 @@ OTHER_DIGEST = HELLO_DIGEST.replace("LPJNul", "AAAAAA")
 
 
 def cut_short():
-    """Make the environment of a request that promises more than it holds."""
+    """Make the environment of a request whose body is shorter than its Content-Length."""
     return {"wsgi.input": BytesIO(b"hell"), "CONTENT_LENGTH": "5"}
 
 
-def test_a_part_of_a_file_is_no_file(uploader):
+def test_a_content_range_is_refused(uploader):
     answer = uploader.upload(b"lo", headers={"Content-Range": "bytes 3-4/5"})
 
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
 
 
 @pytest.mark.parametrize("encoding", ["", "plain"])
-def test_plain_content_is_taken_as_it_is(uploader, encoding):
+def test_plain_content_is_stored_unchanged(uploader, encoding):
     answer = uploader.upload(b"aGVsbG8=", encoding=encoding)
 
     assert answer.json["size"] == 8
@@ -69,7 +69,7 @@ def test_base64_in_a_form_is_decoded(uploader):
     assert answer.json["sha256"] == HELLO
 
 
-def test_base64_counts_decoded_against_the_limit(holder):
+def test_the_limit_applies_to_decoded_base64(holder):
     answer = holder(Role.UPLOAD_ALL, max_file_size=5).upload(b"aGVsbG8=", encoding="base64")
 
     assert answer.status_int == 200
@@ -83,7 +83,7 @@ def test_other_encodings_are_refused(uploader, encoding):
 
 
 @pytest.mark.parametrize("sha256", [HELLO, HELLO.upper()])
-def test_a_right_digest_in_the_query_passes(uploader, sha256):
+def test_a_correct_digest_in_the_query_is_accepted(uploader, sha256):
     answer = uploader.upload(sha256=sha256)
 
     assert answer.status_int == 200
@@ -99,7 +99,7 @@ def test_a_right_digest_in_the_query_passes(uploader, sha256):
         ("Content-MD5", MD5),
     ],
 )
-def test_a_right_digest_in_a_header_passes(uploader, header, value):
+def test_a_correct_digest_in_a_header_is_accepted(uploader, header, value):
     answer = uploader.upload(headers={header: value})
 
     assert answer.status_int == 200
@@ -127,7 +127,7 @@ def test_a_wrong_digest_stores_nothing(uploader, tmp_path):
 
 
 @pytest.mark.parametrize("sha256", ["x", "0" * 63, "0" * 65, "g" * 64])
-def test_a_digest_that_is_none_is_refused(uploader, sha256):
+def test_an_invalid_digest_is_refused(uploader, sha256):
     answer = uploader.upload(sha256=sha256)
 
     assert set(answer.json["fields"]) == {"form.sha256"}
@@ -137,7 +137,7 @@ def test_a_digest_that_is_none_is_refused(uploader, sha256):
     ("header", "value"),
     [("Repr-Digest", "x"), ("Content-Digest", "sha-256=:AAAA:"), ("Content-MD5", "x"), ("Content-MD5", "AAAA")],
 )
-def test_a_digest_header_that_is_none_is_refused(uploader, header, value):
+def test_an_invalid_digest_header_is_refused(uploader, header, value):
     answer = uploader.upload(headers={header: value})
 
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
@@ -158,7 +158,7 @@ def test_a_body_that_ends_early_is_refused(uploader, lint):
 
 
 @pytest.mark.parametrize("lint", [True, False], ids=["a-stream", "a-file"])
-def test_a_body_that_ends_early_leaves_nothing(uploader, tmp_path, lint):
+def test_a_body_that_ends_early_stores_nothing(uploader, tmp_path, lint):
     caller = Client(TestApp(uploader.app.app, lint=lint), uploader.token)
     caller.call("POST", "/repository/file/a.txt", environ=cut_short())
 

@@ -1,4 +1,4 @@
-"""Contract 2.1: the names that an upload asks for, and which of them are refused."""
+"""HTTP API, 2.1: names of uploads: accepted and refused ones."""
 
 import re
 import unicodedata
@@ -41,13 +41,13 @@ def test_a_refused_name_is_a_validation_error(uploader):
     assert answer.json["status"] == "Validation error"
 
 
-def test_a_refused_name_in_the_path_is_told_alike(uploader):
+def test_a_refused_name_in_the_path_is_reported_alike(uploader):
     answer = uploader.call("POST", "/repository/file/a*b", body=b"hello")
 
     assert answer.json["fields"] == {"form.fileName": [BAD_NAME]}
 
 
-def test_without_a_name_the_parts_own_name_counts(uploader):
+def test_without_a_name_the_name_of_the_part_is_used(uploader):
     answer = uploader.send_form(("file", "own.txt", b"hello"))
 
     assert answer.json["requested_filename"] == "own.txt"

@@ -1,4 +1,4 @@
-"""Contract 2.1 and 2.3: who may upload what, how large, and how it is marked."""
+"""HTTP API, 2.1 and 2.3: permissions of an upload: types, size, tags and passwords."""
 
 import pytest
 
@@ -26,14 +26,14 @@ def stored_files(tmp_path):
 
 
 @pytest.mark.parametrize(("role", "mime"), IN_A_LIST)
-def test_a_role_lets_in_what_is_on_its_list(holder, role, mime):
+def test_a_role_allows_the_types_on_its_list(holder, role, mime):
     answer = holder(role).upload(LISTS[role][mime], "name.bin")
 
     assert (answer.status_int, answer.json["mime"]) == (200, mime)
 
 
 @pytest.mark.parametrize("role", LISTS)
-def test_a_role_refuses_what_is_not_on_its_list(holder, role):
+def test_a_role_refuses_types_that_are_not_on_its_list(holder, role):
     caller = holder(role)
     answers = {mime: caller.upload(content, "a.bin") for listed, mime, content in OUT_OF_A_LIST if listed == role}
 
@@ -43,14 +43,14 @@ def test_a_role_refuses_what_is_not_on_its_list(holder, role):
 
 
 @pytest.mark.parametrize(("mime", "content"), OTHERS.items())
-def test_upload_all_lets_in_everything(uploader, mime, content):
+def test_upload_all_allows_every_type(uploader, mime, content):
     answer = uploader.upload(content)
 
     assert (answer.status_int, answer.json["mime"]) == (200, mime)
 
 
 @pytest.mark.parametrize("listed", ["text/plain", "text/x-shellscript", "text/x-python"])
-def test_a_program_is_a_plain_text_and_fits_tokens_for_programs(holder, listed):
+def test_a_program_is_plain_text_and_allowed_for_tokens_for_programs(holder, listed):
     caller = holder(Role.UPLOAD_DOCUMENTS, mimes=[listed])
 
     answer = caller.upload(b"#!/bin/sh\necho hi\n", "hi.sh")
@@ -91,13 +91,13 @@ def test_a_refused_type_stores_nothing(holder, tmp_path):
 @pytest.mark.parametrize(
     "allowed", [["image/png"], ["image/gif", "image/png"], ["IMAGE/PNG"]], ids=["one", "some", "capitals"]
 )
-def test_a_token_lets_in_the_types_on_its_own_list(holder, allowed):
+def test_a_token_allows_the_types_on_its_own_list(holder, allowed):
     answer = holder(Role.UPLOAD_ALL, mimes=allowed).upload(PNG)
 
     assert answer.status_int == 200
 
 
-def test_a_token_understands_the_other_names_of_types(holder):
+def test_a_token_accepts_other_names_of_types(holder):
     answer = holder(Role.UPLOAD_BACKUP, mimes=["application/x-gzip"]).upload(BACKUPS["application/gzip"])
 
     assert answer.status_int == 200
@@ -123,7 +123,7 @@ def test_a_token_without_an_upload_role_may_not_upload(holder):
 
 
 @pytest.mark.parametrize("size", [1, 10])
-def test_a_file_may_be_as_large_as_the_token_says(holder, size):
+def test_a_file_may_have_the_tokens_maximal_size(holder, size):
     answer = holder(Role.UPLOAD_ALL, max_file_size=10).upload(b"a" * size)
 
     assert answer.status_int == 200
@@ -147,19 +147,19 @@ def test_a_larger_file_in_base64_is_refused(holder):
     assert answer.json["error_code"] == 3001
 
 
-def test_the_limit_counts_for_an_administrator_too(holder):
+def test_the_limit_applies_to_an_administrator(holder):
     answer = holder(Role.ADMINISTRATOR, max_file_size=10).upload(b"a" * 11)
 
     assert answer.json["error_code"] == 3001
 
 
-def test_a_file_of_the_tokens_tags_is_let_in(holder):
+def test_a_file_with_the_tokens_tags_is_accepted(holder):
     answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags="B")
 
     assert answer.status_int == 200
 
 
-def test_a_token_with_tags_may_leave_them_out(holder, services):
+def test_a_token_with_tags_may_omit_them(holder, services):
     answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload()
 
     assert services.files.find(answer.json["filename"]).tags == ()
@@ -179,19 +179,19 @@ def test_a_token_without_tags_may_use_any(uploader):
 
 
 @pytest.mark.parametrize("tags", [[], ["other"], ["a"]])
-def test_enforced_tags_are_the_tokens_whatever_is_sent(holder, services, tags):
+def test_enforced_tags_replace_the_sent_ones(holder, services, tags):
     answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_TOKEN_TAGS, tags=["a", "b"]).upload(tags=tags)
 
     assert services.files.find(answer.json["filename"]).tags == ("a", "b")
 
 
-def test_a_token_that_may_set_no_password_is_refused_with_one(holder):
+def test_a_token_that_may_not_set_a_password_is_refused_with_one(holder):
     answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
 
     assert (answer.status_int, answer.json["status"].endswith("invalid_password")) == (403, True)
 
 
-def test_a_token_that_may_set_no_password_uploads_without(holder):
+def test_a_token_that_may_not_set_a_password_uploads_without(holder):
     answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="")
 
     assert answer.status_int == 200
@@ -203,13 +203,13 @@ def test_a_restriction_binds_an_administrator_who_holds_it(holder):
     assert answer.status_int == 403
 
 
-def test_the_right_is_checked_before_the_content(holder):
+def test_the_permission_is_checked_before_the_content(holder):
     answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(b"", password="x-5ecre7")
 
     assert answer.status_int == 403
 
 
-def test_a_token_for_one_upload_ends_with_it(holder):
+def test_a_token_for_one_upload_is_used_up_by_it(holder):
     caller = holder(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
     statuses = [caller.upload(content).status_int for content in (b"one", b"two")]
 
@@ -223,7 +223,7 @@ def test_a_token_for_one_upload_survives_a_failed_one(holder):
     assert statuses == [400, 400, 200, 403]
 
 
-def test_a_token_for_one_upload_ends_with_a_known_content_too(holder, uploader):
+def test_a_token_for_one_upload_is_used_up_by_known_content(holder, uploader):
     uploader.upload(TEXT)
     caller = holder(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
     statuses = [caller.upload(TEXT).status_int for _ in range(2)]
@@ -231,7 +231,7 @@ def test_a_token_for_one_upload_ends_with_a_known_content_too(holder, uploader):
     assert statuses == [202, 403]
 
 
-def test_a_token_for_one_upload_ends_with_a_version_too(member, collection):
+def test_a_token_for_one_upload_is_used_up_by_a_version(member, collection):
     caller = member(Role.UPLOAD_VERSIONS, Role.UPLOAD_ONCE)
     statuses = [caller.push(collection).status_int for _ in range(2)]
 

@@ -1,4 +1,4 @@
-"""Idempotency-Key: an upload whose answer got lost can be sent again."""
+"""Idempotency-Key: an upload whose answer was lost can be repeated."""
 
 from datetime import timedelta
 
@@ -55,7 +55,7 @@ def test_another_key_is_another_upload(keyed_upload):
     assert 202 == again.status_int
 
 
-def test_keys_of_two_tokens_have_nothing_to_do_with_each_other(keyed_upload, make_token):
+def test_keys_of_two_tokens_are_independent(keyed_upload, make_token):
     keyed_upload(b"content")
 
     other = keyed_upload(b"other content", token=make_token(Role.UPLOAD_ALL))
@@ -63,7 +63,7 @@ def test_keys_of_two_tokens_have_nothing_to_do_with_each_other(keyed_upload, mak
     assert 200 == other.status_int
 
 
-def test_a_key_is_forgotten_after_a_day(keyed_upload, services):
+def test_a_key_expires_after_a_day(keyed_upload, services):
     keyed_upload(b"content")
     day_ago = utc_now() - timedelta(hours=25)
     services.database.write(lambda session: session.execute(update(Upload).values(created_at=day_ago)))
@@ -106,7 +106,7 @@ def test_a_file_that_was_deleted_is_stored_again(app, admin, keyed_upload):
     assert app.get(f"/repository/file/{again}?_token={admin}").body == b"content"
 
 
-def test_a_collection_made_again_under_its_id_has_keys_of_its_own(app, admin):
+def test_a_collection_created_again_with_its_id_has_new_keys(app, admin):
     chosen = "0f0e7c9a-4d0b-4a52-8a44-6b1f5a3f7c11"
     path = f"/repository/collection/{chosen}"
     for _ in range(2):
@@ -121,7 +121,7 @@ def test_a_collection_made_again_under_its_id_has_keys_of_its_own(app, admin):
         app.delete(f"{path}?_token={admin}")
 
 
-def test_what_is_damaged_is_stored_again(app, admin, keyed_upload, services):
+def test_damaged_content_is_stored_again(app, admin, keyed_upload, services):
     name = keyed_upload(b"content").json["filename"]
     services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
     keyed_upload(b"content")
@@ -129,7 +129,7 @@ def test_what_is_damaged_is_stored_again(app, admin, keyed_upload, services):
     assert app.get(f"/repository/file/{name}?_token={admin}").body == b"content"
 
 
-def test_a_refused_upload_leaves_its_key_free(keyed_push, keyed_upload):
+def test_a_refused_upload_does_not_use_its_key(keyed_push, keyed_upload):
     keyed_upload(b"", status=400)
 
     again = keyed_upload(b"content")
@@ -137,7 +137,7 @@ def test_a_refused_upload_leaves_its_key_free(keyed_push, keyed_upload):
     assert 200 == again.status_int
 
 
-def test_a_key_that_cannot_be_one_is_a_field_error(keyed_upload):
+def test_an_invalid_key_is_a_field_error(keyed_upload):
     refused = keyed_upload(b"content", key="two words", status=400)
 
     assert ["Idempotency-Key"] == list(refused.json["fields"])

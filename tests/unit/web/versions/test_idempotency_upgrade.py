@@ -1,4 +1,4 @@
-"""Idempotency-Keys across an upgrade: answers that an earlier version of frepo kept are found, and are true."""
+"""Idempotency-Keys after an upgrade: answers stored by an earlier version of frepo are found and correct."""
 
 import hashlib
 
@@ -39,7 +39,7 @@ def keyed_upload(client):
 
 @pytest.fixture
 def write_row(services, admin):
-    """Replace all rows by the one that an earlier version wrote for an answer."""
+    """Replace all rows by the row that an earlier version wrote for an answer."""
 
     def write_row(scope, answer, file_id):
         key = hashlib.sha256(f"{services.tokens.key(admin)}\n{scope}\nk1".encode()).hexdigest()
@@ -57,7 +57,7 @@ def write_row(services, admin):
 
 @pytest.fixture(params=["first scope, no file", "first scope", "scope with time, no file", "scope with time"])
 def version(request, keyed_push, services, write_row):
-    """The answer to a push, of which there is a row as the versions of frepo up to now have written them."""
+    """The answer to a push; its row is in the format of earlier versions of frepo."""
     answer = keyed_push().json
     since = services.collections.get(COLLECTION).created_at.isoformat()
     scope = COLLECTION if "first" in request.param else f"{COLLECTION} {since}"
@@ -75,7 +75,7 @@ def file(request, keyed_upload, write_row):
     return answer, write
 
 
-def test_a_version_gets_the_answer_of_then(keyed_push, version):
+def test_a_repeated_version_gets_the_stored_answer(keyed_push, version):
     again = keyed_push()
 
     assert (version[0], 1) == (again.json, again.json["collection"]["last_version"])
@@ -85,7 +85,7 @@ def test_other_content_under_the_key_is_refused(keyed_push, version):
     assert 4016 == keyed_push(b"other", status=422).json["error_code"]
 
 
-def test_a_version_that_is_gone_is_added_again(client, keyed_push, version):
+def test_a_deleted_version_is_added_again(client, keyed_push, version):
     client("DELETE", f"collection/{COLLECTION}/backup/v1?")
     version[1]()
 
@@ -94,7 +94,7 @@ def test_a_version_that_is_gone_is_added_again(client, keyed_push, version):
     assert 2 == again["version"]["version"] == again["collection"]["last_version"]
 
 
-def test_a_collection_made_again_gets_no_answer_of_the_first(app, admin, client, keyed_push, version):
+def test_a_collection_created_again_does_not_get_the_answers_of_the_first(app, admin, client, keyed_push, version):
     client("DELETE", f"collection/{COLLECTION}/backup/v1?")
     client("DELETE", f"collection/{COLLECTION}?")
     app.post_json(f"/repository/collection?_token={admin}", {"filename": "other.sql", "id": COLLECTION})
@@ -103,11 +103,11 @@ def test_a_collection_made_again_gets_no_answer_of_the_first(app, admin, client,
     assert keyed_push().json["version"]["file"]["filename"].endswith("other-v1.sql")
 
 
-def test_a_file_gets_the_answer_of_then(keyed_upload, file):
+def test_a_repeated_file_gets_the_stored_answer(keyed_upload, file):
     assert keyed_upload().json == file[0]
 
 
-def test_a_file_that_is_gone_is_stored_again(app, client, keyed_upload, file):
+def test_a_deleted_file_is_stored_again(app, client, keyed_upload, file):
     client("DELETE", f"file/{file[0]['filename']}?")
     file[1]()
 
@@ -116,7 +116,7 @@ def test_a_file_that_is_gone_is_stored_again(app, client, keyed_upload, file):
     assert (200, b"dump") == (again.status_int, app.get(f"/repository/file/{again.json['filename']}").body)
 
 
-def test_an_answer_with_other_fields_than_todays_is_given_as_it_was(keyed_push, write_row):
+def test_a_stored_answer_with_other_fields_is_sent_unchanged(keyed_push, write_row):
     answer = keyed_push().json
     del answer["collection"]["min_retention"]
     write_row(COLLECTION, answer | {"of_then": 1}, None)
@@ -124,7 +124,7 @@ def test_an_answer_with_other_fields_than_todays_is_given_as_it_was(keyed_push, 
     assert keyed_push().json == answer | {"of_then": 1}
 
 
-def test_a_process_of_the_first_version_finds_what_todays_has_answered(keyed_push, services, admin):
+def test_a_process_of_the_first_version_finds_answers_of_the_current_one(keyed_push, services, admin):
     keyed_push()
     key = hashlib.sha256(f"{services.tokens.key(admin)}\n{COLLECTION}\nk1".encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Contract 4.2: adding versions, their names and numbers, rotation and refusals."""
+"""HTTP API, 4.2: adding versions, their names and numbers, rotation and refusals."""
 
 import re
 import uuid
@@ -81,20 +81,20 @@ def test_the_digest_is_in_a_header(root, collection):
     assert answer.headers["Repr-Digest"] == "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
 
 
-def test_version_is_another_word_for_backup(root, collection):
+def test_version_is_a_synonym_of_backup(root, collection):
     answer = root.call("POST", f"{COLLECTIONS}/{collection}/version", body=b"hello")
 
     assert answer.json["version"]["version"] == 1
 
 
-def test_a_version_may_come_in_a_form(root, collection):
+def test_a_version_may_be_uploaded_by_a_form(root, collection):
     answer = root.send_form(("file", "any.txt", b"hello"), path=f"{COLLECTIONS}/{collection}/backup")
 
     assert answer.json["version"]["sha256"] == HELLO
 
 
-def test_a_part_of_a_dump_is_no_version(root, collection):
-    """As `curl -C` sends what was not sent the night before."""
+def test_a_partial_dump_is_refused(root, collection):
+    """`curl -C` sends the rest of an interrupted upload like this."""
     root.push(collection, b"hello")
     answer = root.push(collection, b"lo", headers={"Content-Range": "bytes 3-4/5"})
 
@@ -149,14 +149,14 @@ def test_a_refused_version_takes_no_number(root, make_collection):
     assert answer.json["version"]["version"] == 1
 
 
-def test_equal_content_is_a_new_version_over_the_same_bytes(root, collection, tmp_path):
+def test_equal_content_is_a_new_version_with_the_same_bytes(root, collection, tmp_path):
     answers = [root.push(collection, b"hello") for _ in range(2)]
 
     assert [1, 2] == [answer.json["version"]["version"] for answer in answers]
     assert 1 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
-def test_equal_content_counts_in_full(root, collection):
+def test_equal_content_is_counted_in_full(root, collection):
     answers = [root.push(collection, b"hello") for _ in range(2)]
 
     assert [5, 10] == [answer.json["collection"]["stored_size"] for answer in answers]
@@ -172,14 +172,14 @@ def test_equal_content_can_be_refused(root, collection):
 
 
 @with_settings(backup__duplicate_versions="refuse")
-def test_equal_content_of_another_collection_is_fine(root, make_collection):
+def test_equal_content_of_another_collection_is_accepted(root, make_collection):
     answers = [root.push(make_collection(), b"hello") for _ in range(2)]
 
     assert [200, 200] == [answer.status_int for answer in answers]
 
 
 @with_settings(backup__duplicate_versions="refuse")
-def test_equal_content_of_a_version_that_is_gone_is_fine(root, collection):
+def test_equal_content_of_a_deleted_version_is_accepted(root, collection):
     root.push(collection, b"hello")
     root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
     answer = root.push(collection, b"hello")
@@ -224,7 +224,7 @@ def test_a_version_larger_than_the_whole_collection_is_refused(root, make_collec
     assert numbers(root, collection) == [1]
 
 
-def test_a_strategy_whose_package_is_gone_is_no_bug(root, services, make_collection, caplog):
+def test_a_strategy_that_is_no_longer_installed_is_reported(root, services, make_collection, caplog):
     collection = make_collection()
     root.push(collection, b"123")
     with services.database.engine.begin() as connection:
@@ -238,7 +238,7 @@ def test_a_strategy_whose_package_is_gone_is_no_bug(root, services, make_collect
     assert numbers(root, collection) == [1]
 
 
-def test_a_full_collection_lets_its_oldest_go(root, make_collection):
+def test_a_full_collection_deletes_its_oldest_version(root, make_collection):
     collection = make_collection(maxBackupsCount=2)
     for content in (b"one", b"two", b"three", b"four"):
         root.push(collection, content)
@@ -246,7 +246,7 @@ def test_a_full_collection_lets_its_oldest_go(root, make_collection):
     assert numbers(root, collection) == [3, 4]
 
 
-def test_what_rotates_out_takes_its_bytes_along(root, make_collection, tmp_path):
+def test_rotation_deletes_the_bytes_of_old_versions(root, make_collection, tmp_path):
     collection = make_collection(maxBackupsCount=2)
     for content in (b"one", b"two", b"three", b"four"):
         root.push(collection, content)
@@ -254,7 +254,7 @@ def test_what_rotates_out_takes_its_bytes_along(root, make_collection, tmp_path)
     assert 2 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
-def test_as_many_go_as_the_size_of_the_new_one_needs(root, make_collection):
+def test_rotation_deletes_as_many_versions_as_the_new_size_requires(root, make_collection):
     collection = make_collection(maxOneVersionSize=10, maxCollectionSize=10)
     for content in (b"aaa", b"bbb", b"ccc", b"ddddd"):
         root.push(collection, content)
@@ -270,7 +270,7 @@ def test_rotation_counts_bytes_down(root, make_collection):
     assert (answer.json["collection"]["stored_size"], answer.json["collection"]["versions_count"]) == (3, 1)
 
 
-def test_after_a_limit_was_lowered_enough_go_at_once(root, make_collection):
+def test_after_a_limit_was_lowered_enough_versions_are_deleted_at_once(root, make_collection):
     collection = make_collection(maxBackupsCount=5)
     for content in (b"1", b"2", b"3", b"4", b"5"):
         root.push(collection, content)
@@ -280,7 +280,7 @@ def test_after_a_limit_was_lowered_enough_go_at_once(root, make_collection):
     assert numbers(root, collection) == [5, 6]
 
 
-def test_lowering_a_limit_removes_nothing_by_itself(root, make_collection):
+def test_lowering_a_limit_alone_removes_nothing(root, make_collection):
     collection = make_collection(maxBackupsCount=5)
     for content in (b"1", b"2", b"3"):
         root.push(collection, content)
@@ -306,7 +306,7 @@ def test_an_alerting_collection_refuses_when_its_size_is_reached(root, make_coll
     assert answer.json == refused("Logic validation error", 4007, "file", EXCEEDS_ALL)
 
 
-def test_an_alerting_collection_may_be_filled_to_the_brim(root, make_collection):
+def test_an_alerting_collection_may_be_filled_completely(root, make_collection):
     collection = make_collection(maxBackupsCount=2, maxOneVersionSize=5, maxCollectionSize=10, strategy=ALERT)
     answers = [root.push(collection, content).status_int for content in (b"12345", b"54321", b"1")]
 
@@ -322,7 +322,7 @@ def test_an_alerting_collection_over_a_lowered_limit_refuses(root, make_collecti
     assert root.push(collection, b"4").json["error_code"] == 4000
 
 
-def test_an_alerting_collection_takes_more_after_a_deletion(root, make_collection):
+def test_an_alerting_collection_accepts_more_after_a_deletion(root, make_collection):
     collection = make_collection(maxBackupsCount=1, strategy=ALERT)
     root.push(collection, b"1")
     root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
@@ -330,7 +330,7 @@ def test_an_alerting_collection_takes_more_after_a_deletion(root, make_collectio
     assert root.push(collection, b"2").json["version"]["version"] == 2
 
 
-def test_without_a_limit_nothing_goes(root, make_collection):
+def test_without_a_limit_no_version_is_deleted(root, make_collection):
     collection = make_collection(maxBackupsCount=0)
     for content in (b"1", b"2", b"3", b"4"):
         root.push(collection, content)
@@ -386,7 +386,7 @@ def test_a_token_that_is_not_listed_adds_no_version(holder, collection):
     assert answer.status_int == 403
 
 
-def test_modify_any_stands_for_the_list(holder, collection):
+def test_modify_any_replaces_the_list(holder, collection):
     answer = holder(Role.UPLOAD_VERSIONS, Role.MODIFY_ANY_COLLECTION).push(collection)
 
     assert answer.status_int == 200

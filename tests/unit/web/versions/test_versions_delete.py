@@ -1,4 +1,4 @@
-"""Contract 4.3: deleting versions."""
+"""HTTP API, 4.3: deleting versions."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from support.client import COLLECTIONS
 pytestmark = pytest.mark.databases
 
 
-def test_a_deleted_version_is_told(root, three):
+def test_the_answer_of_a_deletion_shows_the_version(root, three):
     answer = root.delete(f"{three}/v2")
 
     assert (answer.status_int, answer.json) == (
@@ -31,17 +31,17 @@ def test_a_deleted_version_is_no_longer_counted(root, three, collection):
     assert (left["versions_count"], left["stored_size"], left["last_version"]) == (2, 8, 3)
 
 
-def test_a_deleted_version_takes_its_bytes_along(root, three, tmp_path):
+def test_deleting_a_version_deletes_its_bytes(root, three, tmp_path):
     root.delete(f"{three}/v1")
 
     assert 2 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
-def test_bytes_shared_with_a_file_stay(root, three, stranger):
+def test_bytes_shared_with_a_file_are_kept(root, three, anonymous):
     name = root.upload(b"one").json["filename"]
     root.delete(f"{three}/v1")
 
-    assert stranger.download(name).body == b"one"
+    assert anonymous.download(name).body == b"one"
 
 
 @pytest.mark.parametrize("word", ["v9", "latest", "first", "x", NOBODY, "v0"])

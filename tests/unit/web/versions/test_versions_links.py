@@ -1,4 +1,4 @@
-"""Contract 2.4: the signed links to versions, and who may read a version's file without one."""
+"""HTTP API, 2.4: signed links to versions, and permissions to read a version's file without one."""
 
 import time
 from urllib.parse import parse_qs, urlsplit
@@ -19,45 +19,45 @@ def url(root, three, collection):
     return root.versions(collection)["1"]["url"]
 
 
-def test_a_link_carries_an_end_and_a_signature_and_nothing_else(app, lister, three):
+def test_a_link_has_only_an_expiry_and_a_signature(app, lister, three):
     caller = Client(app)
     url = caller.get(f"{three}/v1", {"_token": lister.token, "password": "p-5ecre7"}).headers["Location"]
 
     assert set(parse_qs(urlsplit(url).query)) == {"expires", "signature"}
 
 
-def test_a_listed_link_needs_no_token(root, stranger, three, collection):
+def test_a_listed_link_needs_no_token(root, anonymous, three, collection):
     url = root.versions(collection)["1"]["url"]
 
-    assert follow(stranger, url).body == b"one"
+    assert follow(anonymous, url).body == b"one"
 
 
-def test_a_versions_file_is_never_kept_by_caches(root, stranger, three, collection):
-    answer = follow(stranger, root.versions(collection)["1"]["url"])
+def test_a_versions_file_is_never_stored_by_caches(root, anonymous, three, collection):
+    answer = follow(anonymous, root.versions(collection)["1"]["url"])
 
     assert answer.headers["Cache-Control"] == "private, no-store"
 
 
-def test_a_versions_file_is_closed_to_strangers(stranger, url):
-    answer = stranger.download(stored_name(url))
+def test_a_versions_file_is_refused_without_a_token(anonymous, url):
+    answer = anonymous.download(stored_name(url))
 
     assert (answer.status_int, answer.json["status"]) == (403, CLOSED)
 
 
 @pytest.mark.parametrize("prefix", ["/repository/file/", "/public/download/"])
-def test_both_paths_take_a_signature(stranger, url, prefix):
-    answer = stranger.get(f"{prefix}{stored_name(url)}?{urlsplit(url).query}")
+def test_both_paths_accept_a_signature(anonymous, url, prefix):
+    answer = anonymous.get(f"{prefix}{stored_name(url)}?{urlsplit(url).query}")
 
     assert answer.status_int == 200
 
 
-def test_a_versions_file_is_open_to_those_who_may_list(lister, url):
+def test_a_token_that_may_list_versions_may_download(lister, url):
     answer = lister.download(stored_name(url))
 
     assert answer.status_int == 200
 
 
-def test_a_versions_file_is_open_to_view_any_file(holder, url):
+def test_a_token_with_view_any_file_may_download(holder, url):
     answer = holder(Role.VIEW_ANY_FILE).download(stored_name(url))
 
     assert answer.status_int == 200
@@ -82,7 +82,7 @@ def test_the_role_with_modify_any_may_download(holder, url):
     assert answer.status_int == 200
 
 
-def test_a_list_of_another_collection_opens_nothing(root, holder, url, make_collection):
+def test_the_list_of_another_collection_gives_no_access(root, holder, url, make_collection):
     caller = holder(Role.LIST_VERSIONS)
     root.post(f"{COLLECTIONS}/{make_collection()}/token", {"token": caller.token})
 
@@ -103,45 +103,45 @@ def test_a_list_of_another_collection_opens_nothing(root, holder, url, make_coll
         {"expires": "{soon}"},
     ],
 )
-def test_a_forged_signature_opens_nothing(stranger, ini, url, query):
+def test_a_forged_signature_is_refused(anonymous, ini, url, query):
     name, soon = stored_name(url), int(time.time()) + 300
     words = {"soon": soon, "later": soon + 1, "signature": sign_link(ini["app.secret"], name, soon, unlocked=False)}
-    answer = stranger.download(name, {key: value.format(**words) for key, value in query.items()})
+    answer = anonymous.download(name, {key: value.format(**words) for key, value in query.items()})
 
     assert answer.status_int == 403
 
 
-def test_a_signature_that_is_made_with_the_secret_opens(stranger, ini, url):
+def test_a_signature_made_with_the_secret_is_accepted(anonymous, ini, url):
     name, soon = stored_name(url), int(time.time()) + 300
     signature = sign_link(ini["app.secret"], name, soon, unlocked=False)
-    answer = stranger.download(name, {"expires": soon, "signature": signature})
+    answer = anonymous.download(name, {"expires": soon, "signature": signature})
 
     assert answer.status_int == 200
 
 
 @pytest.mark.parametrize("expires", [OVER, int(time.time()) + MONTH], ids=["over", "too-long"])
-def test_a_signature_that_is_over_or_lasts_too_long_opens_nothing(stranger, ini, url, expires):
+def test_a_signature_that_is_expired_or_valid_too_long_is_refused(anonymous, ini, url, expires):
     name = stored_name(url)
     signature = sign_link(ini["app.secret"], name, expires, unlocked=True)
-    answer = stranger.download(name, {"expires": expires, "signature": signature})
+    answer = anonymous.download(name, {"expires": expires, "signature": signature})
 
     assert answer.status_int == 403
 
 
-def test_a_signature_of_another_file_opens_nothing(root, stranger, url, collection):
+def test_a_signature_of_another_file_is_refused(root, anonymous, url, collection):
     other = root.versions(collection)["2"]["url"]
-    answer = stranger.get(f"/repository/file/{stored_name(url)}?{urlsplit(other).query}")
+    answer = anonymous.get(f"/repository/file/{stored_name(url)}?{urlsplit(other).query}")
 
     assert answer.status_int == 403
 
 
-def test_a_signature_is_good_for_ten_minutes(url):
+def test_a_signature_is_valid_for_ten_minutes(url):
     end = int(parse_qs(urlsplit(url).query)["expires"][0])
 
     assert 590 < end - time.time() <= 600
 
 
-def test_a_deleted_versions_link_is_dead(root, stranger, url, three):
+def test_the_link_of_a_deleted_version_is_not_found(root, anonymous, url, three):
     root.delete(f"{three}/v1")
 
-    assert follow(stranger, url).status_int == 404
+    assert follow(anonymous, url).status_int == 404

@@ -1,4 +1,4 @@
-"""Contract 4.3 and 2.4: versions with a password, and which links stand for it."""
+"""HTTP API, 4.3 and 2.4: versions with a password, and links that replace it."""
 
 import pytest
 
@@ -24,34 +24,34 @@ def test_the_password_is_checked_when_a_version_is_fetched(lister, locked, query
 
 
 @pytest.mark.parametrize("how", [{"query": {"password": "p-5ecre7"}}, {"headers": {"X-File-Password": "p-5ecre7"}}])
-def test_where_the_password_was_given_the_link_stands_for_it(lister, stranger, locked, how):
+def test_a_link_made_with_the_password_replaces_it(lister, anonymous, locked, how):
     url = lister.get(locked, **how).headers["Location"]
 
-    assert follow(stranger, url).body == b"secret"
+    assert follow(anonymous, url).body == b"secret"
 
 
-def test_view_any_file_needs_no_password(member, stranger, locked):
+def test_view_any_file_needs_no_password(member, anonymous, locked):
     url = member(Role.LIST_VERSIONS, Role.VIEW_ANY_FILE).get(locked).headers["Location"]
 
-    assert follow(stranger, url).body == b"secret"
+    assert follow(anonymous, url).body == b"secret"
 
 
-def test_a_link_in_the_list_never_stands_for_the_password(root, stranger, locked, collection):
+def test_a_link_in_the_list_never_replaces_the_password(root, anonymous, locked, collection):
     url = root.versions(collection)["1"]["url"]
 
-    assert follow(stranger, url).status_int == 403
+    assert follow(anonymous, url).status_int == 403
 
 
-def test_a_link_in_the_list_opens_with_the_password(root, stranger, locked, collection):
+def test_a_link_in_the_list_works_with_the_password(root, anonymous, locked, collection):
     url = root.versions(collection)["1"]["url"]
 
-    assert follow(stranger, f"{url}&password=p-5ecre7").body == b"secret"
+    assert follow(anonymous, f"{url}&password=p-5ecre7").body == b"secret"
 
 
-def test_the_password_alone_opens_no_version(root, stranger, locked, collection):
+def test_the_password_alone_gives_no_access(root, anonymous, locked, collection):
     name = stored_name(root.versions(collection)["1"]["url"])
 
-    assert stranger.download(name, {"password": "p-5ecre7"}).status_int == 403
+    assert anonymous.download(name, {"password": "p-5ecre7"}).status_int == 403
 
 
 def test_a_lister_needs_the_password_too(root, lister, locked, collection):

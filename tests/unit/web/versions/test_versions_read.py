@@ -1,4 +1,4 @@
-"""Contract 4.3: listing versions and fetching one."""
+"""HTTP API, 4.3: listing versions and fetching one."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_listed_version_is_the_one_that_was_added(root, collection):
     assert root.versions(collection)["1"]["details"] == added
 
 
-def test_version_is_another_word_for_backup(root, three):
+def test_version_is_a_synonym_of_backup(root, three):
     answer = root.get(three.replace("/backup", "/version"))
 
     assert set(answer.json["versions"]) == {"1", "2", "3"}
@@ -53,25 +53,25 @@ def test_version_is_another_word_for_backup(root, three):
         ("V3", b"three"),
     ],
 )
-def test_a_version_is_fetched_by_these_words(lister, stranger, three, word, content):
+def test_a_version_is_fetched_by_these_words(lister, anonymous, three, word, content):
     answer = lister.get(f"{three}/{word}")
 
     assert answer.status_int == 302
-    assert follow(stranger, answer.headers["Location"]).body == content
+    assert follow(anonymous, answer.headers["Location"]).body == content
 
 
-def test_a_version_is_fetched_by_its_id(root, stranger, three, collection):
+def test_a_version_is_fetched_by_its_id(root, anonymous, three, collection):
     version_id = root.versions(collection)["2"]["details"]["id"]
     answer = root.get(f"{three}/{version_id}")
 
-    assert follow(stranger, answer.headers["Location"]).body == b"two"
+    assert follow(anonymous, answer.headers["Location"]).body == b"two"
 
 
-def test_first_is_the_first_that_is_left(root, stranger, three):
+def test_first_is_the_oldest_remaining_version(root, anonymous, three):
     root.delete(f"{three}/v1")
     answer = root.get(f"{three}/first")
 
-    assert follow(stranger, answer.headers["Location"]).body == b"two"
+    assert follow(anonymous, answer.headers["Location"]).body == b"two"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_version_of_another_collection_is_not_found(root, three, collection, m
 
 
 @pytest.mark.parametrize("redirect", ["false", "0", "no"])
-def test_without_a_redirect_the_link_is_told(root, stranger, three, redirect):
+def test_without_a_redirect_the_answer_contains_the_link(root, anonymous, three, redirect):
     answer = root.get(f"{three}/v2", {"redirect": redirect})
     url = answer.json["url"]
 
@@ -108,16 +108,16 @@ def test_without_a_redirect_the_link_is_told(root, stranger, three, redirect):
         200,
         {"status": "OK", "error_code": 200, "exit_code": 200, "url": url},
     )
-    assert follow(stranger, url).body == b"two"
+    assert follow(anonymous, url).body == b"two"
 
 
-def test_an_odd_redirect_is_refused(root, three):
+def test_an_invalid_redirect_parameter_is_refused(root, three):
     answer = root.get(f"{three}/v2", {"redirect": "maybe"})
 
     assert set(answer.json["fields"]) == {"form.redirect"}
 
 
-def test_a_redirect_is_not_kept_by_caches(root, three):
+def test_a_redirect_is_not_stored_by_caches(root, three):
     answer = root.get(f"{three}/v2")
 
     assert answer.headers["Cache-Control"] == "private, no-store"
