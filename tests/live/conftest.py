@@ -1,4 +1,4 @@
-"""One real service for the whole suite; a test that needs one of its own asks for `start_service`."""
+"""One real service for the whole suite; a test that needs a separate one uses `start_service`."""
 
 import pytest
 
@@ -32,5 +32,5 @@ def post(client):
 
 @pytest.fixture
 def before(service):
-    """What is there before the test."""
+    """The stored state before the test."""
     return traces(service)

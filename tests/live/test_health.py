@@ -1,4 +1,4 @@
-"""`/health` through a real server: a check that hangs, and a database whose tables are gone."""
+"""`/health` of a real server: a check that hangs, and a database without tables."""
 
 import sqlite3
 import time
@@ -13,13 +13,13 @@ from support.wire import Client, eventually
 
 CODE = "a-code"
 DEADLINE = 5
-THREADS = 3  # of the server; fewer than there are polls at the same time
+THREADS = 3  # of the server; fewer than concurrent polls
 POLLS = 20
 
 
 @pytest.fixture
 def service(tmp_path, make_service):
-    """A service whose storage misbehaves as a file says."""
+    """A service whose storage fails as a file specifies."""
     environment = {ENVIRONMENT: str(tmp_path / "faults.json"), "HEALTH_CHECK_CODE": CODE}
     service = make_service(tmp_path, environment=environment, ini=faulty_ini(tmp_path / "service.ini", threads=THREADS))
     service.start()
@@ -84,7 +84,7 @@ def test_a_check_that_hangs_does_not_keep_the_service_from_stopping(service, pol
 
 
 def test_an_unexpected_error_of_a_check_is_reported(service, poll, tmp_path):
-    (tmp_path / "faults.json").write_text("no JSON")  # so that the storage of the tests raises a ValueError
+    (tmp_path / "faults.json").write_text("no JSON")  # makes the test storage raise a ValueError
     reply = poll()
 
     assert (reply.status, reply.json["status"]) == (503, {"storage": False, "database": True})
@@ -94,7 +94,7 @@ def test_an_unexpected_error_of_a_check_is_reported(service, poll, tmp_path):
 @pytest.mark.parametrize(
     ("gone", "reason"), [(None, "The database schema is at nothing"), ("blob", "lacks the tables: blob")]
 )
-def test_tables_that_are_gone_are_reported(service, poll, gone, reason):
+def test_missing_tables_are_reported(service, poll, gone, reason):
     with closing(sqlite3.connect(service.folder / "frepo.db")) as database:
         database.execute("PRAGMA foreign_keys = OFF")
         found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")

@@ -27,7 +27,7 @@ def test_production_does_not_start_without_a_database_url(tmp_path):
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
 
 
-def test_a_python_without_sqlite_is_a_clear_message(tmp_path):
+def test_a_python_without_sqlite_is_reported(tmp_path):
     (tmp_path / "_sqlite3.py").write_text("raise ModuleNotFoundError('No module named _sqlite3', name='_sqlite3')")
     environment = {"PATH": os.environ["PATH"], "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db"}
     done = subprocess.run(

@@ -212,7 +212,7 @@ def test_a_range_out_of_the_content_is_416(local_site, file):
     assert (reply.status, reply.headers["content-range"]) == (416, "bytes */300000")
 
 
-def test_for_several_ranges_the_whole_file_is_sent(local_site, file):
+def test_several_ranges_are_answered_with_the_whole_file(local_site, file):
     reply = local_site.curl(file["url"], "-r", "0-9,20-29")
 
     assert (reply.status, reply.body == CONTENT) == (200, True)

@@ -1,4 +1,4 @@
-"""A world on each database, whose invariants are checked at the end of every test."""
+"""Fixtures: a world on each database, whose invariants are checked at the end of every test."""
 
 import io
 import logging
@@ -14,12 +14,12 @@ from support.reliability.world import World
 
 @pytest.fixture
 def world(services: Services, caplog: pytest.LogCaptureFixture) -> Iterator[World]:
-    """A client with a ledger; at the end: sweep without grace, and everything holds."""
+    """A client with a ledger; after the test, a sweep without grace period, then all invariants are checked."""
     caplog.set_level("DEBUG")
     if services.database.engine.dialect.name == "sqlite":
         event.listen(services.database.engine, "connect", _skip_syncs)
         services.database.engine.dispose()
-    said = io.StringIO()  # caplog forgets what was said in the test before this ends
+    said = io.StringIO()  # caplog drops the test's records before this fixture ends
     handler = logging.StreamHandler(said)
     logging.getLogger().addHandler(handler)
     world = World(services)
@@ -32,7 +32,7 @@ def world(services: Services, caplog: pytest.LogCaptureFixture) -> Iterator[Worl
 
 
 def _skip_syncs(connection: Any, record: Any) -> None:
-    """A power cut is not what is tested here, and 100 scenarios wait for no disk."""
+    """Skip fsync: these tests do not simulate power cuts, and 100 scenarios would wait for the disk."""
     connection.execute("PRAGMA synchronous = OFF")
 
 

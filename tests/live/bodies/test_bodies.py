@@ -1,4 +1,4 @@
-"""Content goes in by every way that clients know, and comes out the same."""
+"""Content that is uploaded in any supported way is downloaded unchanged."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ def digest(content):
 
 
 @pytest.mark.parametrize("size", [1, 511 << 10, (512 << 10) + 1, LARGE])
-def test_a_raw_body_of_any_size_comes_out_the_same(client, size):
+def test_a_raw_body_of_any_size_is_downloaded_unchanged(client, size):
     content = fresh(size)
 
     assert content == client.content(client.upload(content))
@@ -61,14 +61,14 @@ def test_a_body_without_a_content_type_is_raw(client, wire, post):
 
 
 @pytest.mark.parametrize("sizes", [[1], [5, 1, 7], [1 << 20, 1, LARGE]])
-def test_a_chunked_body_of_unknown_length_is_taken(client, wire, post, sizes):
+def test_a_chunked_body_of_unknown_length_is_accepted(client, wire, post, sizes):
     pieces = [fresh(size) for size in sizes]
     reply = wire.send(post("a.bin", "Transfer-Encoding: chunked"), chunked(pieces)).reply()
 
     assert b"".join(pieces) == client.content(reply)
 
 
-def test_chunk_extensions_and_trailers_are_no_content(client, wire, post):
+def test_chunk_extensions_and_trailers_are_not_stored(client, wire, post):
     content = fresh(10)
     body = b"a;name=value\r\n" + content + b"\r\n0\r\nTrailer: x\r\n\r\n"
     reply = wire.send(post("a.bin", "Transfer-Encoding: chunked"), body).reply()
@@ -109,7 +109,7 @@ def test_expect_100_continue_is_answered_before_the_body(client, wire, post):
     assert (b"HTTP/1.1 100 Continue\r\n\r\n", content) == (interim, client.content(reply))
 
 
-def test_a_body_that_comes_byte_by_byte_is_taken(client, wire, post):
+def test_a_body_that_arrives_byte_by_byte_is_accepted(client, wire, post):
     content = fresh(40)
     wire.send(post("a.bin", f"Content-Length: {len(content)}"), *(bytes([byte]) for byte in content))
 
@@ -200,7 +200,7 @@ HEADERS = {
 
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("how", ["upload", "push"])
-def test_content_that_matches_its_digest_is_taken(client, header, how):
+def test_content_that_matches_its_digest_is_accepted(client, header, how):
     content = fresh()
     target = () if how == "upload" else (client.collection(),)
     reply = getattr(client, how)(*target, content, headers=HEADERS[header](content))

@@ -1,4 +1,4 @@
-"""A body takes no more room than its sender may fill, however it is sent, and none where no body is needed."""
+"""A body uses at most the space that its sender may use, and none if the endpoint needs no body."""
 
 import json
 import os
@@ -16,7 +16,7 @@ FILE = "/repository/file/upload?fileName=a.bin"
 
 
 def spooled(service):
-    """Return how many bytes of bodies wait on the disk."""
+    """Return the number of spooled bytes of bodies on the disk."""
     total = 0
     for descriptor in os.scandir(f"/proc/{service.pid}/fd"):
         try:
@@ -37,7 +37,7 @@ def small(client):
 
 @pytest.fixture
 def pour(service, wire):
-    """Send a head and then 20 MiB whose end never comes; return the answer and the most that lay on the disk."""
+    """Send a head and 20 MiB of an endless body; return the answer and the maximum of spooled bytes."""
 
     def pour(*lines, first=b"", piece=PIECE):
         wire.send(head(*lines), first)
@@ -52,14 +52,14 @@ def pour(service, wire):
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("length", ["Content-Length: 1000000000000", "Transfer-Encoding: chunked"])
-def test_a_body_that_no_method_takes_is_not_kept(service, pour, method, length):
+def test_a_body_that_the_method_does_not_accept_is_not_spooled(service, pour, method, length):
     piece = chunked([PIECE], end=b"") if "chunked" in length else PIECE
     reply, most = pour(method, "/", length, piece=piece)
 
     assert (200, "close", 0) == (reply.status, reply.headers["Connection"], most)
 
 
-def test_a_body_that_an_endpoint_does_not_take_is_not_kept(client, pour):
+def test_a_body_that_the_endpoint_does_not_accept_is_not_spooled(client, pour):
     reply, most = pour("DELETE", "/repository/file/none.bin", client.auth, "Content-Length: 1000000000000")
 
     assert (404, "close", True) == (reply.status, reply.headers["Connection"], most <= ROOM)

@@ -1,4 +1,4 @@
-"""Bodies that end early, late or never leave nothing behind, and no connection or descriptor is lost over them."""
+"""Bodies that end early, late or never leave no data, connection or descriptor behind."""
 
 import os
 import socket
@@ -47,7 +47,7 @@ def begin(request, client, collection):
 
 
 def reset(wire):
-    """Vanish as a process that was killed: no orderly end."""
+    """Reset the connection, as a killed process does."""
     wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wire.close()
 
@@ -89,7 +89,7 @@ def test_a_chunked_body_without_its_end_leaves_nothing(service, begin, before, e
     assert before == eventually(before, lambda: traces(service))
 
 
-def test_a_body_that_stops_arriving_holds_up_nobody_else(service, client, begin):
+def test_a_body_that_stops_arriving_does_not_block_other_clients(service, client, begin):
     with Wire(service) as wire:
         wire.send(begin(f"Content-Length: {LARGE}"), HALF)
         reply = client.upload(fresh())
@@ -98,12 +98,12 @@ def test_a_body_that_stops_arriving_holds_up_nobody_else(service, client, begin)
 
 
 @pytest.mark.own_server  # stock waitress answers its own errors in plain text
-def test_what_follows_the_length_is_no_content(service, client, wire, post):
+def test_bytes_after_the_declared_length_are_not_stored(service, client, wire, post):
     content = fresh()
     reply = wire.send(post("a.bin", f"Content-Length: {len(content)}"), content, b"more\r\n\r\n").reply()
     stored = client.content(reply)
 
-    # What follows is taken for a second request, and is none.
+    # The bytes after the body are read as a second request, which is invalid.
     assert (content, 400, "application/json") == (
         stored,
         (extra := wire.reply()).status,
@@ -122,7 +122,7 @@ def test_what_follows_the_length_is_no_content(service, client, wire, post):
     ],
     ids=str,
 )
-def test_a_length_that_means_nothing_is_refused_by_the_server(service, wire, post, before, fields):
+def test_an_invalid_length_is_refused_by_the_server(service, wire, post, before, fields):
     reply = wire.send(post("a.bin", *fields), b"hello").reply()
 
     assert (True, before) == (reply.status in {400, 501}, eventually(before, lambda: traces(service)))
@@ -146,7 +146,7 @@ def test_a_client_that_does_not_wait_for_its_answer_leaves_a_whole_file_or_nothi
     assert rows(service)["blob"] - before["blob"] == len(blob_files(service)) - len(before["blobs"])
 
 
-def test_two_uploads_in_one_breath_are_both_answered(client, wire, post):
+def test_two_pipelined_uploads_are_both_answered(client, wire, post):
     contents = [fresh(), fresh()]
     wire.send(b"".join(post("a.bin", "Content-Length: 100") + content for content in contents))
     replies = [wire.reply(), wire.reply()]
@@ -168,7 +168,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_connection_lives_on_after_an_error(client, wire, post, name):
+def test_a_connection_stays_usable_after_an_error(client, wire, post, name):
     method, path, fields, body, status = REFUSED[name]
     auth = [client.auth] if fields else []
     refused = wire.send(head(method, path, *auth, f"Content-Length: {len(body)}"), body).reply()
@@ -178,7 +178,7 @@ def test_a_connection_lives_on_after_an_error(client, wire, post, name):
     assert (status, status, content) == (refused.status, refused.json["http_code"], client.content(again))
 
 
-def test_no_descriptor_is_lost_over_uploads_of_all_kinds(service, client, wire, post):
+def test_no_kind_of_upload_leaks_a_descriptor(service, client, wire, post):
     client.upload(fresh(LARGE))
     before = len(open_files(service))
     for _ in range(5):

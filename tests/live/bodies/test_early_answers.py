@@ -1,4 +1,4 @@
-"""What is refused whatever its body holds is refused before the body comes."""
+"""Requests that are refused regardless of their body are refused before the body arrives."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def token(client):
 
 @pytest.fixture
 def refused(client, token):
-    """What is refused, each as its path, a field, and the status of the answer."""
+    """Refused requests: path, a header field, and the status of the answer."""
     push = f"/repository/collection/{client.collection(maxOneVersionSize='1MB')}/backup"
     return {
         "an unknown token": (FILE, UNKNOWN, 403),
@@ -56,7 +56,7 @@ def refused(client, token):
         "no such path",
     ],
 )
-def test_a_refusal_comes_before_the_body(service, refused, wire, what, expect):
+def test_a_refusal_is_sent_before_the_body_arrives(service, refused, wire, what, expect):
     path, field, status = refused[what]
     reply = wire.send(head("POST", path, field, f"Content-Length: {LARGE}", *expect)).reply()
 
@@ -70,14 +70,14 @@ def test_a_body_of_unknown_length_is_refused_at_its_first_chunk(wire):
     assert 403 == wire.reply().status
 
 
-def test_who_sends_all_of_a_refused_body_is_not_cut_off_before_the_answer(wire):
+def test_a_client_that_sends_a_refused_body_completely_gets_the_answer(wire):
     body = os.urandom(LARGE)
     wire.send(head("POST", FILE, UNKNOWN, f"Content-Length: {20 * LARGE}"), *[body] * 20)
 
     assert 403 == wire.reply().status
 
 
-def test_who_waits_is_told_to_go_on_once_the_request_is_found_good(client, wire):
+def test_100_continue_is_sent_after_the_request_was_accepted(client, wire):
     content = os.urandom(LARGE)
     wire.send(head("POST", FILE, client.auth, f"Content-Length: {LARGE}", "Expect: 100-continue"))
     interim = wire.socket.recv(1024)
@@ -85,7 +85,7 @@ def test_who_waits_is_told_to_go_on_once_the_request_is_found_good(client, wire)
     assert (CONTINUE, content) == (interim, client.content(wire.send(content).reply()))
 
 
-def test_a_request_behind_another_is_told_to_go_on_as_well(client, wire):
+def test_100_continue_is_sent_to_a_second_request_on_the_connection(client, wire):
     content = os.urandom(100)
     second = head("POST", FILE, client.auth, "Content-Length: 100", "Expect: 100-continue")
     wire.send(head("GET", "/version", client.auth) + second)
@@ -95,14 +95,14 @@ def test_a_request_behind_another_is_told_to_go_on_as_well(client, wire):
     assert content == client.content(wire.send(content).reply())
 
 
-def test_what_needs_no_body_is_done_once_though_one_comes(client, token, wire):
+def test_an_endpoint_without_body_is_called_once_although_a_body_arrives(client, token, wire):
     path = f"/auth/token/{token()}"
     wire.send(head("DELETE", path, client.auth, f"Content-Length: {LARGE}"), bytes(LARGE))
 
     assert (200, 404) == (wire.reply().status, client.request("GET", path).status)
 
 
-def test_a_download_with_a_body_is_not_gathered_in_memory(service, client, wire):
+def test_a_download_with_a_request_body_is_not_collected_in_memory(service, client, wire):
     content = bytes(100 << 20)
     name = client.upload(content).json["filename"]
     before = peak_memory(service)
@@ -112,15 +112,15 @@ def test_a_download_with_a_body_is_not_gathered_in_memory(service, client, wire)
     assert peak_memory(service) < before + 50
 
 
-def test_what_cannot_be_understood_is_not_done_either(client, token, wire):
+def test_an_invalid_request_is_not_executed(client, token, wire):
     path = f"/auth/token/{token()}"
     wire.send(head("DELETE", path, client.auth, "Content-Length: many", "Expect: 100-continue"))
 
     assert (400, 200) == (wire.reply().status, client.request("GET", path).status)
 
 
-def test_what_was_done_is_not_answered_as_broken(service, client, token, wire):
-    """Its body is broken, but was not needed, and the answer is on its way when that shows."""
+def test_an_executed_request_is_not_answered_as_broken(service, client, token, wire):
+    """Its unneeded body is broken, which the server notices while it sends the answer."""
     mine = token()
     other = sqlite3.connect(service.folder / "frepo.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -134,7 +134,7 @@ def test_what_was_done_is_not_answered_as_broken(service, client, token, wire):
     assert (200, 404) == (wire.reply().status, client.request("GET", f"/auth/token/{mine}").status)
 
 
-def test_a_client_of_http_1_0_is_told_once_that_the_connection_ends(wire):
+def test_an_http_1_0_client_gets_one_connection_close_header(wire):
     wire.send(f"POST {FILE} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: {LARGE}\r\n\r\n".encode())
 
     assert ["close"] == wire.reply().headers.get_all("Connection")

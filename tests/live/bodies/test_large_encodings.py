@@ -1,4 +1,4 @@
-"""Large forms and base64 mean the same as small ones."""
+"""Large forms and large base64 bodies are handled like small ones."""
 
 import base64
 import os
@@ -17,7 +17,7 @@ def content():
 
 @pytest.fixture
 def before(service):
-    """What is there before the test; large files of the one before may still be on their way out."""
+    """The stored state before the test; large files of the previous test may still be being deleted."""
     eventually([], lambda: temporary_files(service))
     return traces(service)
 
@@ -35,7 +35,7 @@ def base64_query(post, body):
 
 
 @pytest.mark.parametrize("how", ["form", "base64"])
-def test_a_client_that_leaves_amid_an_envelope_leaves_nothing(service, wire, post, before, content, how):
+def test_a_client_that_disconnects_within_a_form_leaves_nothing(service, wire, post, before, content, how):
     body = form(field("file", content, "a.bin")) if how == "form" else encoded(content)
     wire.send(post("a.bin", *multipart_head(body)) if how == "form" else base64_query(post, body), body[:-10])
     wire.close()
@@ -44,7 +44,7 @@ def test_a_client_that_leaves_amid_an_envelope_leaves_nothing(service, wire, pos
 
 
 @pytest.mark.parametrize("name", ["file", "other"])
-def test_fields_around_a_large_file_count(client, content, name):
+def test_fields_around_a_large_file_are_used(client, content, name):
     parts = field("tags[]", b"x"), field(name, content, "sent.bin"), field("fileName", b"named.bin")
     reply = client.multipart(form(*parts))
 
@@ -64,7 +64,7 @@ def test_a_small_part_named_file_after_a_large_one_is_the_file(client, content):
 
 
 @pytest.mark.parametrize("length", [10, 300_000, LARGE])
-def test_what_follows_a_large_form_is_no_content(client, content, length):
+def test_bytes_after_a_large_form_are_not_stored(client, content, length):
     body = form(field("file", content, "a.bin")) + content[:length]
 
     assert content == client.content(client.multipart(body))
@@ -120,7 +120,7 @@ def test_base64_in_a_large_form_is_decoded(client, content):
     assert content == client.content(client.multipart(body, encoding="base64"))
 
 
-def test_what_only_looks_like_an_envelope_is_content(client, content):
+def test_content_that_only_looks_like_a_form_is_stored(client, content):
     text = encoded(content)
     answer = client.request("POST", f"/repository/collection/{client.collection()}/backup?encoding=base64", text)
 

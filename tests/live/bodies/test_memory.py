@@ -20,7 +20,7 @@ AT_MOST = 150
 
 @pytest.fixture(scope="module")
 def make_service(nursery):
-    """The script itself: a fork has more in its memory."""
+    """Start services by the script, because a forked process has more in its memory."""
     return functools.partial(ScriptService, nursery=nursery)
 
 
@@ -30,7 +30,7 @@ def blocks(size):
 
 
 def send(client, path, body, headers):
-    """Send a body that is made while it is sent; return the answer's JSON."""
+    """Send a body that is generated while it is sent; return the answer's JSON."""
     return client.request("POST", path, body, headers).json
 
 
@@ -48,7 +48,7 @@ def fetch(client, name):
 
 @pytest.mark.slow
 def test_a_large_chunked_version_and_its_download_take_little_memory(start_service):
-    """As `dump | curl -T -` sends it: chunked, its length unknown."""
+    """The upload is chunked with an unknown length, as from `dump | curl -T -`."""
     service = start_service(BACKUP_ONE_VERSION_MAX_SIZE="8GiB", BACKUP_COLLECTION_MAX_SIZE="8GiB")
     client = Client(service)
     pushed = send(client, f"/repository/collection/{client.collection()}/backup", blocks(SIZE), {})
@@ -105,7 +105,7 @@ def test_many_slow_readers_take_little_memory(start_service):
     assert peak_memory(service) < AT_MOST
 
 
-def test_several_large_uploads_at_once_take_little_memory(start_service):
+def test_several_concurrent_large_uploads_take_little_memory(start_service):
     service = start_service()
     client = Client(service)
     service.admin  # noqa: B018  # made here once, not in each thread

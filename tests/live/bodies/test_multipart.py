@@ -1,4 +1,4 @@
-"""Forms: the file is found wherever it is, its bytes are exactly those between the delimiters."""
+"""Forms: the file is found at any position, and its bytes are exactly those between the delimiters."""
 
 import os
 
@@ -26,14 +26,14 @@ def test_without_a_part_named_file_it_is_the_first_one_with_a_file_name(client):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_fields_before_and_after_the_file_count(client, order):
+def test_fields_before_and_after_the_file_are_used(client, order):
     parts = [field("fileName", b"named.txt"), field("tags[]", b"night"), field("file", fresh(), "sent.txt")]
     reply = client.multipart(form(*parts[::order]))
 
     assert (200, "named.txt") == (reply.status, reply.json["requested_filename"])
 
 
-def test_a_form_field_wins_over_the_query(client):
+def test_a_form_field_has_priority_over_the_query(client):
     body = form(field("fileName", b"form.txt"), field("file", fresh(), "sent.txt"))
     reply = client.multipart(body, fileName="query.txt")
 
@@ -68,7 +68,7 @@ def test_content_that_looks_like_a_delimiter_is_content(client, content):
 
 @pytest.mark.parametrize("size", [(1 << 18) - 90, 1 << 18, (1 << 18) + 1, 3_000_001])
 @pytest.mark.parametrize("tail", [b"", b"\r\n", b"\r\n--X"])
-def test_content_across_the_reading_steps_comes_out_the_same(client, size, tail):
+def test_content_across_the_reading_steps_is_unchanged(client, size, tail):
     content = fresh(size) + tail
 
     assert content == client.content(client.multipart(form(field("file", content, "a.bin"), field("tags", b"x"))))
@@ -100,7 +100,7 @@ def test_long_headers_of_parts_do_not_move_the_content(client, length):
 
 
 @pytest.mark.parametrize("preamble", [b"\r\n", b"preamble\r\n", b"lines\r\n\r\n--X\r\n\r\n", b"x" * 200_000 + b"\r\n"])
-def test_a_preamble_is_no_content(client, preamble):
+def test_a_preamble_is_not_stored(client, preamble):
     content = fresh()
     body = preamble + form(field("file", content, "a.bin"))
     reply = client.multipart(body)
@@ -116,7 +116,7 @@ def test_the_end_may_lie_across_the_reading_steps(client, over):
     assert content == client.content(client.multipart(form(field("file", content, "a.bin"))))
 
 
-def test_an_epilogue_is_no_content(client):
+def test_an_epilogue_is_not_stored(client):
     content = fresh()
 
     assert content == client.content(client.multipart(form(field("file", content, "a.bin")) + b"epilogue\r\n"))

@@ -1,4 +1,4 @@
-"""An upload that waits for the database with its bytes stored: a sweep must not cost what is acknowledged."""
+"""An upload that waits for the database after storing its bytes: a sweep must not lose acknowledged content."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ def locked(client):
 
 
 def sweep_away(client):
-    """Let the stored bytes look old, as after a clock that jumped, and sweep."""
+    """Make the stored bytes look old, as after a clock change, and sweep."""
     for path in blob_files(client.service):
         os.utime(path, (time.time() - 7200,) * 2)
     report = client.service.frepo("storage:sweep", "--grace", "1h", "--yes-delete", "1", "-f", "json")
@@ -36,7 +36,7 @@ def sweep_away(client):
 
 
 @pytest.mark.parametrize("body", [b"small", bytes(3 << 20)], ids=["small", "large"])
-def test_what_was_swept_while_it_waited_is_stored_again(client, body, locked):
+def test_bytes_that_were_swept_during_the_wait_are_stored_again(client, body, locked):
     answers = []
     pushing = threading.Thread(target=lambda: answers.append(client.upload(body)))
     pushing.start()

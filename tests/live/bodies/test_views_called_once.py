@@ -30,7 +30,7 @@ def calls():
 
 @pytest.fixture
 def endpoint(calls):
-    """A view that writes before it reads its body, as a plug-in's may."""
+    """A view that writes before it reads its body, which plug-ins may do."""
 
     def view(request):
         calls.append(None)

@@ -23,7 +23,7 @@ def together():
     return together
 
 
-def test_ten_threads_push_ten_consecutive_numbers_and_the_newest_three_stay(service, client, together):
+def test_ten_concurrent_pushes_get_consecutive_numbers_and_the_newest_three_are_kept(service, client, together):
     collection, before = client.collection(3), len(blob_files(service))
     contents = [os.urandom(700_000) for _ in range(10)]
     replies = together(lambda content: client.push(collection, content), contents)
@@ -38,7 +38,7 @@ def test_ten_threads_push_ten_consecutive_numbers_and_the_newest_three_stay(serv
     assert before + 3 == len(blob_files(service))
 
 
-def test_versions_that_stay_are_whole(client, together):
+def test_kept_versions_are_complete(client, together):
     collection = client.collection(3)
     together(lambda size: client.push(collection, os.urandom(size)), range(600_000, 600_010))
     for version in client.versions(collection).values():
@@ -48,7 +48,7 @@ def test_versions_that_stay_are_whole(client, together):
         assert version["details"]["sha256"] == hashlib.sha256(body).hexdigest()
 
 
-def test_the_same_content_at_once_is_stored_once(service, client, together):
+def test_concurrent_uploads_of_the_same_content_store_it_once(service, client, together):
     content, before = os.urandom(2_000_000), traces(service)
     replies = together(lambda number: client.upload(content, f"{number}.bin"), range(8))
     after = traces(service)
@@ -57,7 +57,7 @@ def test_the_same_content_at_once_is_stored_once(service, client, together):
     assert (1, 1) == (after["blob"] - before["blob"], len(after["blobs"]) - len(before["blobs"]))
 
 
-def test_the_same_version_at_once_is_a_version_for_each(service, client, together):
+def test_concurrent_pushes_of_the_same_content_are_one_version_each(service, client, together):
     collection, content, before = client.collection(), os.urandom(2_000_000), len(blob_files(service))
     together(lambda _: client.push(collection, content), range(8))
 
@@ -90,8 +90,8 @@ def test_a_token_for_one_upload_has_one_success(service, client, together):
     assert ([200] + [403] * 7, before + 1) == (sorted(replies), len(blob_files(service)))
 
 
-def test_what_another_process_commits_is_seen_by_the_next_request_among_many(service, client, together):
-    """The database is asked once for all requests that are waiting."""
+def test_a_commit_of_another_process_is_visible_to_the_next_of_many_requests(service, client, together):
+    """One query answers all waiting requests."""
     other = sqlite3.connect(service.folder / "frepo.db", isolation_level=None)
     names = [client.upload(os.urandom(1000), f"{number}.bin", public="true").json["filename"] for number in range(40)]
     done = threading.Event()
@@ -113,7 +113,7 @@ def test_what_another_process_commits_is_seen_by_the_next_request_among_many(ser
     assert set(late) == {(200, 404)}
 
 
-def test_what_comes_behind_a_deletion_on_one_connection_sees_it(service, client):
+def test_a_request_after_a_deletion_on_the_same_connection_sees_it(service, client):
     name = client.upload(os.urandom(1000), public="true").json["filename"]
     client.download(name)
     path = f"/repository/file/{name}"

@@ -1,4 +1,4 @@
-"""A client that goes away closes its own connection, and no other's."""
+"""A client that disconnects closes only its own connection."""
 
 import contextlib
 import socket
@@ -32,10 +32,10 @@ def asked():
 
 @pytest.fixture
 def server(asked, told):
-    """A server whose loop is turned by hand."""
+    """A server whose event loop is called by the test."""
 
     class Hooks:
-        """Let the application take its time for a decision."""
+        """Delay the application's decision."""
 
         def new_buffer(self, memory):
             return OverflowableBuffer(memory)
@@ -59,8 +59,8 @@ def turn(server):
     wasyncore.loop(timeout=0.2, use_poll=True, map=server._map, count=1)
 
 
-def test_who_is_told_to_go_on_and_is_gone_takes_no_other_along(server, asked, told):
-    """The number of a closed connection is the next one's; what was seen of the old one would be done to the new one."""
+def test_a_disconnect_after_100_continue_closes_no_other_connection(server, asked, told):
+    """The next connection reuses the descriptor of a closed one; events of the old one must not affect it."""
     gone = socket.create_connection(server.socket.getsockname())
     turn(server)
     gone.sendall(head("POST", "/", "Content-Length: 2000000", "Expect: 100-continue"))
@@ -72,7 +72,7 @@ def test_who_is_told_to_go_on_and_is_gone_takes_no_other_along(server, asked, to
     accept = server.handle_accept
 
     def accept_late():
-        """Let the application answer after it was seen who has something to say."""
+        """Let the application answer after the server has selected the ready sockets."""
         told.set()
         end = time.monotonic() + 0.5
         while channel.connected and time.monotonic() < end:

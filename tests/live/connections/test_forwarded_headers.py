@@ -1,4 +1,4 @@
-"""What a trusted proxy forwards gets into links only if it is a scheme of the web and a valid host."""
+"""Forwarded headers of a trusted proxy are used in links only if scheme and host are valid."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from support.wire import Client, Wire, head
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory, make_service):
-    """A service that trusts us as its proxy."""
+    """A service that trusts the test's address as its proxy."""
     service = make_service(tmp_path_factory.mktemp("proxied"), environment={"TRUSTED_PROXIES": "127.0.0.1"})
     service.start()
     yield service
@@ -69,7 +69,7 @@ def test_links_use_the_forwarded_scheme_and_host(redirect, fields, start):
 
 
 @pytest.mark.parametrize("field", ["X-Forwarded-Proto: javascript", "X-Forwarded-Host: a b"])
-def test_what_nobody_trusted_forwards_is_ignored(service, field):
+def test_headers_forwarded_by_an_untrusted_peer_are_ignored(service, field):
     with Wire(service) as wire:
         answer = wire.send(head("GET", "/", field)).reply("GET")
 

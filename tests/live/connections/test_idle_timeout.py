@@ -1,4 +1,4 @@
-"""Who is given up for silence, looked at in the very moment of a race that real clients meet once in a thousand times."""
+"""The idle timeout, at the moment of a race that real clients hit once in a thousand requests."""
 
 import socket
 import threading
@@ -38,7 +38,7 @@ def server(asked, may_answer):
     wasyncore.close_all(server._map)
 
 
-def test_who_waited_long_for_an_answer_is_not_given_up_while_its_first_bytes_are_sent(server, asked, may_answer):
+def test_a_client_that_waited_long_is_not_disconnected_while_its_answer_is_sent(server, asked, may_answer):
     idle = IdleTimeout(server, server._map)
     with socket.create_connection((server.effective_host, server.effective_port), 10) as client:
         client.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -48,11 +48,11 @@ def test_who_waited_long_for_an_answer_is_not_given_up_while_its_first_bytes_are
         channel._last_activity -= 61
         send = channel.send
 
-        def send_while_somebody_looks(*arguments, **more):
+        def send_during_the_idle_check(*arguments, **more):
             idle.check()
             return send(*arguments, **more)
 
-        channel.send = send_while_somebody_looks
+        channel.send = send_during_the_idle_check
         may_answer.set()
         got = b""
         client.settimeout(0.01)

@@ -9,7 +9,7 @@ import pytest
 from support.wire import Wire, head
 
 pytestmark = pytest.mark.own_server
-LIMIT = 0.5  # seconds; what grew with the square of the length took 2 s to minutes
+LIMIT = 0.5  # seconds; quadratic parsing took from 2 s to minutes
 KIB = 1 << 10
 
 

@@ -43,7 +43,7 @@ def client(service):
 
 
 def drip(wire, data, pause=0.2, seconds=15):
-    """Send a byte at a time; return the seconds until the service closed the connection."""
+    """Send one byte at a time; return the seconds until the service closed the connection."""
     start = time.monotonic()
     wire.socket.settimeout(pause)
     for byte in data:
@@ -82,7 +82,7 @@ def test_empty_lines_do_not_extend_the_deadline(service):
 
 
 @pytest.mark.parametrize("more", [("Content-Length: 100000",), ("Transfer-Encoding: chunked",)], ids=["raw", "chunked"])
-def test_a_body_that_arrives_too_slowly_is_given_up(service, client, post, more):
+def test_a_body_that_arrives_too_slowly_is_aborted(service, client, post, more):
     with Wire(service) as wire:
         wire.send(post("slow.bin", *more), b"ff\r\n" if "chunked" in more[0] else b"")
         took = drip(wire, b"a" * 1000)
@@ -136,7 +136,7 @@ def test_idle_connections_are_closed_first_when_the_limit_is_near(service, clien
     assert content == client.content(reply)
 
 
-def test_connections_that_drip_lock_nobody_out(service):
+def test_slow_connections_do_not_block_other_clients(service):
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire(service)).send(b"GET / HTTP/1.1\r\nX: ") for _ in range(3 * LIMIT)]
         start = time.monotonic()
@@ -156,7 +156,7 @@ def test_connections_that_drip_lock_nobody_out(service):
         ({}, "body_min_rate = -1", "body_min_rate = -1 is not a positive number"),
     ],
 )
-def test_a_setting_that_makes_no_sense_stops_the_start(tmp_path, service, environment, line, said):
+def test_an_invalid_setting_stops_the_start(tmp_path, service, environment, line, said):
     ini = tmp_path / "service.ini"
     text = (ROOT / "development.ini").read_text()
     ini.write_text(text.replace("[server:main]", f"[server:main]\n{line}"))

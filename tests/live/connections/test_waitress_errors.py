@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 
 def converse(service, sent: bytes) -> tuple[str, dict[str, str], bytes]:
-    """Send bytes as they are; return the status line, the headers in lower case, and the body."""
+    """Send raw bytes; return the status line, the headers in lower case, and the body."""
     host, port = service.address.split(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(sent)
@@ -45,7 +45,7 @@ REFUSED_BY_THE_SERVER = {
 
 
 @pytest.mark.parametrize("sent, expected", REFUSED_BY_THE_SERVER.values(), ids=REFUSED_BY_THE_SERVER.keys())
-def test_what_waitress_refuses_is_answered_in_json(service, sent, expected):
+def test_requests_that_waitress_refuses_are_answered_in_json(service, sent, expected):
     status, headers, body = converse(service, sent)
 
     error = json.loads(body)
@@ -55,7 +55,7 @@ def test_what_waitress_refuses_is_answered_in_json(service, sent, expected):
     assert error["status"]
 
 
-def test_headers_without_end_are_cut_off(service):
+def test_endless_headers_are_refused(service):
     before = peak_memory(service)
 
     with contextlib.suppress(ConnectionResetError, BrokenPipeError):
@@ -65,7 +65,7 @@ def test_headers_without_end_are_cut_off(service):
     assert peak_memory(service) - before < 8 * MIB
 
 
-def test_the_service_goes_on_after_refusals(service):
+def test_the_service_still_answers_after_refusals(service):
     for sent, _ in REFUSED_BY_THE_SERVER.values():
         converse(service, sent)
 

@@ -1,4 +1,4 @@
-"""A local file that rotted is never downloaded whole, though the server sends it by itself."""
+"""A damaged local file is never downloaded completely, although the server sends it directly."""
 
 import http.client
 import os
@@ -12,7 +12,7 @@ SIZE = 5_000_000
 
 @pytest.fixture
 def file(service, client):
-    """A file of the service, and where it lies on the disk."""
+    """A file of the service, and its path on the disk."""
     uploaded = client.upload(os.urandom(SIZE)).json
     (path,) = service.storage.rglob(f"{uploaded['sha256']}*")
     return uploaded["filename"], path
@@ -27,7 +27,7 @@ def flip(path, at):
 
 
 @pytest.mark.parametrize("at", [0, SIZE // 2, SIZE - 1])
-def test_a_download_breaks_off_before_the_last_of_wrong_bytes(client, file, at):
+def test_a_download_of_damaged_bytes_is_aborted_before_its_end(client, file, at):
     name, path = file
     flip(path, at)
 
@@ -37,7 +37,7 @@ def test_a_download_breaks_off_before_the_last_of_wrong_bytes(client, file, at):
     assert len(caught.value.partial) < SIZE
 
 
-def test_downloads_that_broke_off_lose_no_descriptor(service, client, file):
+def test_aborted_downloads_leak_no_descriptor(service, client, file):
     name, path = file
     flip(path, 7)
     before = len(open_files(service))
@@ -48,7 +48,7 @@ def test_downloads_that_broke_off_lose_no_descriptor(service, client, file):
     assert eventually(True, lambda: len(open_files(service)) <= before)
 
 
-def test_a_file_that_is_sound_again_is_downloaded(client, file):
+def test_a_repaired_file_is_downloaded(client, file):
     name, path = file
     flip(path, 7)
     flip(path, 7)

@@ -1,4 +1,4 @@
-"""SQLite on a full disk, with the storage on it or elsewhere: a deletion still works, and uploads do afterwards."""
+"""SQLite on a full disk, with the storage on it or not: deletions still work, and so do uploads after them."""
 
 import os
 import threading
@@ -43,13 +43,13 @@ def fill(disk):
 
 
 def push_until_full(client, disk):
-    """Make a collection with versions, and a disk that takes no more; return its id."""
+    """Make a collection with versions and fill the disk; return its id."""
     collection = client.collection()
     for number in range(4):
         assert client.push(collection, bytes([number]) * MIB).status == 200
     fill(disk)
     answer = client.push(collection, os.urandom(MIB))
-    for _ in range(50):  # until the log of the database has to grow
+    for _ in range(50):  # until the write-ahead log must grow
         if answer.status == 507:
             return collection
         fill(disk)
@@ -95,7 +95,7 @@ def test_deletions_at_the_same_time_all_work(client, disk):
 
 
 def test_uploads_cannot_use_up_the_reserve(client, disk):
-    """They find the space that deletions are given, and would keep it for good."""
+    """Uploads must not use the space that is reserved for deletions."""
     collection = client.collection()
     for number in range(20):
         assert 200 == client.push(collection, os.urandom(MIB // 4)).status
@@ -131,7 +131,7 @@ def test_an_upload_that_finds_no_space_leaves_no_bytes(client, service, disk):
 
 @pytest.fixture
 def stopped(client, service, disk):
-    """A collection in a service that was stopped, with its database in one file, on a disk that is full since."""
+    """A collection of a stopped service, whose database is one file on a disk that is now full."""
     collection = push_until_full(client, disk)
     (disk / "filler").unlink()
     client.push(collection, b"the last one")

@@ -1,4 +1,4 @@
-"""A disk for temporary files that is full is said to whoever sends a body, however it comes."""
+"""A full disk for temporary files is reported to the client for each kind of body."""
 
 import base64
 
@@ -30,20 +30,20 @@ SPOOLED = [pytest.param(how, marks=pytest.mark.own_server) for how in ("raw", "c
 
 
 @pytest.mark.parametrize("how", [*SPOOLED, "form", "base64"])
-def test_a_body_that_finds_no_room_is_answered(client, how):
+def test_a_body_without_disk_space_is_answered(client, how):
     answer = SENT[how](client)
 
     assert (507, 7016104) == (answer.status, answer.json["error_code"])
 
 
-def test_what_needs_no_room_goes_on(client):
+def test_requests_that_need_no_disk_space_succeed(client):
     client.upload(CONTENT)
 
     assert client.upload(b"small").status == 200
 
 
 @pytest.mark.own_server
-def test_a_folder_that_is_gone_is_the_services_trouble(start_service, tmp_path):
+def test_a_missing_folder_is_a_server_error(start_service, tmp_path):
     folder = tmp_path / "temporary"
     client = Client(start_service(TEMP_DIRECTORY=str(folder)))
     folder.rmdir()

@@ -1,4 +1,4 @@
-"""What is acknowledged survives a power cut: everything is synced, in this order, before the answer is sent."""
+"""Acknowledged content survives a power cut: everything is synced in order before the answer is sent."""
 
 import hashlib
 import os
@@ -32,7 +32,7 @@ def client(traced):
 
 
 def fresh_content(service, size):
-    """Make a content whose folder in the storage is not there yet."""
+    """Make a content whose folder in the storage does not exist yet."""
     while True:
         content = os.urandom(size)
         if not (service.storage / hashlib.sha256(content).hexdigest()[:2]).exists():
@@ -40,7 +40,7 @@ def fresh_content(service, size):
 
 
 def find_name(service, calls):
-    """Return the call that gave the blob its name."""
+    """Return the system call that named the blob."""
     named = [
         call
         for call in calls
@@ -51,13 +51,13 @@ def find_name(service, calls):
 
 
 def is_of(call, name):
-    """Tell whether a call works on the file that `name` gave its name to: a link names a descriptor, a rename a path."""
+    """Return whether a call uses the file that `name` named: a link names a descriptor, a rename a path."""
     source = name.texts[0]
     return call.descriptor == source if name.name.startswith("link") else call.path == source
 
 
 def steps(service, calls):
-    """Return what was done for the blob and its row, without immediate repetitions."""
+    """Return the steps for the blob and its row, without immediate repetitions."""
     name = find_name(service, calls)
     folder, database = str(Path(name.texts[-1]).parent), f"{service.folder}/frepo.db-wal"
     found = []
@@ -79,7 +79,7 @@ def steps(service, calls):
 
 
 def not_synced(calls):
-    """Return the folders that were made, and whose names were not synced afterwards."""
+    """Return the created folders whose names were not synced afterwards."""
     folders = {call.texts[0]: index for index, call in enumerate(calls) if call.name in MAKES}
     syncs = [(index, call.path) for index, call in enumerate(calls) if call.name in SYNCS]
     return [
@@ -92,7 +92,7 @@ def not_synced(calls):
 @pytest.mark.parametrize("sent", ["raw", "chunked"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("what", ["file", "version"])
-def test_an_upload_is_answered_when_all_of_it_is_synced(traced, client, what, size, sent):
+def test_an_upload_is_answered_after_everything_is_synced(traced, client, what, size, sent):
     collection = client.collection() if what == "version" else ""
     if collection:
         traced.calls("HTTP/1.1 202")

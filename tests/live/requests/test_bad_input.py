@@ -1,4 +1,4 @@
-"""Input that nobody should send gets a clear answer, and costs the service nothing."""
+"""Invalid input gets a clear answer and uses few resources."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ def ask(client):
 
 
 def assert_refused(reply, *statuses):
-    """An error in JSON, with all the keys that clients look for."""
+    """Assert that the answer is an error in JSON with all its keys."""
     assert (reply.status in statuses, "application/json") == (True, reply.headers.get_content_type()), reply
     assert [reply.status] * 2 == [reply.json["http_code"], reply.json["exit_code"]]
 
@@ -48,7 +48,7 @@ def test_a_name_that_is_not_allowed_is_refused(service, client, ask, before, nam
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_a_stored_name_that_cannot_be_is_not_found(client, ask, method, name):
+def test_an_impossible_stored_name_is_not_found(client, ask, method, name):
     reply = ask(method, f"/repository/file/{NAMES[name]}", client.auth)
 
     assert_refused(reply, 400, 404, 405)
@@ -66,7 +66,7 @@ def test_a_stored_name_that_cannot_be_is_not_found(client, ask, method, name):
         b"/repository/collection/not-a-uuid/backup/v1",
     ],
 )
-def test_a_path_or_query_that_cannot_be_read_is_refused(client, ask, target):
+def test_an_undecodable_path_or_query_is_refused(client, ask, target):
     reply = ask("GET", target, client.auth)
 
     assert_refused(reply, 400, 404)
@@ -84,19 +84,19 @@ def test_bytes_beyond_ascii_in_a_target_are_refused_by_the_server(client, ask, t
     "token", ["x", "%00", "%FF", "' OR 1=1 --", "x" * 5000, "00000000-0000-0000-0000-000000000000"]
 )
 @pytest.mark.parametrize("way", ["query", "X-Auth-Token", "token", "Authorization"])
-def test_a_token_that_is_none_is_refused(ask, before, token, way):
+def test_an_invalid_token_is_refused(ask, before, token, way):
     if way == "query":
         reply = ask("POST", f"/repository/file/a.txt?_token={token.replace(' ', '%20')}", body=b"hello")
     else:
         value = f"Bearer {token}" if way == "Authorization" else token
         reply = ask("POST", "/repository/file/a.txt", f"{way}: {value}", body=b"hello")
 
-    # What is no UTF-8 is a broken query, anything else a bad token.
+    # Bytes that are not UTF-8 are a broken query, anything else an invalid token.
     assert_refused(reply, 400 if (way, token) == ("query", "%FF") else 403)
 
 
 @pytest.mark.parametrize("value", [b"\xff\xfe", b"\xc3\xa4", b"\x01"])
-def test_a_header_beyond_ascii_is_no_fault(client, ask, value):
+def test_a_header_beyond_ascii_causes_no_error(client, ask, value):
     reply = ask("GET", "/repository/file/nothing", b"X-File-Password: " + value, b"User-Agent: " + value)
 
     assert reply.status in {400, 404}
@@ -126,7 +126,7 @@ def test_a_header_beyond_ascii_is_no_fault(client, ask, value):
     ids=range(17),
 )
 @pytest.mark.parametrize("target", ["/auth/token/generate", "/repository/collection"])
-def test_json_that_is_none_is_refused(client, ask, before, body, content_type, target):
+def test_invalid_json_is_refused(client, ask, before, body, content_type, target):
     reply = ask("POST", target, client.auth, f"Content-Type: {content_type}", body=body)
 
     assert_refused(reply, 400)
@@ -154,7 +154,7 @@ def test_a_huge_header_is_refused_by_the_server(service, client, before):
 @pytest.mark.parametrize(
     "garbage", [b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\r\n\r\n\r\n"]
 )
-def test_what_is_no_http_ends_that_connection_only(service, client, garbage):
+def test_bytes_that_are_not_http_end_only_that_connection(service, client, garbage):
     with Wire(service) as wire:
         wire.send(garbage + b"\r\n\r\n")
         with contextlib.suppress(OSError):
@@ -171,15 +171,15 @@ def test_a_wrong_method_is_answered_in_json(client, ask, method, status):
     assert_refused(ask(method, "/repository/file/a.txt", client.auth), status)
 
 
-def test_a_wrong_host_gives_no_fault(client, ask):
+def test_a_wrong_host_causes_no_server_error(client, ask):
     with Wire(client.service) as wire:
         reply = wire.send(b'GET / HTTP/1.1\r\nHost: a b"<>\r\nContent-Length: 0\r\n\r\n').reply("GET")
 
     assert reply.status in {200, 400}
 
 
-def test_the_log_knows_no_token_and_no_fault(service, client):
-    """Runs last: whatever this file sent was a client's mistake, and is told so."""
+def test_the_log_contains_no_token_and_no_error(service, client):
+    """Runs last: every request of this file was a client's mistake and is logged as one."""
     log = service.log.read_text()
 
     assert service.admin not in log

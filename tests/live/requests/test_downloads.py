@@ -1,4 +1,4 @@
-"""Ranges and conditions on the wire (RFC 9110, 13 and 14), and downloads that are broken off."""
+"""Ranges and conditions on the wire (RFC 9110, 13 and 14), and aborted downloads."""
 
 import hashlib
 import os
@@ -50,7 +50,7 @@ def test_one_range_is_answered(client, name, asked, start, end):
 
 
 @pytest.mark.parametrize("asked", [f"bytes={SIZE}-", "bytes=99999999-", "bytes=-0"])
-def test_what_no_range_can_satisfy_is_416(client, name, asked):
+def test_an_unsatisfiable_range_is_416(client, name, asked):
     reply = client.download(name, {"Range": asked})
 
     assert (416, f"bytes */{SIZE}") == (reply.status, reply.headers["Content-Range"])
@@ -61,14 +61,14 @@ def test_what_no_range_can_satisfy_is_416(client, name, asked):
     ["bytes=-", "bytes=", "bytes", "", "bytes=5-2", "bytes=a-b", "items=0-5", "bytes=1-2-3", "bytes=0x1-2", "bytes=--5",
      "bytes=0-,0-,0-", "bytes=" + ",".join(["0-0"] * 100), "bytes=" + "9" * 5000 + "-"],
 )  # fmt: skip
-def test_a_range_that_means_nothing_is_ignored(client, name, asked):
+def test_an_invalid_range_is_ignored(client, name, asked):
     reply = client.download(name, {"Range": asked})
 
     assert (200, CONTENT) == (reply.status, reply.body)
 
 
 @pytest.mark.parametrize("asked", ["bytes=0-4,-5,100-109", "bytes=0-4, 99999999-", "bytes=99999999-,-0"])
-def test_for_several_ranges_the_whole_file_is_sent(client, name, asked):
+def test_several_ranges_are_answered_with_the_whole_file(client, name, asked):
     reply = client.download(name, {"Range": asked})
 
     assert (200, str(SIZE), None) == (reply.status, reply.headers["Content-Length"], reply.headers["Content-Range"])
@@ -110,11 +110,11 @@ def test_for_several_ranges_the_whole_file_is_sent(client, name, asked):
     ids=str,
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_conditions_are_kept(client, name, modified, headers, status, method):
+def test_conditional_requests_are_evaluated(client, name, modified, headers, status, method):
     headers = {header: modified if value == "MODIFIED" else value for header, value in headers.items()}
     reply = client.download(name, headers, method)
 
-    # A range is something for GET only (RFC 9110, 14.2).
+    # Ranges are defined for GET only (RFC 9110, 14.2).
     assert (200 if method == "HEAD" and status == 206 else status) == reply.status
 
 
@@ -127,7 +127,7 @@ def test_not_modified_has_its_validators_and_no_body(wire, name):
     assert not re.search(rb"(?i)content-length: *[1-9]|transfer-encoding", top)
 
 
-def test_head_says_what_get_says(client, name):
+def test_head_has_the_headers_of_get(client, name):
     get, head_ = client.download(name), client.download(name, method="HEAD")
     changing = {"Date"}
 
@@ -147,7 +147,7 @@ def test_a_connection_serves_many_ranges_of_one_file(wire, name):
     assert CONTENT == b"".join(pieces)
 
 
-def test_downloads_lose_no_descriptor(service, client, name):
+def test_downloads_leak_no_descriptor(service, client, name):
     large = client.upload(os.urandom(4 << 20)).json["filename"]
     client.download(large)
     before = len(open_files(service))
@@ -166,7 +166,7 @@ def test_downloads_lose_no_descriptor(service, client, name):
 
 
 @pytest.mark.parametrize("ranges", ["bytes=0-", "bytes=0-9000000"])
-def test_a_client_that_goes_away_in_the_middle_loses_no_descriptor(service, client, ranges):
+def test_a_client_that_disconnects_leaks_no_descriptor(service, client, ranges):
     name = client.upload(os.urandom(20_000_000)).json["filename"]
     before = len(open_files(service))
     for _ in range(5):
@@ -178,7 +178,7 @@ def test_a_client_that_goes_away_in_the_middle_loses_no_descriptor(service, clie
 
 
 @pytest.mark.parametrize("fields", [(), ("Range: bytes=1-",), ("Range: bytes=0-24999999,25000000-49999999",)], ids=str)
-def test_slow_readers_hold_up_nobody_else(service, client, fields):
+def test_slow_readers_do_not_block_other_clients(service, client, fields):
     name = client.upload(os.urandom(50_000_000)).json["filename"]
     slow = [Wire(service).send(head("GET", f"/repository/file/{name}", *fields)) for _ in range(12)]
     time.sleep(1)  # all of them have begun by then
@@ -191,7 +191,7 @@ def test_slow_readers_hold_up_nobody_else(service, client, fields):
     assert 200 == answer.status
 
 
-def test_a_file_that_is_deleted_while_it_is_downloaded_comes_whole(service, client):
+def test_a_file_that_is_deleted_during_its_download_is_sent_completely(service, client):
     content = os.urandom(20_000_000)
     name = client.upload(content).json["filename"]
     with Wire(service) as wire:
@@ -213,7 +213,7 @@ def test_a_deleted_file_is_not_found(client):
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"short")], ids=["gone", "short"])
 @pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-5"}, {"Range": "bytes=8-"}], ids=str)
-def test_missing_bytes_behind_a_record_are_a_fault_that_says_so(service, client, damage, headers):
+def test_missing_bytes_of_a_record_are_reported_as_a_server_error(service, client, damage, headers):
     content = os.urandom(10)
     name, digest = client.upload(content).json["filename"], hashlib.sha256(content).hexdigest()
     damage(next(service.storage.rglob(f"{digest}-*")))
@@ -223,8 +223,8 @@ def test_missing_bytes_behind_a_record_are_a_fault_that_says_so(service, client,
     assert re.search(rf"CRITICAL.*{digest}", service.log.read_text())
 
 
-def test_deleting_and_downloading_at_once_is_no_fault_of_the_service(service, client):
-    """Whoever comes too late is told that the file is not there."""
+def test_concurrent_deletion_and_download_cause_no_server_error(service, client):
+    """A download after the deletion answers that the file does not exist."""
     statuses = []
     with ThreadPoolExecutor(5) as pool:
         for _ in range(10):

@@ -9,7 +9,7 @@ import pytest
 from support.wire import Client
 
 MIB = 1 << 20
-# What any request may take beyond its body: the answer, and what the allocator rounds up to.
+# Memory of any request beyond its body: the answer, and the allocator's rounding.
 ALLOWANCE = 2 * MIB
 EMOJI = "\U0001f600"
 
@@ -65,7 +65,7 @@ def test_a_refused_body_takes_less_than_ten_times_its_size(service, shape):
 
 
 def reset_peak(service):
-    """Forget the highest memory of the process so far; return what it has now, in bytes."""
+    """Reset the process's peak of memory; return its current memory in bytes."""
     Path(f"/proc/{service.pid}/clear_refs").write_text("5")
     return kibibytes(service, "VmRSS") << 10
 

@@ -1,4 +1,4 @@
-"""`make serve` itself, with its state elsewhere and the environment that these tests run in."""
+"""`make serve`, with its state in a temporary folder and the tests' environment."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ import pytest
 from support.servers import ears
 from support.servers.service import ROOT, START_SECONDS, free_port
 
-# The one line that tells a token, once.
+# The line that prints the token once.
 ON_PURPOSE = re.compile(r"(?m)^The administrator's token, kept in .*$")
 
 
@@ -60,14 +60,14 @@ def make_serve(tmp_path):
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory):
-    """A first start, which takes seconds and which several tests look at: its folder, and its address."""
+    """The folder and the address of a first start, shared by several tests because it takes seconds."""
     folder = tmp_path_factory.mktemp("first")
     with making_serve(folder) as start:
         yield folder, start()
 
 
 def command(address, state):
-    # The environment is there; -o keeps make from making it again.
+    # -o prevents make from making the existing environment again.
     return [
         "make",
         "serve",
@@ -106,7 +106,7 @@ def test_the_first_start_prints_and_keeps_a_token_that_works(first):
     assert version_seen_with(kept.read_text().strip(), url) == 200
 
 
-def test_a_start_warns_of_nothing(first):
+def test_a_start_prints_no_warning(first):
     folder, _ = first
 
     assert "Warning" not in (folder / "output").read_text()
@@ -126,7 +126,7 @@ def test_a_later_start_keeps_the_token_and_prints_nothing_secret(make_serve, tmp
 
 
 @pytest.mark.parametrize("left", ["admin-token", "admin-token.new"])
-def test_a_start_that_was_broken_off_does_not_block_the_next(make_serve, tmp_path, left):
+def test_an_interrupted_start_does_not_block_the_next(make_serve, tmp_path, left):
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / left).write_text("")
 
@@ -145,17 +145,17 @@ def test_the_state_is_all_in_one_folder(first):
     assert {"admin-token", "frepo.db", "secrets.json", "storage", "temporary"} <= names
 
 
-def test_nobody_else_can_read_the_state(first):
+def test_other_users_cannot_read_the_state(first):
     folder, _ = first
 
     state = folder / "state"
-    # fs.local.file_permissions admit the group to the storage: 0640.
+    # fs.local.file_permissions is 0640: the group can read the storage.
     forbidden = {path: 0o007 if "storage" in path.parts else 0o077 for path in state.rglob("*")}
     open_to_others = [path.name for path, mode in forbidden.items() if path.stat().st_mode & mode]
     assert ([], 0o700) == (open_to_others, state.stat().st_mode & 0o777)
 
 
-def test_the_console_can_be_told_of_a_state_that_was_moved(first):
+def test_the_console_can_use_a_moved_state(first):
     folder, url = first
     program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
     heard = os.environ | ears.environment()
@@ -173,7 +173,7 @@ def test_the_console_can_be_told_of_a_state_that_was_moved(first):
         ({"BACKUP_MAX_VERSIONS": "-1"}, "BACKUP_MAX_VERSIONS"),
     ],
 )
-def test_a_start_that_fails_says_what_to_change_and_no_more(tmp_path, environment, says):
+def test_a_failed_start_prints_only_what_to_change(tmp_path, environment, says):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         if "HTTP_LISTEN" in environment:
             environment = {"HTTP_LISTEN": f"127.0.0.1:{taken.getsockname()[1]}"}

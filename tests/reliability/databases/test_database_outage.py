@@ -1,4 +1,4 @@
-"""A database that goes away before, during or at the COMMIT: 503, nothing rotated, nothing lost, back by itself."""
+"""A database outage before, during or at the COMMIT: 503, nothing rotated, nothing lost, automatic recovery."""
 
 import itertools
 import os
@@ -26,7 +26,7 @@ from support.servers.children import run_as
 
 
 class Switch:
-    """Stops a PostgreSQL at once, and starts it again."""
+    """Stops a PostgreSQL immediately, and restarts it."""
 
     def __init__(self, url):
         self.url = normalize_url(url)
@@ -52,7 +52,7 @@ class Switch:
         try:
             with self._connect() as connection:
                 return connection.scalar(text("SELECT 1")) == 1
-        except Exception:  # noqa: BLE001  # away is away
+        except Exception:  # noqa: BLE001  # any error is an outage
             return False
 
     def _connect(self):
@@ -72,7 +72,7 @@ def switch(tmp_path):
 
 @pytest.fixture
 def database_url(request, database_url):
-    """A server of its own, where the test is to stop it."""
+    """A separate server for the tests that stop it."""
     return (
         str(request.getfixturevalue("switch").url.render_as_string(False))
         if "switch" in request.fixturenames
@@ -103,7 +103,7 @@ def push_by_web(world, collection):
     )
 
 
-def test_a_database_that_is_away_answers_503_and_comes_back_by_itself(world, switch, collection):
+def test_an_unavailable_database_answers_503_and_recovers_automatically(world, switch, collection):
     before = world.snapshot()
     switch.off()
     reply = push_by_web(world, collection)
@@ -115,7 +115,7 @@ def test_a_database_that_is_away_answers_503_and_comes_back_by_itself(world, swi
     assert_unchanged(before, after)
 
 
-def test_a_database_that_stops_while_the_body_comes_in_loses_nothing(world, switch, collection):
+def test_a_database_that_stops_during_the_upload_loses_nothing(world, switch, collection):
     before = world.snapshot()
     content = Source(1 << 20).read()
     with pytest.raises(DatabaseUnavailableError):
@@ -169,7 +169,7 @@ def test_a_connection_that_is_terminated_at_any_statement_loses_nothing(world, a
     assert k > 10
 
 
-def test_a_locked_sqlite_answers_503_and_comes_back_by_itself(world, services, collection, tmp_path):
+def test_a_locked_sqlite_answers_503_and_recovers_automatically(world, services, collection, tmp_path):
     def be_impatient(connection, record):
         connection.execute("PRAGMA busy_timeout = 50")
 

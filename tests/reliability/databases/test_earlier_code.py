@@ -1,4 +1,4 @@
-"""Databases that the code of earlier commits made and filled: today's service upgrades them and works with the data."""
+"""Databases written by the code of earlier commits: the current service upgrades them and uses their data."""
 
 import http.client
 import json

@@ -54,7 +54,7 @@ def settings(folder):
 
 
 def fill(engine, rows):
-    """Insert the rows, as far as the schema of now has tables and columns for them."""
+    """Insert the rows as far as the current schema has tables and columns for them."""
     with engine.begin() as connection:
         tables = set(inspect(connection).get_table_names())
         for table, found in rows.items():

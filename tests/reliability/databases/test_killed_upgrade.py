@@ -1,4 +1,4 @@
-"""An upgrade that is killed at any statement: the next one brings the schema to its end, and no row is lost."""
+"""An upgrade that is killed at any statement: the next one completes it, and no row is lost."""
 
 import itertools
 import signal
@@ -68,7 +68,7 @@ def differences(engine):
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_an_upgrade_that_is_killed_at_any_statement_comes_back(engine, fresh_database_url, nursery, start):
+def test_an_upgrade_that_is_killed_at_any_statement_can_be_repeated(engine, fresh_database_url, nursery, start):
     for k in itertools.count(1, STEPS.get(engine.dialect.name, 1)):
         drop_everything(engine)
         if start != "nothing":
@@ -91,8 +91,8 @@ def test_an_upgrade_that_is_killed_at_any_statement_comes_back(engine, fresh_dat
     assert k > 10
 
 
-def test_a_table_of_somebody_else_is_no_half_of_an_upgrade(engine):
-    """What is passed over after a kill is an error at a first upgrade."""
+def test_a_foreign_table_is_not_taken_for_a_partial_upgrade(engine):
+    """A table that a repeated upgrade skips is an error in a first one."""
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE token (somebody INTEGER)"))
 

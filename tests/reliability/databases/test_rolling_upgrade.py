@@ -1,4 +1,4 @@
-"""Two processes that are upgraded one after the other, while clients push and lose their answers."""
+"""A rolling upgrade of two processes while clients push and lose their answers."""
 
 import random
 import threading
@@ -19,7 +19,7 @@ CLIENTS = 4
 
 
 class Pusher:
-    """Pushes with a key through one process, takes the answer for lost, and retries through the others, and later."""
+    """Pushes with a key to one process, ignores the answer, and retries at the others and later."""
 
     def __init__(self, collection):
         self.processes = []
@@ -39,7 +39,7 @@ class Pusher:
             thread.join()
 
     def push(self, key, service):
-        """Push what belongs to the key, and note the number that it was answered with, if any."""
+        """Push the key's content, and record the number of the answer, if any."""
         numbers = self.numbers[key]
         try:
             reply = Client(service).push(self._collection, f"dump {key}".encode(), {"Idempotency-Key": key})

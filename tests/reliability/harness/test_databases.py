@@ -1,4 +1,4 @@
-"""The suite runs where it says it runs."""
+"""Each test runs on the database that it names."""
 
 import pytest
 from sqlalchemy import make_url

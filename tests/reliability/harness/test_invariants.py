@@ -1,4 +1,4 @@
-"""The invariants find what they are there for: each is broken here on purpose."""
+"""The invariant checks detect violations: each invariant is violated here."""
 
 import pytest
 from sqlalchemy import delete, update
@@ -18,7 +18,7 @@ def collection(world):
 
 @pytest.fixture
 def breaks(world, collection):
-    """Change something behind the service's back, check, mend it again; return what was said."""
+    """Change the state without the service, check, undo the change; return the reported violations."""
 
     def breaks(*statements, mend=(), **options):
         def run(changes):
@@ -33,7 +33,7 @@ def breaks(world, collection):
     return breaks
 
 
-def test_bytes_that_are_gone_break_i2(world, breaks):
+def test_missing_bytes_break_i2(world, breaks):
     stat = next(world.backend.list())
     path = world.backend.path(stat.key)
     content = path.read_bytes()
@@ -55,7 +55,7 @@ def test_bytes_that_changed_break_i2(world, breaks):
     assert "I2" == said
 
 
-def test_bytes_without_a_row_break_i2_once_swept(world, breaks, tmp_path):
+def test_bytes_without_a_row_break_i2_after_a_sweep(world, breaks, tmp_path):
     orphan = tmp_path / "storage" / new_blob_key("ab" * 32)
     orphan.parent.mkdir()
     orphan.write_bytes(b"x")
@@ -76,7 +76,7 @@ def test_more_than_the_limit_breaks_i3(breaks):
     assert "I3" == breaks(change.values(max_backups_count=2), mend=[change.values(max_backups_count=3)])
 
 
-def test_a_counter_that_goes_back_breaks_i4(breaks):
+def test_a_decreasing_counter_breaks_i4(breaks):
     change = update(Collection)
 
     assert "I4" == breaks(change.values(last_number=3), mend=[change.values(last_number=4)])
@@ -89,14 +89,14 @@ def test_a_number_that_is_given_twice_breaks_i4():
         ledger.acknowledge("a", 1, b"x")
 
 
-def test_an_acknowledged_version_that_is_gone_breaks_i1(world, collection):
-    world.services.versions.delete(collection, "v3")  # as a bug would: nobody asked for it
+def test_a_missing_acknowledged_version_breaks_i1(world, collection):
+    world.services.versions.delete(collection, "v3")  # like a bug: no client requested it
     with pytest.raises(AssertionError, match="I1"):
         world.check()
     world.ledger.ask_to_delete(collection, 3)
 
 
-def test_one_rotated_too_many_breaks_i1(world, collection):
+def test_rotating_one_version_too_many_breaks_i1(world, collection):
     world.services.versions.delete(collection, "v2")
     with pytest.raises(AssertionError, match="I1"):
         world.check()
@@ -113,7 +113,7 @@ def test_a_collection_that_lost_all_breaks_i5(world, services):
     world.ledger.ask_to_delete(collection, 1)
 
 
-def test_a_file_that_is_gone_breaks_i1(world, services):
+def test_a_missing_file_breaks_i1(world, services):
     name = world.upload(b"kept")
     services.files.delete(name, "", by=world.admin)
     with pytest.raises(AssertionError, match="I1"):
@@ -142,7 +142,7 @@ def test_a_secret_in_a_log_breaks_i8(world):
         world.check(log=f"token {next(iter(world.ledger.secrets))}")
 
 
-def test_a_row_that_nobody_uses_breaks_i2_once_swept(world, breaks):
+def test_an_unused_row_breaks_i2_after_a_sweep(world, breaks):
     name = world.upload(b"unused")
     world.ledger.ask_to_remove(name)
 

@@ -1,4 +1,4 @@
-"""The soak's own eyes: what grows is said, what is flat is not, and the picture shows it."""
+"""The soak's report: growth is reported, constant values are not, and the plot shows each measure."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from support.soak.samples import MEASURES, Sample, growth, take
 
 
 def samples(**grows):
-    """A hundred samples that are flat after a warm-up, but for what grows by so much each."""
+    """A hundred samples that are constant after a warm-up, except for values with a given growth."""
     flat = {"memory": 100.0, "threads": 12.0, "descriptors": 40.0, "disk": 50.0}
     return [
         Sample(
@@ -23,12 +23,12 @@ def samples(**grows):
     ]
 
 
-def test_what_is_flat_after_a_warm_up_is_fine():
+def test_constant_values_after_a_warm_up_are_not_reported():
     assert [] == growth(samples())
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_what_grows_is_said(measure):
+def test_growth_is_reported(measure):
     (said,) = growth(samples(**{measure: 0.5}))
 
     assert said.startswith(f"{measure} grew from ")
@@ -47,7 +47,7 @@ def test_a_process_is_measured():
     assert (3, True, True) == (sample.disk, sample.memory > 1, sample.descriptors >= 3)
 
 
-def test_the_picture_has_a_line_for_each_measure():
+def test_the_plot_has_a_line_for_each_measure():
     picture = ElementTree.fromstring(draw(samples(), "a title & more"))
     lines = [line.get("d") for line in picture.iter("{http://www.w3.org/2000/svg}path")]
 

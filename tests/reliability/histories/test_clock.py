@@ -1,4 +1,4 @@
-"""A clock that is set while the service runs, a leap day, and a zone that changes: what counts is the number."""
+"""Clock changes while the service runs, leap days and time zones: version numbers decide the order."""
 
 import os
 import time
@@ -50,7 +50,7 @@ def service(running, set_to):
 
 @pytest.fixture
 def set_to(running):
-    """Set the clock so many seconds beside the right time; at the end it is right again."""
+    """Set the clock this many seconds off the right time; it is reset after the test."""
     yield lambda seconds: set_clock(running.folder / "clock", seconds)
     set_clock(running.folder / "clock", 0)
 
@@ -82,7 +82,7 @@ def test_a_link_that_was_made_while_the_clock_was_ahead_is_invalid(client, set_t
     assert (ahead, client.request("GET", link, token=False).status) == (200, 403)
 
 
-def test_a_clock_that_goes_back_a_day_changes_no_order(client, set_to):
+def test_a_clock_set_back_by_a_day_changes_no_order(client, set_to):
     collection = client.collection(2)
     numbers = []
     for content, offset in ((b"one", 0), (b"two", 0), (b"three", -DAY), (b"four", -DAY), (b"five", 0)):
@@ -97,21 +97,21 @@ def test_a_clock_that_goes_back_a_day_changes_no_order(client, set_to):
 
 
 @pytest.mark.parametrize("days", [-1, 1])
-def test_a_clock_that_jumps_cuts_no_upload_off(service, client, set_to, days):
+def test_a_clock_change_aborts_no_upload(service, client, set_to, days):
     collection, content = client.collection(2), os.urandom(800_000)
     path = f"/repository/collection/{collection}/backup"
     with Wire(service) as wire:
         wire.send(head("POST", path, client.auth, f"Content-Length: {len(content)}"), content[:500_000])
         time.sleep(0.1)
         set_to(days * DAY)
-        time.sleep(2.2)  # the service looks for silent clients each second
+        time.sleep(2.2)  # the service checks for idle clients each second
         reply = wire.send(content[500_000:]).reply()
 
     assert (200, content) == (reply.status, download(client, collection, "latest"))
 
 
 @pytest.mark.own_server  # stock waitress measures idle time by the host's clock
-def test_a_clock_that_goes_back_keeps_nobody_who_is_silent(service, set_to):
+def test_a_clock_set_back_does_not_extend_the_idle_timeout(service, set_to):
     set_to(-DAY)
     with Wire(service) as wire:
         wire.socket.settimeout(SILENCE + 10)
@@ -119,7 +119,7 @@ def test_a_clock_that_goes_back_keeps_nobody_who_is_silent(service, set_to):
         assert b"" == wire.send(b"POST /repository/fi").rest()
 
 
-def test_retention_protects_what_seems_to_come_from_the_future(client, set_to):
+def test_retention_protects_versions_dated_in_the_future(client, set_to):
     collection = client.collection(1, minRetention="7d")
     client.push(collection, b"one")
     set_to(-DAY)
@@ -143,7 +143,7 @@ def test_a_token_lives_as_long_as_the_clock_says(client, set_to):
     assert [200, 403, 200] == statuses
 
 
-def test_a_repeated_upload_is_known_for_a_day_whatever_the_clock_does_back(client, set_to):
+def test_an_idempotency_key_is_kept_for_a_day_after_a_clock_set_back(client, set_to):
     collection, key = client.collection(5), {"Idempotency-Key": "night"}
     numbers = []
     for offset in (0, -DAY, DAY - HOUR, DAY + HOUR):
@@ -153,7 +153,7 @@ def test_a_repeated_upload_is_known_for_a_day_whatever_the_clock_does_back(clien
     assert [1, 1, 1, 2] == numbers
 
 
-def test_a_leap_day_is_a_day_like_others(client, set_to):
+def test_a_leap_day_is_handled_like_other_days(client, set_to):
     def at(seconds):
         set_to(LEAP_DAY.timestamp() + seconds - time.time())
 
@@ -173,7 +173,7 @@ def test_a_leap_day_is_a_day_like_others(client, set_to):
     assert [b"leap", b"march"] == [download(client, collection, name) for name in ("v1", "v2")]
 
 
-def test_a_zone_that_changes_changes_nothing(start):
+def test_a_changed_time_zone_has_no_effect(start):
     seen = []
     for zone in ("Pacific/Kiritimati", "America/Los_Angeles", "UTC"):
         service = start(TZ=zone)

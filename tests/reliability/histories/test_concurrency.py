@@ -1,4 +1,4 @@
-"""Many clients at several processes and few collections: limits, numbers and bytes hold."""
+"""Many clients, several processes, few collections: limits, numbers and bytes stay correct."""
 
 import hashlib
 import os
@@ -49,8 +49,8 @@ def callers(crowd):
 
 
 @pytest.mark.databases
-def test_a_crowd_breaks_no_promise(crowd, callers):
-    """Pushes, equal contents, deletions, edits and downloads, all at once, on three small collections."""
+def test_concurrent_clients_violate_no_invariant(crowd, callers):
+    """Concurrent pushes, equal contents, deletions, edits and downloads on three small collections."""
     ledger = callers[0].ledger
     collections = [callers[0].collection(3) for _ in range(3)]
     common = [os.urandom(60_000) for _ in range(3)]
@@ -85,7 +85,7 @@ def test_a_crowd_breaks_no_promise(crowd, callers):
 
 
 def _read_whole(caller, collection):
-    """Download a version: whole, or gone by now, but never other bytes."""
+    """Download a version: complete, or deleted by now, but never other bytes."""
     for version in caller.versions(collection).values():
         reply = caller.request("GET", version["url"].removeprefix(caller.service.url), token=False)
         if reply.status == 200:
@@ -95,7 +95,7 @@ def _read_whole(caller, collection):
 
 
 @pytest.mark.databases("postgresql")
-def test_limits_that_change_under_fire_hold_for_the_next_version(crowd, callers):
+def test_limits_changed_during_pushes_apply_to_the_next_version(crowd, callers):
     collection, ledger = callers[0].collection(3), callers[0].ledger
     end = time.monotonic() + SECONDS / 2
 
@@ -120,7 +120,7 @@ def test_limits_that_change_under_fire_hold_for_the_next_version(crowd, callers)
 
 
 @pytest.mark.databases("sqlite", "postgresql")
-def test_of_two_that_fit_alone_but_not_together_one_is_refused(world):
+def test_one_of_two_versions_that_do_not_fit_together_is_refused(world):
     for _ in range(10):
         collection = world.collection(0, limits={ONE: 10, TOTAL: 15}, strategy="alert_when_backup_limit_reached")
         outcomes = _at_once(lambda content, c=collection: world.push(c, content), [b"a" * 10, b"b" * 10])
@@ -130,8 +130,8 @@ def test_of_two_that_fit_alone_but_not_together_one_is_refused(world):
 
 
 @pytest.mark.databases("sqlite", "postgresql")
-def test_adopting_a_blob_while_its_last_user_goes_keeps_its_bytes(world):
-    """Whoever wins: what was acknowledged downloads. The world's invariants say so at the end."""
+def test_adopting_a_blob_while_its_last_user_is_deleted_keeps_its_bytes(world):
+    """In either order, acknowledged content can be downloaded. The world's invariants check it at the end."""
     for number in range(15):
         content, collection = b"shared %d" % number, world.collection()
         name = world.upload(content, f"{number}.txt")
@@ -143,8 +143,8 @@ def test_adopting_a_blob_while_its_last_user_goes_keeps_its_bytes(world):
         assert [None, 1] == outcomes
 
 
-def test_a_reader_of_what_rotation_removes_ends_whole(world, services):
-    """A file that is open stays readable on a local disk; elsewhere the read breaks, which is honest, too."""
+def test_a_download_of_a_version_that_rotation_removes_is_complete(world, services):
+    """An open file stays readable on a local disk; on other storages the read may fail."""
     collection, content = world.collection(1), os.urandom(3_000_000)
     world.push(collection, content)
     blob = services.versions.find(collection, "v1").file.blob
@@ -156,8 +156,8 @@ def test_a_reader_of_what_rotation_removes_ends_whole(world, services):
     assert content == head + rest
 
 
-def test_a_token_that_is_revoked_in_the_middle_ends_an_upload_whole_or_not_at_all(crowd, callers):
-    """The token is looked at when the request comes in; what it let in is a version, what comes later is not."""
+def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(crowd, callers):
+    """The token is checked when the request arrives: requests accepted before the revocation store a version."""
     caller, ledger = callers[0], callers[0].ledger
     collection = caller.collection(0)
     body = b'{"roles": ["upload.backup", "collections.upload_to_allowed_collections"], "data": {}, "expires": "never"}'
@@ -189,8 +189,8 @@ def test_a_token_that_is_revoked_in_the_middle_ends_an_upload_whole_or_not_at_al
     assert (2, statuses.count(200)) == (statuses.count(403), count)
 
 
-def test_an_upload_that_is_overtaken_while_its_body_comes_in_is_refused(world):
-    """What was the last version before the body is no longer, when it is to be written."""
+def test_an_upload_with_an_outdated_if_match_after_its_body_is_refused(world):
+    """The last version changes between the head of the request and the write."""
     collection = world.collection()
     source = Source(1 << 21, at=1 << 20, do=lambda: world.push(collection, b"faster"))
     with pytest.raises(VersionConflictError):
@@ -200,7 +200,7 @@ def test_an_upload_that_is_overtaken_while_its_body_comes_in_is_refused(world):
 
 
 def test_a_slow_upload_holds_no_lock(world):
-    """No transaction is open while a body comes in: others write, at the same collection."""
+    """No transaction is open while a body arrives: others can write to the same collection."""
     collection, begun, go_on = world.collection(), threading.Event(), threading.Event()
 
     def wait():
@@ -219,7 +219,7 @@ def test_a_slow_upload_holds_no_lock(world):
 
 
 def _at_once(function, arguments):
-    """Call with each argument at the same moment; return results and refusals in order."""
+    """Call with each argument concurrently; return results and refusals in order."""
     barrier, outcomes = threading.Barrier(len(arguments)), [None] * len(arguments)
 
     def call(index):

@@ -26,12 +26,12 @@ def broken(connection):
 
 
 def lost(connection):
-    """The connection breaks; the database rolls back what was not committed."""
+    """The connection breaks; the database rolls the transaction back."""
     raise OperationalError("", {}, sqlite3.OperationalError("server closed"), connection_invalidated=True)
 
 
 def lost_after(connection):
-    """The database commits, its answer is lost; elsewhere as `lost`."""
+    """The database commits, but its answer is lost; before the commit like `lost`."""
     connection.connection.dbapi_connection.commit()
     lost(connection)
 
@@ -79,7 +79,7 @@ def delete_collection(world, k):
 
 
 def repeat_version(world, k):
-    """With a key: whoever sends it again gets the answer that was committed, or makes the version."""
+    """Push with a key: a repetition gets the committed answer, or makes the version."""
     collection, content = world.collection(1), b"repeated %d" % k
     world.push(collection, b"old %d" % k)
     idempotency = IdempotentUpload(
@@ -101,7 +101,7 @@ def repeat_version(world, k):
 
 
 def heal_a_version(world, k):
-    """The content is there, but damaged: it is stored anew, and the bad bytes go."""
+    """Push a content whose blob is damaged: it is stored again, and the damaged bytes are deleted."""
     collection, content = world.collection(2), b"to heal %d" % k
     world.push(collection, content)
     key = next(stat.key for stat in world.backend.list() if digest_of(content) in stat.key)
@@ -205,7 +205,7 @@ def test_a_storage_that_fails_at_step_k_loses_nothing(world, case, method, error
 
 
 @each_case
-def test_what_failed_succeeds_when_the_trouble_is_over(world, at_database, case):
+def test_a_failed_request_succeeds_after_the_fault(world, at_database, case):
     trouble = Trouble(broken)
     at_database(trouble)
     for k in (1, 2, 3, 5):
@@ -222,8 +222,8 @@ def test_what_failed_succeeds_when_the_trouble_is_over(world, at_database, case)
 @pytest.mark.databases("sqlite", "postgresql")
 @pytest.mark.parametrize("method", ["store", "stat", "delete"])
 @pytest.mark.parametrize("case", [add_file, add_version_and_rotate, delete_version], ids=lambda case: case.__name__)
-def test_a_storage_that_stalls_at_any_step_stops_nobody_else(world, case, method):
-    """No call into the storage happens in a transaction, so another writer goes on meanwhile."""
+def test_a_storage_that_stalls_at_any_step_does_not_block_other_writers(world, case, method):
+    """No storage call happens in a transaction, so another writer can continue."""
     other = world.collection(1)
     for k in itertools.count(1):
         world.unwrap()
@@ -263,6 +263,6 @@ def test_a_database_that_stalls_at_step_k_only_takes_longer(world, at_database, 
 
 
 def _look(world, k):
-    """Check everything, at each step only in the full form: it looks at all that the steps before left, too."""
+    """Check all invariants; at each step only in the full form, because the check includes all earlier steps' data."""
     if IS_BIG or k % 5 == 0:
         world.check()

@@ -1,4 +1,4 @@
-"""Any sequence of requests does what a dictionary would do, and a refused one changes nothing."""
+"""Any sequence of requests has the result of a model made of dictionaries; a refused request changes nothing."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ STEPS = 30
 ROTATING = "delete_oldest_when_adding_new"
 ENOUGH = 1 << 30
 
-# Few and small, so that contents meet again and limits are reached.
+# Few and small contents, so that they repeat and limits are reached.
 contents = st.builds(lambda letter, size: letter * size, st.sampled_from([b"a", b"b", b"c"]), st.integers(1, 12))
 limits = st.fixed_dictionaries(
     {COUNT: st.integers(0, 3), ONE: st.sampled_from([0, 5, 10]), TOTAL: st.sampled_from([0, 10, 20, 30])}
@@ -49,7 +49,7 @@ strategies = st.sampled_from([ROTATING, ALERTING])
 
 @dataclass
 class Shelf:
-    """A collection as the model knows it."""
+    """A collection in the model."""
 
     limits: dict[str, int]
     strategy: str
@@ -58,7 +58,7 @@ class Shelf:
     last: int = 0
 
     def after_push(self, content: bytes, follows: int | None) -> dict[int, bytes] | type[FrepoError]:
-        """Return the versions that are there after a push, or the refusal."""
+        """Return the versions after a push, or the refusal."""
         size, one, total, count = len(content), self.limits[ONE], self.limits[TOTAL], self.limits[COUNT]
         if follows is not None and follows != self.last:
             return VersionConflictError

@@ -1,4 +1,4 @@
-"""kill -9 of the real service, at random moments of uploads and at every named point of a write."""
+"""SIGKILL of the real service, at random moments of uploads and at every named point of a write."""
 
 import os
 import random
@@ -17,7 +17,7 @@ from support.servers.nursery import ForkedService
 from support.wire import blob_files
 
 KILLS = 200 if IS_BIG else 12
-ROUNDS = 8  # kills between two looks at everything
+ROUNDS = 8  # kills between two complete checks
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
 
 
 def test_a_kill_at_every_named_point_loses_nothing(killable):
-    """One push rotates, heals damaged bytes or collects; so each point is on its way."""
+    """The pushes rotate, heal damaged bytes and collect blobs, so that every point is reached."""
     ledger = Ledger()
     caller = Caller(killable, ledger)
     reached = []
@@ -98,8 +98,8 @@ def spoil(path):
         file.truncate(5)
 
 
-def test_a_stop_lets_what_runs_end(killable):
-    """SIGTERM drains: an upload that was taken in is answered, and nothing is left behind."""
+def test_a_stop_completes_running_requests(killable):
+    """SIGTERM drains: an accepted upload is answered, and no temporary data is left."""
     ledger = Ledger()
     caller = Caller(killable, ledger)
     collection = caller.collection(2)

@@ -1,4 +1,4 @@
-"""Clients that fall silent, drip, or come again: nobody else waits, and threads and descriptors come back."""
+"""Idle, slow and retrying clients: other clients are not blocked, and threads and descriptors are released."""
 
 import contextlib
 import os
@@ -13,14 +13,14 @@ from support.servers.nursery import ForkedService
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files
 
 THREADS = 2
-ALL_THREADS = 1 + THREADS + os.cpu_count()  # the one that reads sockets, the workers, those that hash
-SILENCE = 1  # seconds after which the service gives a silent connection up
+ALL_THREADS = 1 + THREADS + os.cpu_count()  # the socket loop, the workers, the hash threads
+SILENCE = 1  # seconds after which the service closes an idle connection
 LARGE, STEP = os.urandom(12_000_000), 300_000
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, nursery):
-    """Two workers only, and little patience."""
+    """A service with two workers and short timeouts."""
     folder = tmp_path_factory.mktemp("bad-clients")
     more = {"channel_timeout": SILENCE, "cleanup_interval": SILENCE, "threads": THREADS, "outbuf_high_watermark": 65536}
     ini = faulty_ini(folder / "service.ini", **more)
@@ -37,9 +37,9 @@ def client(service):
 
 @pytest.fixture(autouse=True)
 def comes_back(service, client):
-    """At the end there are as many threads and descriptors as before, and no temporary file."""
+    """Check after the test: as many threads and descriptors as before, and no temporary file."""
     for _ in range(2):
-        client.upload(os.urandom(700_000))  # opens what stays open, the database's connections for example
+        client.upload(os.urandom(700_000))  # opens the descriptors that stay open, e.g. of the database
     time.sleep(0.05)
     before = len(descriptors(service))
     yield
@@ -51,7 +51,7 @@ def comes_back(service, client):
 
 
 def descriptors(service):
-    """What is open, but for the database's connections."""
+    """The open descriptors, except the database's connections."""
     return [path for path in open_files(service) if "frepo.db" not in path]
 
 
@@ -79,7 +79,7 @@ def parts_of_requests(begin):
 
 
 @pytest.mark.parametrize("part", list(parts_of_requests(lambda *_: b"")))
-def test_those_who_fall_silent_hold_up_nobody_and_are_given_up(service, client, begin, part):
+def test_an_idle_client_is_disconnected_and_blocks_no_other(service, client, begin, part):
     with contextlib.ExitStack() as stack:
         wires = [stack.enter_context(Wire(service)).send(parts_of_requests(begin)[part]) for _ in range(3 * THREADS)]
         reply = client.upload(os.urandom(700_000))
@@ -89,8 +89,8 @@ def test_those_who_fall_silent_hold_up_nobody_and_are_given_up(service, client, 
 
 
 @pytest.mark.parametrize("where", ["head", "body", "chunks"])
-def test_those_who_drip_hold_no_worker_and_are_served_when_they_are_done(service, client, begin, where):
-    """The same as slowloris, but for the end: bytes that come slowly are no reason to refuse them."""
+def test_slow_senders_occupy_no_worker_and_are_answered_at_their_end(service, client, begin, where):
+    """Like slowloris, but with an end: bytes that arrive slowly are still accepted."""
     request = {
         "head": begin("Content-Length: 0"),
         "body": begin("Content-Length: 40") + os.urandom(40),
@@ -114,8 +114,8 @@ def test_those_who_drip_hold_no_worker_and_are_served_when_they_are_done(service
 
 @pytest.mark.own_server  # stock waitress waits longer for readers
 @pytest.mark.parametrize("kind", ["sent by the server", "streamed by a worker"])
-def test_readers_who_stop_reading_are_given_up(service, client, kind):
-    """Where a storage is remote, each of them has a worker."""
+def test_clients_that_stop_reading_are_disconnected(service, client, kind):
+    """With a remote storage, each of them occupies a worker."""
     name = client.upload(LARGE).json["filename"]
     if kind.startswith("streamed"):
         order(service.folder / "faults.json", {"method": "path", "kind": "remote"})
@@ -128,8 +128,8 @@ def test_readers_who_stop_reading_are_given_up(service, client, kind):
     assert (200, []) == (status, open_ones)
 
 
-def test_a_slow_reader_who_goes_on_gets_all(service, client):
-    """Slow for longer than the patience for silence, but never silent."""
+def test_a_slow_reader_that_continues_gets_the_whole_content(service, client):
+    """The reader is slow for longer than the idle timeout, but never idle."""
     name = client.upload(LARGE).json["filename"]
     got = 0
     with Wire(service) as wire:
@@ -166,7 +166,7 @@ def test_a_first_attempt_that_ends_after_its_retry_gets_the_retrys_answer(servic
 
 
 def test_a_retry_while_the_first_attempt_is_being_stored_is_the_only_version(service, client):
-    """The client has given up and closed, but the service has the whole body and goes on with it."""
+    """The client has disconnected, but the service has the whole body and continues."""
     collection, content = client.collection(3), os.urandom(800_000)
     order(service.folder / "faults.json", {"method": "store", "kind": "stall", "seconds": 0.7})
     with Wire(service) as first:
@@ -184,7 +184,7 @@ def test_a_retry_while_the_first_attempt_is_being_stored_is_the_only_version(ser
     assert ([200, 200], ["1"]) == (replies, list(client.versions(collection)))
 
 
-def test_a_retry_without_a_key_is_a_version_of_its_own_and_loses_nothing(service, client):
+def test_a_retry_without_a_key_is_a_separate_version_and_loses_nothing(service, client):
     collection, content = client.collection(3), os.urandom(800_000)
     with Wire(service) as first:
         first.send(push_head(client, collection, "a", len(content)), content[:500_000])

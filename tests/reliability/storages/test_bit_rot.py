@@ -1,4 +1,4 @@
-"""Bytes that rot in the storage: verify finds all, and a whole download is never wrong without a sign."""
+"""Damaged bytes in the storage: verify finds all, and a complete download never has wrong bytes."""
 
 import pytest
 from webtest import TestApp
@@ -50,7 +50,7 @@ each_rot = pytest.mark.parametrize("rot", ROTS, ids=lambda rot: rot.__name__)
 
 @pytest.fixture
 def rotten(world, path_of):
-    """Spoil a file; return its name and content. At the end both contents are stored anew."""
+    """Damage a file; return its name and content. After the test both contents are stored again."""
     other = CONTENT[::-1]
     name = world.upload(CONTENT)
     world.upload(other)
@@ -66,7 +66,7 @@ def rotten(world, path_of):
 
 
 @each_rot
-def test_verify_finds_every_rot(world, rotten, rot):
+def test_verify_finds_every_damage(world, rotten, rot):
     rotten(rot)
     found = {damage.digest for damage in world.verify().damaged}
 
@@ -74,7 +74,7 @@ def test_verify_finds_every_rot(world, rotten, rot):
 
 
 @each_rot
-def test_what_is_marked_damaged_is_never_served(world, rotten, services, rot):
+def test_blobs_marked_as_damaged_are_never_served(world, rotten, services, rot):
     name, app = rotten(rot), TestApp(make_app(services))
     world.verify()
     replies = [
@@ -86,7 +86,7 @@ def test_what_is_marked_damaged_is_never_served(world, rotten, services, rot):
 
 
 @each_rot
-def test_health_tells_of_damage(world, rotten, services, rot):
+def test_health_reports_damage(world, rotten, services, rot):
     rotten(rot)
     app = TestApp(make_app(services))
     before = app.get("/health?code=a+code").json["global_status"]
@@ -98,7 +98,7 @@ def test_health_tells_of_damage(world, rotten, services, rot):
 
 
 @each_rot
-def test_an_upload_heals_what_verify_marked(world, rotten, services, rot):
+def test_an_upload_heals_a_blob_that_verify_marked(world, rotten, services, rot):
     name = rotten(rot)
     world.verify()
     world.upload(CONTENT)
@@ -107,8 +107,8 @@ def test_an_upload_heals_what_verify_marked(world, rotten, services, rot):
 
 
 @pytest.mark.parametrize("rot", [flip, swap], ids=lambda rot: rot.__name__)
-def test_a_streamed_download_breaks_before_the_last_of_wrong_bytes(world, rotten, services, rot):
-    """As a backend without local files is read; the lengths fit, so that only the digest can tell."""
+def test_a_streamed_download_of_damaged_bytes_is_aborted_before_its_end(world, rotten, services, rot):
+    """The backend has no local files, and the lengths match: only the digest can detect the damage."""
     name = rotten(rot)
     with services.downloads.open(services.files.find(name).blob) as content:
         got = b""
@@ -119,7 +119,7 @@ def test_a_streamed_download_breaks_before_the_last_of_wrong_bytes(world, rotten
     assert len(got) < len(CONTENT)
 
 
-def test_a_streamed_download_that_ends_early_is_no_whole_one(world, services):
+def test_a_streamed_download_that_ends_early_is_reported_as_incomplete(world, services):
     name = world.upload(CONTENT)
     world.wrap(Truncate("open", after=1000))
     with (
@@ -131,7 +131,7 @@ def test_a_streamed_download_that_ends_early_is_no_whole_one(world, services):
 
 
 @pytest.mark.parametrize("at", [0, 300_000, 599_999])
-def test_a_backend_that_lies_ends_a_download_of_the_web_early(world, services, at):
+def test_a_backend_with_wrong_bytes_aborts_an_http_download(world, services, at):
     memory = MemoryStorage()
     world.replace(memory)
     name = world.upload(CONTENT)
@@ -146,7 +146,7 @@ def test_a_backend_that_lies_ends_a_download_of_the_web_early(world, services, a
     assert CONTENT == TestApp(make_app(services)).get(f"/repository/file/{name}").body
 
 
-def test_a_storage_that_keeps_less_and_says_yes_is_found_out_at_once(world, services):
+def test_a_storage_that_silently_truncates_is_detected_at_once(world, services):
     collection = world.collection(1)
     world.push(collection, b"good")
     before = world.snapshot()

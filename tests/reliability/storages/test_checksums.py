@@ -1,4 +1,4 @@
-"""Downloads are compared by a checksum; what came in before there were any is compared by its digest until it is read."""
+"""Downloads are verified by a checksum; blobs without one by their digest until they are read completely."""
 
 import pytest
 import xxhash
@@ -15,7 +15,7 @@ each_size = pytest.mark.parametrize("content", [SMALL, LARGE], ids=["small", "la
 
 @pytest.fixture
 def ini(ini):
-    """What was read once is asked of the storage again."""
+    """Disable the content cache, so that every download reads the storage."""
     return ini | {"fs.cache_size": "0"}
 
 
@@ -30,7 +30,7 @@ def checksums(services):
 
 @pytest.fixture
 def forget_checksums(services):
-    """Bring all blobs where the upgrade leaves those that it meets."""
+    """Remove all checksums, as after an upgrade."""
     return lambda: services.database.write(lambda session: session.execute(update(Blob).values(checksum=None)))
 
 
@@ -69,7 +69,7 @@ def test_a_blob_gets_a_checksum_when_its_content_is_read(world, forget_checksums
     assert download(name).body == SMALL
 
 
-def test_what_is_damaged_gets_no_checksum(world, forget_checksums, checksums):
+def test_a_damaged_blob_gets_no_checksum(world, forget_checksums, checksums):
     world.upload(SMALL)
     forget_checksums()
     path = world.backend.path(next(stat.key for stat in world.backend.list()))

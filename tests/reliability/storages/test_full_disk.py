@@ -1,4 +1,4 @@
-"""Disks that are full: 507, nothing changes, others go on, and it is over when there is room, without a restart."""
+"""Full disks: 507, nothing changes, other requests succeed, and freeing space is sufficient without a restart."""
 
 import contextlib
 
@@ -43,7 +43,7 @@ def collection(world):
 
 @pytest.fixture
 def fill(disks):
-    """Leave no room on a disk; return what makes room again."""
+    """Fill a disk; return a function that frees the space."""
 
     def fill(name):
         filler = disks / name / ".filler"
@@ -69,7 +69,7 @@ def test_a_full_storage_refuses_and_keeps_all(world, collection):
     assert 1 == other
 
 
-def test_a_storage_that_has_room_again_takes_versions_again(world, collection, fill):
+def test_a_storage_with_free_space_again_accepts_versions(world, collection, fill):
     make_room = fill("storage")
     with pytest.raises(StorageFull):
         world.push(collection, b"x" * 9000)
@@ -78,7 +78,7 @@ def test_a_storage_that_has_room_again_takes_versions_again(world, collection, f
     assert 2 == world.push(collection, b"x" * 9000)
 
 
-def test_a_full_folder_for_temporary_files_refuses_and_lets_small_ones_pass(world, collection):
+def test_a_full_folder_for_temporary_files_refuses_large_uploads_only(world, collection):
     before = world.snapshot()
     with pytest.raises(StorageFull):
         world.push(collection, LARGE, stream=Source(len(LARGE)))
@@ -87,11 +87,11 @@ def test_a_full_folder_for_temporary_files_refuses_and_lets_small_ones_pass(worl
     assert 2 == world.push(collection, b"small enough")
 
 
-def test_a_full_disk_of_the_database_refuses_and_comes_back(world, collection, fill):
+def test_a_full_disk_of_the_database_refuses_and_recovers(world, collection, fill):
     before = world.snapshot()
     make_room = fill("database")
     with pytest.raises(StorageFull):
-        for _ in range(100):  # until the log of the database has to grow
+        for _ in range(100):  # until the write-ahead log must grow
             world.push(collection, b"x" * 9000)
             before = world.snapshot()
     make_room()

@@ -1,4 +1,4 @@
-"""A storage that is gone, slow or lies, seen through the service: 503 in bounded time, nothing rotated, back by itself."""
+"""A storage that is unavailable, slow or wrong: 503 in bounded time, nothing rotated, automatic recovery."""
 
 import http.client
 import os
@@ -24,7 +24,7 @@ def running_store():
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory, nursery, running_store):
-    """Start the service on the store; at the end everything holds."""
+    """Start the service on the store; after the test all invariants are checked."""
     ledger = Ledger()
     environment = {
         "FS_ADAPTER": "awss3v3",
@@ -82,7 +82,7 @@ def download(caller, collection):
 
 
 @pytest.mark.parametrize("mood", [*OUT_OF_ORDER, *LIES])
-def test_a_store_in_trouble_is_a_503_soon_and_rotates_nothing(caller, collection, store, content, mood):
+def test_a_failing_store_is_a_fast_503_and_rotates_nothing(caller, collection, store, content, mood):
     store.mood = mood
     started = time.monotonic()
     refused = caller.push(collection, content)
@@ -97,14 +97,14 @@ def test_a_store_in_trouble_is_a_503_soon_and_rotates_nothing(caller, collection
 
 
 @pytest.mark.parametrize("mood", OUT_OF_ORDER)
-def test_a_download_from_a_store_in_trouble_is_a_503(caller, collection, store, mood):
+def test_a_download_from_a_failing_store_is_a_503(caller, collection, store, mood):
     store.mood = mood
 
     assert 503 == download(caller, collection).status
 
 
 @pytest.mark.parametrize("mood", LIES)
-def test_what_a_liar_kept_is_taken_away_again(caller, collection, store, content, mood):
+def test_a_wrong_object_of_the_store_is_deleted_again(caller, collection, store, content, mood):
     store.mood = mood
     before = dict(store.objects)
     caller.push(collection, content)
@@ -112,7 +112,7 @@ def test_what_a_liar_kept_is_taken_away_again(caller, collection, store, content
     assert before == store.objects
 
 
-def test_a_slow_store_holds_up_nobody_who_does_not_need_it(caller, collection, store):
+def test_a_slow_store_blocks_only_requests_that_need_it(caller, collection, store):
     store.mood = "slow"
     started = time.monotonic()
     statuses = {caller.request("GET", f"/repository/collection/{collection}/backup").status for _ in range(5)}
@@ -120,8 +120,8 @@ def test_a_slow_store_holds_up_nobody_who_does_not_need_it(caller, collection, s
     assert ({200}, True) == (statuses, time.monotonic() - started < 20 * WAIT)
 
 
-def test_a_lie_of_the_right_length_is_found_by_whoever_downloads(caller, collection, store, content):
-    """Only reading back would find it sooner: see the next test."""
+def test_wrong_bytes_of_the_right_length_are_detected_by_a_download(caller, collection, store, content):
+    """Only reading back would detect it sooner: see the next test."""
     store.mood = "flips"
     other = caller.collection(1)
     assert 200 == caller.push(other, content).status
@@ -134,7 +134,7 @@ def test_a_lie_of_the_right_length_is_found_by_whoever_downloads(caller, collect
     store.objects[key] = content
 
 
-def test_a_lie_of_the_right_length_is_refused_where_writes_are_read_back(start, store, content):
+def test_wrong_bytes_of_the_right_length_are_refused_if_writes_are_read_back(start, store, content):
     caller = start(FS_READ_BACK="true")
     collection = caller.collection(1)
     statuses = [caller.push_noted(collection, b"good")]

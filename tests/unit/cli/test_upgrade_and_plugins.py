@@ -87,7 +87,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named(console, install_package):
     assert "frepo-stranger" in refusal
 
 
-def test_a_python_without_sqlite_is_a_clear_message(console):
+def test_a_python_without_sqlite_is_reported(console):
     (console.folder / "_sqlite3.py").write_text(
         "raise ModuleNotFoundError('No module named _sqlite3', name='_sqlite3')"
     )
