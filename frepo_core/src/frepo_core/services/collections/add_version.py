@@ -40,7 +40,8 @@ from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
 from ..content.ingest import Content, Incoming, Ingest, Limit
-from ..files.files import insert_file, token_size_limit, type_not_allowed
+from ..files.file_rows import insert_file
+from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
 from .collections import find_collection

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
 
-from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, File, Tag
+from frepo_core.db import Database
+from frepo_core.db.models import Blob, File
 from frepo_core.domain.access import allows, enforces_tags, forbids_password, may_upload
 from frepo_core.domain.identity import Identity, describe_actor
-from frepo_core.domain.naming import stored_name
 from frepo_core.domain.sizes import format_size
 from frepo_core.error_explanations import explain
 from frepo_core.errors import (
@@ -30,6 +29,7 @@ from ..change_log import describe, file_edit, file_values
 from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, FileRecord
+from .file_rows import find_or_insert_tags, insert_file
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,6 @@ _SAME_CONTENT = (
 _TO_OVERWRITE = _SAME_CONTENT.order_by(_FILE.c.requested_name != bindparam("name"), _FILE.c.id)
 _PROTECTED = _SAME_CONTENT.where(_FILE.c.password_hash.is_not(None)).order_by(_FILE.c.id)
 _OPEN = _SAME_CONTENT.where(_FILE.c.password_hash.is_(None)).order_by(_FILE.c.id)
-_TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))
 _BY_NAME = WITH_BLOB.where(_FILE.c.stored_name == bindparam("name"))
 
 
@@ -213,7 +212,7 @@ def _record(
         before = None
         if new.overwrite:
             before = FileRecord.of(row, blob)
-            row.public, row.password_hash, row.tags = new.public, password_hash, _tags(session, tags)
+            row.public, row.password_hash, row.tags = new.public, password_hash, find_or_insert_tags(session, tags)
             session.flush()
         return AddedFile(file=FileRecord.of(row, blob), existed=True, before=before)
     row = insert_file(
@@ -223,7 +222,7 @@ def _record(
         kind="plain",
         public=new.public,
         password_hash=password_hash,
-        tags=_tags(session, tags),
+        tags=find_or_insert_tags(session, tags),
     )
     return AddedFile(file=FileRecord.of(row, blob), existed=False)
 
@@ -260,46 +259,3 @@ def token_size_limit(identity: Identity) -> Limit:
         size=identity.max_file_size,
         refuse=lambda: TooBigError("File size is too big", context={"max": format_size(identity.max_file_size)}),
     )
-
-
-def insert_file(
-    session: Session,
-    blob: Blob,
-    *,
-    name: str,
-    kind: str,
-    public: bool,
-    password_hash: str | None,
-    tags: Sequence[Tag] = (),
-) -> File:
-    """Insert a file that uses the blob, under the first free stored name."""
-    attempt = 0
-    while session.scalar(_TAKEN, {"name": stored_name(blob.digest, name, attempt)}):
-        attempt += 1
-    row = File(
-        stored_name=stored_name(blob.digest, name, attempt),
-        requested_name=name,
-        blob_id=blob.id,
-        public=public,
-        password_hash=password_hash,
-        created_at=utc_now(),
-        kind=kind,
-        mime=blob.mime,
-        tags=list(tags),
-    )
-    session.add(row)
-    session.flush()
-    return row
-
-
-def _tags(session: Session, names: Sequence[str]) -> list[Tag]:
-    """Return the rows of the tags; insert missing ones. If another writer inserts the same tag, the write is retried."""
-    if not names:
-        return []
-    known = {row.name: row for row in session.scalars(select(Tag).where(Tag.name.in_(names)))}
-    for name in names:
-        if name not in known:
-            known[name] = Tag(name=name)
-            session.add(known[name])
-    session.flush()
-    return [known[name] for name in names]
