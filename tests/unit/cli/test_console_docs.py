@@ -69,4 +69,4 @@ def test_each_example_runs(console, example):
     if example.startswith("auth:revoke "):
         make_token_to_revoke(console, example.split()[1])
 
-    console.answer(*shlex.split(example), stdin="a-password-5ecre7\n")
+    console.answer(*shlex.split(example, comments=True), stdin="a-password-5ecre7\n")

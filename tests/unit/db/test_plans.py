@@ -111,7 +111,7 @@ def works_of(services, viewer, admin, collection):
     yield "versions", partial(services.versions.list, "another")
     for name in ("latest", "first", "v7"):
         yield f"version {name}", partial(services.versions.find, collection, name)
-    yield "whether a token is listed", partial(services.collections.is_token_allowed, collection, viewer)
+    yield "a collection, and whether it lists a token", partial(services.collections.get_for_token, collection, viewer)
     yield "health", partial(services.health.report, "a code")
     yield "expired tokens", services.tokens.clear_expired
 
