@@ -11,7 +11,7 @@ PLOT ?= var/soak.svg
 # make test PYTEST_OPTIONS="-k idempotency"
 PYTEST_OPTIONS ?=
 
-# What the tests start as their own children: an S3 store, an FTP server, databases, a proxy.
+# Servers that the tests start as child processes: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
     postgresql mariadb-server nginx-light openssh-server sqlite3 curl strace
 # OpenStack Swift comes from PyPI into an environment of its own, which takes seconds and 80 MB: Debian's packages take
@@ -28,7 +28,7 @@ CLIENTS_VENV := .venv-clients
 ZENSICAL := zensical==0.0.73
 DOCS_VENV := .venv-docs
 
-# What the benchmarks want besides: a load generator, and what others would use instead.
+# Further requirements of the benchmarks: a load generator, and the peers to compare with.
 BENCH_PACKAGES := wrk rclone
 PEERS_VENV := .venv-peers
 GROUPS ?=
@@ -44,8 +44,8 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@echo "Making the environment in $(VENV), which takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
-# Here, and not in an environment that pip would make for each of our distributions. Pyramid wants it, too; from
-# 80.9 on it warns of that at every start.
+# Here, and not in an environment that pip would make for each distribution. Pyramid requires it, too; from
+# 80.9 on it warns about that at every start.
 # The pip that comes with Python may be years old, and takes twice as long then to choose among versions.
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=77,<80.9'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
@@ -58,17 +58,17 @@ serve: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json
 serve: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
 serve: export FREPO_INI := development.ini
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
-# Tokens, names and contents are for nobody else on this machine.
+# Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$(STATE)"
 	@umask 077 && $(BIN)/frepo install
-# The file appears whole or not at all: a start that was broken off makes another token.
+# The file is written atomically: after an interrupted start, the next one makes another token.
 	@if [ ! -s "$(STATE)/admin-token" ]; then umask 077 && \
 	    rm -f "$(STATE)/admin-token.new" && \
 	    $(BIN)/frepo auth:generate-admin-token > "$(STATE)/admin-token.new" && \
 	    mv -f "$(STATE)/admin-token.new" "$(STATE)/admin-token" && \
 	    echo "The administrator's token, kept in $(STATE)/admin-token: $$(cat "$(STATE)/admin-token")"; \
 	fi
-# For a console that is to find a state that was moved.
+# For the console, if STATE was changed.
 	@umask 077 && for name in DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
 	    eval "echo \"export $$name='\$$$$name'\""; done > "$(STATE)/environment"
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"

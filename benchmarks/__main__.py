@@ -24,7 +24,7 @@ LEFT_OUT = {"stores", "peers"}
 
 
 def main() -> None:
-    """Run what was asked for; a group that breaks does not take the others along."""
+    """Run the chosen groups; a failed group does not stop the others."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--full", action="store_true", help="the sizes of docs/performance.md; an hour")
     parser.add_argument("--report", action="store_true", help="only write docs/performance.md from results.json")

@@ -44,7 +44,7 @@ def post_chunked(address: str, path: str, file: Path, headers: Mapping[str, str]
 
 
 def fetch(address: str, path: str, headers: Mapping[str, str] = {}, method: str = "GET") -> int:  # only read
-    """Ask, and let the kernel throw the body away; return its length."""
+    """Request a path, and discard the body in the kernel; return its length."""
     with _connect(address) as connection:
         connection.sendall(_head(method, path, address, headers))
         answer = http.client.HTTPResponse(connection, method=method)

@@ -64,7 +64,7 @@ class Row:
 
     @property
     def is_met(self) -> bool | None:
-        """Tell whether the reach is met; None where there is none."""
+        """Return whether the target is met; None without a target."""
         if self.reach is None:
             return None
         return self.ratio <= self.reach if self.is_most else self.ratio >= self.reach

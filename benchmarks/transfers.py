@@ -179,7 +179,7 @@ def static(root: Path) -> Iterator[str]:
 
 
 def listens(port: int) -> bool:
-    """Tell whether somebody listens on a port."""
+    """Return whether a server listens on a port."""
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:

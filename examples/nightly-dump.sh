@@ -22,7 +22,7 @@ cd "$WORK"
 
 say() { printf '%4s s  %s\n' "$SECONDS" "$*"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
-# What the service answers to a refused request says why, and what to do.
+# The service's answer to a refused request contains the reason and the remedy.
 refused() { [ -s "$1" ] && fail "the service answered: $(cat "$1")" || fail "the service did not answer"; }
 sha() { sha256sum | cut -d ' ' -f 1; }
 

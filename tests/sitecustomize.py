@@ -1,4 +1,4 @@
-"""Python imports this when it starts with `tests` on its path: what the tests start is heard. See `servers.ears`."""
+"""Python imports this at its start with `tests` on its path, to record the logs of child processes: `servers.ears`."""
 
 import os
 

@@ -11,7 +11,7 @@ from frepo_core.web.schemas import json_schemas
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
-# CI may look longer than a person who waits.
+# CI may run longer than a developer.
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "8")
 EMPTY_COLLECTIONS = ("00000000-0000-4000-8000-00000000c033", "00000000-0000-4000-8000-00000000c044")
 

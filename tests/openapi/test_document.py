@@ -227,7 +227,7 @@ def test_a_header_is_documented_with_what_it_can_lead_to(document, header, statu
     assert [name for name, operation in readers.items() if status not in operation["responses"]] == []
 
 
-def test_everything_that_stores_content_tells_its_digest(document):
+def test_every_operation_that_stores_content_returns_its_digest(document):
     telling = {
         operation["operationId"]
         for operation in operations_of(document).values()

@@ -37,7 +37,7 @@ def test_the_document_names_the_host_of_each_request(app):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_the_client_has_is_not_sent_again(app, path):
+def test_a_matching_etag_is_answered_with_304(app, path):
     first = app.get(path)
     for known in (first.headers["ETag"], f"W/{first.headers['ETag']}", "*"):
         again = app.get(path, headers={"If-None-Match": known})
@@ -47,7 +47,7 @@ def test_what_the_client_has_is_not_sent_again(app, path):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("other", ['"other"', '"', "\xff,,,", ""])
-def test_what_the_client_does_not_have_is_sent(app, path, other):
+def test_another_etag_is_answered_with_the_document(app, path, other):
     answer = app.get(path, headers={"If-None-Match": other})
 
     assert answer.status_int == 200

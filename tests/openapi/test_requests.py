@@ -1,4 +1,4 @@
-"""What schemathesis found, and what only a person can aim at."""
+"""Requests that schemathesis found, and cases that it cannot generate."""
 
 import uuid
 
@@ -56,7 +56,7 @@ def test_json_that_no_database_can_hold_is_refused(app, headers, text):
         ("/auth/token/generate", {"roles": ["upload.all"], "data": {"allowedMimeTypes": ["a/b", "a/\0"]}}),
     ],
 )
-def test_u_0000_is_told_with_its_field(app, headers, path, form):
+def test_u_0000_is_reported_with_its_field(app, headers, path, form):
     answer = app.post_json(path, form, headers=headers, status=400)
 
     assert set(answer.json["fields"]) <= {"form.description", "form.data.allowedMimeTypes"}
@@ -190,7 +190,7 @@ def test_conditions_that_fail_are_answered_in_json(app, headers, header, value, 
     assert "Content-Disposition" not in answer.headers
 
 
-def test_an_unsatisfiable_range_tells_the_length(app, headers):
+def test_the_answer_to_an_unsatisfiable_range_has_the_length(app, headers):
     url = app.post("/repository/file/upload?fileName=a.txt", b"hello", headers=headers).json["url"]
 
     answer = app.get(url, headers={"Range": "bytes=100-"}, status=416)

@@ -1,4 +1,4 @@
-"""Production as deploy/ and production.ini have it: nginx, service processes, PostgreSQL and an S3 store, all real."""
+"""Fixtures for production as in deploy/ and production.ini: real nginx, services, PostgreSQL and S3 store."""
 
 import contextlib
 import itertools
@@ -35,7 +35,7 @@ def database_url(tmp_path: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """An answer as curl got it."""
+    """An answer as received by curl."""
 
     status: int
     headers: dict[str, str]

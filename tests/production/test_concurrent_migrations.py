@@ -1,4 +1,4 @@
-"""Two processes that migrate at once: one does it, the other waits and finds it done."""
+"""Two processes that migrate concurrently: one migrates, the other waits and finds nothing to do."""
 
 import subprocess
 
@@ -23,7 +23,7 @@ def empty_database(request, make_database):
 
 
 @pytest.mark.parametrize("empty_database", ["postgresql", "mysql", "mariadb", "mariadb+pymysql"], indirect=True)
-def test_two_upgrades_at_once_end_well(empty_database, tmp_path):
+def test_two_concurrent_upgrades_succeed(empty_database, tmp_path):
     environment = {
         **ears.environment(),
         "DATABASE_URL": empty_database,

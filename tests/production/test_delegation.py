@@ -1,4 +1,4 @@
-"""Who sends the bytes of a download: the service, nginx by X-Accel-Redirect, or the store behind a redirect."""
+"""The sender of a download's bytes: the service, nginx by X-Accel-Redirect, or the store after a redirect."""
 
 import logging
 import os
@@ -74,7 +74,7 @@ def test_a_range_out_of_the_content_is_answered_by_the_service(app, link):
 
 
 @pytest.mark.parametrize("header", ["bytes=2-5", "bytes=2-", "bytes=-4"])
-def test_a_plain_range_is_nginxs_to_cut(app, link, header):
+def test_a_plain_range_is_sent_by_nginx(app, link, header):
     answer = app.get(link, headers={"Range": header}, extra_environ=NGINX)
 
     assert "X-Accel-Redirect" in answer.headers
@@ -95,14 +95,14 @@ def test_a_plain_range_is_nginxs_to_cut(app, link, header):
         ("lines=1-2", 200),
     ],
 )
-def test_a_range_that_nginx_might_judge_otherwise_is_sent_by_the_service(app, link, header, status):
+def test_a_range_that_nginx_may_handle_differently_is_sent_by_the_service(app, link, header, status):
     behind = app.get(link, headers={"Range": header}, extra_environ=NGINX)
 
     assert (behind.status_int, "X-Accel-Redirect" in behind.headers) == (status, False)
 
 
 @pytest.mark.parametrize("environment", [NGINX, {}], ids=["behind nginx", "alone"])
-def test_a_file_that_was_cut_is_not_sent_as_if_it_were_all(app, link, blob, environment):
+def test_a_truncated_file_is_not_sent_as_complete(app, link, blob, environment):
     os.truncate(blob, 5)
 
     answer = app.get(link, extra_environ=environment, status=500)
@@ -117,7 +117,7 @@ def test_head_is_answered_by_the_service(app, link):
     assert "X-Accel-Redirect" not in answer.headers
 
 
-def test_a_file_that_goes_while_it_is_looked_at_is_missing(app, link, monkeypatch):
+def test_a_file_that_is_deleted_during_the_check_is_missing(app, link, monkeypatch):
     path = LocalStorage.path
 
     def vanish(backend, key):
@@ -131,7 +131,7 @@ def test_a_file_that_goes_while_it_is_looked_at_is_missing(app, link, monkeypatc
 
 
 @pytest.mark.parametrize("environment", [NGINX, {}], ids=["behind nginx", "alone"])
-def test_missing_bytes_are_loud_in_the_log(app, link, blob, caplog, environment):
+def test_missing_bytes_are_logged_as_an_error(app, link, blob, caplog, environment):
     blob.unlink()
 
     answer = app.get(link, extra_environ=environment, status=500)

@@ -39,19 +39,19 @@ def test_nginx_and_the_service_may_talk(settings):
     assert re.findall(r"server (127\.0\.0\.1):\d+", nginx_server.SHIPPED.read_text()) == ["127.0.0.1"] * 2
 
 
-def test_a_stop_is_given_the_time_that_draining_may_take(settings):
+def test_the_stop_timeout_exceeds_the_draining_time(settings):
     seconds = int(re.search(r"TimeoutStopSec=(\d+)", UNIT)[1])
 
     assert settings.long_execution_time < seconds < settings.long_execution_time + 120
 
 
-def test_the_service_writes_only_where_the_unit_lets_it(settings):
+def test_the_service_writes_only_to_folders_that_the_unit_allows(settings):
     assert "StateDirectory=frepo\n" in UNIT
     assert settings.temp_directory.is_relative_to("/var/lib/frepo")
     assert "directory = /var/lib/frepo/storage" in (ROOT / "production.ini").read_text()
 
 
-def test_the_unit_has_no_word_that_systemd_does_not_know(tmp_path):
+def test_systemd_knows_every_option_of_the_unit(tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not there to check the unit")
     unit = tmp_path / "frepo@6543.service"
@@ -72,5 +72,5 @@ def test_the_container_holds_every_distribution():
     assert sorted(re.findall(r"COPY (frepo_\w+) ", CONTAINERFILE)) == distributions
 
 
-def test_the_container_runs_as_nobody_special():
+def test_the_container_runs_without_root():
     assert re.findall(r"(?m)^USER (.*)$", CONTAINERFILE) == ["frepo"]

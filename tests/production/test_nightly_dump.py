@@ -80,7 +80,7 @@ def test_pushes_through_both_processes_leave_the_newest_three(site):
     assert all(path.split("/")[3] in service.log.read_text() for service in site.services), "one process did it all"
 
 
-def test_what_rotates_out_leaves_the_store(site, stored):
+def test_rotated_versions_are_deleted_from_the_store(site, stored):
     path, contents = site.collection(maxBackupsCount=1), [os.urandom(1000) for _ in range(3)]
 
     for content in contents:
@@ -105,7 +105,7 @@ def test_the_same_content_through_both_processes_is_stored_once(site, stored):
     assert all(site.curl(answer["url"]).body == content for answer in answers)
 
 
-def test_a_process_that_is_killed_takes_only_its_own_upload_with_it(site):
+def test_a_killed_process_loses_only_its_own_upload(site):
     path, killed, other = site.collection(), *site.services
     site.push(path, b"before")
     reading, writing = os.pipe()

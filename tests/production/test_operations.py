@@ -1,4 +1,4 @@
-"""What docs/operations.md tells an operator to type does what it says."""
+"""The commands of docs/operations.md work as described."""
 
 import json
 import os
@@ -112,7 +112,7 @@ def restored_in(folder):
     return Service(folder, environment)
 
 
-def test_what_cron_runs_is_fine_on_a_sound_service(local_site):
+def test_the_cron_jobs_succeed_on_a_healthy_service(local_site):
     lines = re.findall(r"^[\d *]+ root  chronic (frepo .*)$", section("Verify and sweep regularly"), re.MULTILINE)
 
     done = run(lines, local_site.environment)
@@ -130,7 +130,7 @@ def test_bytes_move_to_s3(state, bucket):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_without_a_database_the_keys_still_tell(local_site, state):
+def test_without_a_database_the_keys_identify_contents(local_site, state):
     local_site.push(local_site.collection(), os.urandom(100))
     storage = {"FS_LOCAL_DIRECTORY": local_site.environment["FS_LOCAL_DIRECTORY"]}
 

@@ -1,4 +1,4 @@
-"""What nginx says of the client, and what it sends by itself."""
+"""The client's address behind nginx, and the files that nginx sends."""
 
 import contextlib
 import gzip
@@ -80,8 +80,8 @@ def test_a_client_cannot_forge_host_or_scheme_of_links(local_site):
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 2000000", "Transfer-Encoding: chunked"])
-def test_a_body_goes_to_the_service_as_it_comes(framing):
-    """nginx would have it all on its own disk first, were it to buffer it."""
+def test_a_body_is_passed_to_the_service_without_buffering(framing):
+    """With buffering, nginx would first write the whole body to its own disk."""
     if nginx_server.MISSING:
         pytest.skip(nginx_server.MISSING)
     part = b"x" * 100_000 if "Length" in framing else b"186a0\r\n" + b"x" * 100_000 + b"\r\n"
@@ -111,7 +111,7 @@ def test_nginx_sends_the_range_of_a_local_file(local_site, file, span, start, en
     assert (reply.status, reply.body) == (206, CONTENT[start:end])
 
 
-def test_nginx_sends_what_the_service_would(local_site, file):
+def test_nginx_sends_the_same_headers_as_the_service(local_site, file):
     """All headers that say something of the content are there, by the same values, once."""
     nginx, service = local_site.curl(file["url"]), local_site.curl(direct(local_site, file["url"]))
 
@@ -136,7 +136,7 @@ def test_nginx_and_not_the_service_sends_it(local_site, file):
 
 
 @pytest.mark.parametrize("headers", [{}, {"Range": "bytes=5-7"}], ids=["whole", "range"])
-def test_a_file_that_nginx_cannot_find_is_a_fault_that_nobody_keeps(local_site, file, tmp_path, headers):
+def test_a_file_that_nginx_cannot_find_is_an_uncached_server_error(local_site, file, tmp_path, headers):
     with nginx_server.nginx([local_site.services[0].address], storage=tmp_path) as front:
         url = file["url"].replace(local_site.url, f"http://{front.address}")
         with pytest.raises(urllib.error.HTTPError) as caught:
@@ -148,7 +148,7 @@ def test_a_file_that_nginx_cannot_find_is_a_fault_that_nobody_keeps(local_site, 
     assert "no-store" in answer.headers.get_all("Cache-Control")
 
 
-def test_a_resumed_download_goes_on_at_nginx(local_site, file):
+def test_a_resumed_download_is_continued_by_nginx(local_site, file):
     etag = local_site.curl(direct(local_site, file["url"]), "-I").headers["etag"]
 
     replies = [
@@ -158,7 +158,7 @@ def test_a_resumed_download_goes_on_at_nginx(local_site, file):
     assert [(reply.status, reply.body) for reply in replies] == [(206, CONTENT[100:]), (200, CONTENT)]
 
 
-def test_a_download_resumed_by_its_date_goes_on_at_nginx(local_site, file):
+def test_a_download_resumed_by_its_date_is_continued_by_nginx(local_site, file):
     date = local_site.curl(file["url"], "-I").headers["last-modified"]
 
     reply = local_site.curl(file["url"], "-r", "100-", "-H", f"If-Range: {date}")
@@ -180,7 +180,7 @@ def test_a_download_resumed_by_its_date_goes_on_at_nginx(local_site, file):
         ("If-Unmodified-Since: Sat, 01 Jan 2000 00:00:00 GMT", 412),
     ],
 )
-def test_conditions_hold_as_without_nginx(local_site, file, header, status):
+def test_conditional_requests_work_as_without_nginx(local_site, file, header, status):
     head = local_site.curl(file["url"], "-I").headers
     condition = header.format(etag=head["etag"], date=head["last-modified"])
 
@@ -190,7 +190,7 @@ def test_conditions_hold_as_without_nginx(local_site, file, header, status):
 
 
 def test_a_later_version_of_the_same_content_has_its_own_date(local_site):
-    """nginx knows the time of the bytes only, which is older: asked since then, it would say 304."""
+    """nginx knows only the older time of the bytes, and would wrongly answer 304."""
     path, content = local_site.collection(), os.urandom(1000)
     local_site.push(path, content)
     date = local_site.curl(newest(local_site, path), "-I").headers["last-modified"]
@@ -225,7 +225,7 @@ def test_head_is_as_without_nginx(local_site, file):
 
 
 @pytest.mark.parametrize("path", ["/_blobs/", "/_blobs/local/", "/_blobs/local/../../etc/passwd", "/_blobs/{key}"])
-def test_nobody_asks_nginx_for_blobs_directly(local_site, file, path):
+def test_nginx_refuses_direct_requests_for_blobs(local_site, file, path):
     [(key,)] = local_site.rows("SELECT key FROM blob WHERE size = 300000")
 
     reply = local_site.curl(path.format(key=f"local/{key}"), "--path-as-is")
@@ -233,7 +233,7 @@ def test_nobody_asks_nginx_for_blobs_directly(local_site, file, path):
     assert reply.status == 404
 
 
-def test_a_protected_file_stays_one(local_site):
+def test_a_protected_file_stays_protected(local_site):
     path = local_site.collection(password="a password-5ecre7")
     content = gzip.compress(os.urandom(1000))
     name = local_site.push(path, content).json["version"]["file"]["filename"]

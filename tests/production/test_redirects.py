@@ -1,4 +1,4 @@
-"""Downloads from the store itself: where it may be, the client is sent to a presigned URL of Ceph."""
+"""Downloads from the store: if allowed, the client is redirected to a presigned URL of Ceph."""
 
 import gzip
 import urllib.error
@@ -73,14 +73,14 @@ def test_conditions_are_answered_by_the_service(app, link, name, status):
     assert answer.status_int == status
 
 
-def test_nobody_is_sent_to_the_store_without_the_right_to_read(app, link, admin, make_token):
+def test_a_client_without_permission_is_not_redirected_to_the_store(app, link, admin, make_token):
     collection = app.post_json(f"/repository/collection?_token={admin}", {"filename": "a.gz"}).json["collection"]["id"]
     pushed = app.post(f"/repository/collection/{collection}/backup?_token={admin}", ARCHIVE, content_type="a/b").json
 
     app.get(f"/repository/file/{pushed['version']['file']['filename']}", status=403)
 
 
-def test_a_forged_store_url_opens_nothing(app, link):
+def test_a_forged_store_url_is_refused(app, link):
     location = app.get(link(ARCHIVE, "night.gz")).location
 
     with pytest.raises(urllib.error.HTTPError, match="403") as refused:

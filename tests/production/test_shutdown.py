@@ -1,4 +1,4 @@
-"""A stop lets what is under way end, so that a restart of one process breaks nothing."""
+"""A stop completes running requests, so that restarting one process breaks no request."""
 
 import contextlib
 import functools
@@ -16,7 +16,7 @@ BODY = b"0123456789" * 1000
 
 @pytest.fixture(scope="module")
 def make_service(nursery):
-    """The script itself: how a process ends is what is tested."""
+    """Start services by the script, because the tests check how a process ends."""
     return functools.partial(ScriptService, nursery=nursery)
 
 
@@ -35,7 +35,7 @@ def half_an_upload(service):
 
 
 def stop(service):
-    """Ask the service to stop, and wait until it accepts nobody new."""
+    """Ask the service to stop, and wait until it accepts no new connection."""
     service.process.send_signal(signal.SIGTERM)
     host, port = service.address.split(":")
     until = time.monotonic() + 5
@@ -48,7 +48,7 @@ def stop(service):
     raise AssertionError("the service still accepts connections")
 
 
-def test_a_stop_lets_an_upload_end(service):
+def test_a_stop_waits_for_a_running_upload(service):
     with half_an_upload(service) as upload:
         stop(service)
         upload.sendall(BODY[5000:])
@@ -61,7 +61,7 @@ def test_a_stop_lets_an_upload_end(service):
     assert status == 0
 
 
-def test_idle_connections_do_not_hold_up_a_stop(service):
+def test_idle_connections_do_not_delay_a_stop(service):
     host, port = service.address.split(":")
     with socket.create_connection((host, int(port)), 10) as idle:
         idle.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")

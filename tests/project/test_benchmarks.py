@@ -1,4 +1,4 @@
-"""The page of figures is made from the results, and a reach is met or missed as it says."""
+"""The page of figures is generated from the results, and reports correctly if a target is met."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_each_figure_is_on_the_page(row):
 
 
 @pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
-def test_a_missed_reach_is_said(row):
+def test_a_missed_target_is_reported(row):
     is_met = row["ratio"] <= row["reach"] if row["is_most"] else row["ratio"] >= row["reach"]
 
     assert ("yes" if is_met else "**no**") == line_of(row)[3]

@@ -1,4 +1,4 @@
-"""The operators' documents say what the code says: every setting, role and error number, and none that is not there."""
+"""The operators' documents match the code: every setting, role and error number, and no others."""
 
 import re
 import tomllib
@@ -31,7 +31,7 @@ def rows(document, first_cell):
 
 
 def kind(field):
-    """Say in a word what may be written; a choice names all there is."""
+    """Return the type of a setting in a word; a choice names all its values."""
     annotation = next((one for one in get_args(field.annotation) if one is not NoneType), field.annotation)
     if get_origin(field.annotation) is Literal:
         return " or ".join(f"`{choice}`" for choice in get_args(field.annotation))
@@ -86,7 +86,7 @@ def test_no_other_storage_has_rows():
     assert BACKENDS.keys() == documented
 
 
-def test_every_setting_says_what_it_is_for():
+def test_every_setting_has_a_help_text():
     models = [Settings, *BACKENDS.values()]
 
     assert [] == [row[0] for model in models for row in expected_rows(model) if not row[4]]
@@ -143,7 +143,7 @@ def test_the_text_of_every_rule_is_in_its_row(number, text):
     assert f"`{text}`" in row[2]
 
 
-def test_every_error_says_what_to_do():
+def test_every_error_has_a_remedy():
     assert [] == [row for row in rows("errors.md", r"\d+") if len(row) != 4 or not all(row)]
 
 

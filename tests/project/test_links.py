@@ -27,7 +27,7 @@ def anchors(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_each_link_leads_somewhere(page):
+def test_each_link_has_a_target(page):
     targets = [(page.parent / path if path else page, anchor) for path, anchor in links(page)]
 
     assert [] == [str(target) for target, _ in targets if not target.exists()]

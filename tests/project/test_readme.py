@@ -50,7 +50,7 @@ def test_the_six_lines_dump_and_restore(service, fresh_clone):
 
 
 @pytest.mark.parametrize("path", re.findall(r"^- \[\S+\]\((.*?)\)|^\| `(frepo_\w+/)` \|", README, re.MULTILINE))
-def test_what_the_readme_points_to_is_there(path):
+def test_each_path_in_the_readme_exists(path):
     assert (ROOT / "".join(path)).exists()
 
 

@@ -45,5 +45,5 @@ def test_a_missing_server_is_a_skip_elsewhere(tmp_path):
     assert "1 skipped" in run(tmp_path, SKIPPED).stdout
 
 
-def test_another_skip_stays_one(tmp_path):
+def test_another_skip_is_unchanged(tmp_path):
     assert run(tmp_path, OTHER, FREPO_REQUIRE_SERVERS="1").returncode == 0

@@ -1,4 +1,4 @@
-"""What reads the log of the whole suite for secrets (`discretion`, `servers.ears`) would find one in any process."""
+"""The check of the suite's logs for secrets (`secret_watch`, `servers.ears`) finds one in any process."""
 
 import os
 import subprocess
@@ -55,17 +55,17 @@ def test_a_token_is_found_that_was_logged_by_a_name(listen, own):
         listen(f"import logging; logging.debug('%(token)s', {{'token': '{TOKEN}'}})")
 
 
-def test_what_is_no_token_may_be_logged(listen):
+def test_other_uuids_may_be_logged(listen):
     listen(LOGGED)
 
 
-def test_a_fork_is_heard(listen, own):
+def test_a_forked_process_is_recorded(listen, own):
     own.note(TOKEN)
     with pytest.raises(AssertionError, match=TOKEN):
         listen(f"import os\nif os.fork(): os.wait()\nelse: {LOGGED}")
 
 
-def test_a_command_of_the_console_is_heard(tmp_path, listen, own):
+def test_a_console_command_is_recorded(tmp_path, listen, own):
     state = {"DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db", "APP_SECRETS_FILE": str(tmp_path / "secrets.json")}
     settings = state | {"FREPO_INI": str(ROOT / "development.ini"), "FS_LOCAL_DIRECTORY": str(tmp_path / "storage")}
     given = str(uuid.uuid4())
@@ -91,12 +91,12 @@ def test_a_password_without_the_mark_is_found(listen):
         listen("from frepo_core.services.access.passwords import Passwords; Passwords().hash('plain')")
 
 
-def test_what_a_filter_keeps_out_of_the_log_is_not_in_it(listen, own):
+def test_records_removed_by_a_filter_are_ignored(listen, own):
     own.note(TOKEN)
     listen(f"import logging; logging.getLogger('some.library').addFilter(lambda record: False); {LOGGED}")
 
 
-def test_of_a_long_body_both_ends_are_heard(listen):
+def test_both_ends_of_a_long_body_are_recorded(listen):
     listen("import logging; logging.debug('%s', {'body': b'x' * 10**6 + b'5ecre7' + b'x' * 10**6})")
     with pytest.raises(AssertionError, match="5ecre7"):
         listen("import logging; logging.debug('%s', {'body': b'x' * 10**6 + b'5ecre7'})")

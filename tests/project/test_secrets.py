@@ -1,4 +1,4 @@
-"""No token, password, signature or secret is ever in the log, however much of it is written."""
+"""No token, password, signature or secret is in the log at any log level."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from support.servers.nursery import ScriptService
 from support.servers.remote import ok, redirect, serving
 from support.servers.service import BIN, ROOT
 
-# Everything that must stay out of the log is made of words that nothing else has.
+# All secrets of these tests contain words that occur nowhere else.
 PHRASE, APP_SECRET, CODE = "phrase-5ecre7", "app-5ecre7", "code-5ecre7"
 TEMPLATE = "$filename-hotlink-5ecre7"
 PASSWORD, WRONG, USERINFO = "password-5ecre7", "wrong-5ecre7", "userinfo-5ecre7"
@@ -184,7 +184,7 @@ def service(tmp_path, verbose_ini, nursery):
 
 
 def _drive_what_is_broken(client, service):
-    """Take the bytes away, then the tables, and ask for both; return the statuses."""
+    """Delete the bytes, then the tables, and request both; return the statuses."""
     key = {"token": service.admin}
     query = f"password={PASSWORD}&_token={service.admin}"
     name = client.send("POST", f"/repository/file/upload?fileName=y&{query}", b"bytes")[1]["filename"]
@@ -221,7 +221,7 @@ def test_no_secret_is_ever_in_the_log(service):
     assert _leaks(log, client.secrets) == []
 
 
-def test_the_console_tells_no_secret_beside_what_it_was_asked_for(tmp_path, verbose_ini):
+def test_the_console_prints_only_the_requested_secret(tmp_path, verbose_ini):
     admin, given = str(uuid.uuid4()), str(uuid.uuid4())
     environment = {
         "PATH": "/usr/bin:/bin",

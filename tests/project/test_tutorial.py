@@ -51,7 +51,7 @@ class FirstTerminal:
 
 
 def answers(url):
-    """Wait until somebody answers under the URL."""
+    """Wait until a server answers at the URL."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         try:

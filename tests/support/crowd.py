@@ -15,7 +15,7 @@ _DIGITS = {"sqlite": "digits(i)", "postgresql": "left(md5(cast(i as text)), 10)"
 
 
 def fill_files(engine: Engine, count: int) -> None:
-    """Add so many public files. One in ten is tagged `often`; twenty are `rare`, named `quarterly`, and PNG."""
+    """Add `count` public files. One in ten is tagged `often`; twenty are `rare`, named `quarterly`, and PNG."""
     rare = f"i % {max(1, count // FOUND)} = 0"
     with _filling(engine) as connection:
         digits, number = _DIGITS[engine.dialect.name], _text(connection, "i")
@@ -72,7 +72,7 @@ def fill_versions(engine: Engine, collection: str, count: int) -> None:
 
 
 def fill_tokens(engine: Engine, count: int) -> None:
-    """Add so many tokens that nobody holds."""
+    """Add unused tokens."""
     with _filling(engine) as connection:
         lists = dict.fromkeys(("roles", "tags", "mimes", "user_agents", "ip_addresses"), "'[]'")
         token = {

@@ -19,7 +19,7 @@ OWN = [
 OWN += [ROOT / "frepo_strategies", ROOT]
 LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
 # What users do: pip fetches the dependencies. Otherwise those of this environment are linked, which takes no time.
-FROM_INDEX = os.environ.get("STRANGERS_DEPENDENCIES") == "index"
+FROM_INDEX = os.environ.get("THIRD_PARTY_DEPENDENCIES") == "index"
 BUILD = """
 import os, sys
 from setuptools.build_meta import build_wheel

@@ -1,4 +1,4 @@
-"""Turns a skip for want of a server into a failure, where FREPO_REQUIRE_SERVERS is set, as in CI."""
+"""Turns a skip because of a missing server into a failure if FREPO_REQUIRE_SERVERS is set, as in CI."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A client that says exactly what a test wants said, and what can be seen of the service from outside."""
+"""A client that sends exact bytes, and functions that observe the service from outside."""
 
 import contextlib
 import http.client
@@ -31,7 +31,7 @@ class Reply:
 
 
 class _Kept(io.BufferedReader):
-    """What was read beyond one answer belongs to the next, so it outlives the reader of the first."""
+    """Bytes read beyond one answer belong to the next, so this buffer outlives the first reader."""
 
     def close(self) -> None:
         pass
@@ -189,12 +189,12 @@ def temporary_files(service: Service) -> list[str]:
 
 
 def traces(service: Service) -> dict[str, Any]:
-    """Everything that a request may leave behind."""
+    """Return all data that a request may leave: rows, blobs and temporary files."""
     return rows(service) | {"blobs": blob_files(service), "temporary": temporary_files(service)}
 
 
 def eventually(expected: Any, look: Callable[[], Any], seconds: float = 10) -> Any:
-    """Look again until it is as expected, at most so long; return what was seen last."""
+    """Repeat the observation until it is as expected or the time is over; return the last value."""
     deadline = time.monotonic() + seconds
     while (seen := look()) != expected and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The storage keeps frepo's contract on OpenSSH's server; what only SFTP can get wrong is tested beside it."""
+"""The storage meets frepo's contract on OpenSSH's server; further tests check errors of SFTP."""
 
 import os
 import signal
@@ -87,19 +87,19 @@ def test_a_server_with_another_key_is_refused(settings, sshd, tmp_path):
         list(SftpStorage(settings(known_hosts=str(tmp_path / "known_hosts"))).list())
 
 
-def test_a_server_that_nobody_knows_is_refused(settings, tmp_path):
+def test_a_server_with_an_unknown_key_is_refused(settings, tmp_path):
     (tmp_path / "known_hosts").touch()
 
     with pytest.raises(StorageUnavailable, match="known_hosts"):
         list(SftpStorage(settings(known_hosts=str(tmp_path / "known_hosts"))).list())
 
 
-def test_known_hosts_that_are_not_there_are_a_mistake_in_the_settings(settings, tmp_path):
+def test_missing_known_hosts_are_a_configuration_error(settings, tmp_path):
     with pytest.raises(ValidationError, match="known_hosts"):
         settings(known_hosts=str(tmp_path / "absent"))
 
 
-def test_a_folder_that_went_away_is_not_an_absent_blob(storage, settings):
+def test_a_missing_folder_is_not_reported_as_an_absent_blob(storage, settings):
     Path(settings().directory).rmdir()
 
     with pytest.raises(StorageUnavailable):
@@ -113,7 +113,7 @@ def test_a_failed_store_leaves_no_file(storage, settings):
     assert [] == os.listdir(settings().directory)
 
 
-def test_what_a_crash_left_is_no_blob(storage, settings):
+def test_a_partial_file_of_a_crash_is_not_a_blob(storage, settings):
     Path(settings().directory, ".partial-0011").write_bytes(b"half")
 
     assert [] == list(storage.list())

@@ -59,7 +59,7 @@ def own_server():
 
 @pytest.fixture
 def closed_port():
-    """Keep a port on which nobody listens."""
+    """Reserve a port without a listener."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The faulty storage goes wrong when it is told to and is a storage like any other when it is not."""
+"""The faulty storage fails as ordered, and meets the storage contract otherwise."""
 
 import threading
 from io import BytesIO
@@ -52,7 +52,7 @@ def test_only_the_nth_call_fails():
     assert backend.stat("key").size == 1000
 
 
-def test_a_failure_is_what_the_test_wants():
+def test_a_failure_raises_the_given_error():
     backend = faulty(Fail("store", error=lambda: StorageFull("no room")))
 
     with pytest.raises(StorageFull, match="no room"):
@@ -92,7 +92,7 @@ def test_a_truncated_reader_ends_early_in_silence():
         assert pattern(0, 300) == blob.read()
 
 
-def test_a_stalled_call_goes_on_when_it_is_released():
+def test_a_stalled_call_continues_when_it_is_released():
     stall = Stall("stat")
     backend = faulty(stall)
     found = []

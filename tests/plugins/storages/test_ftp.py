@@ -87,7 +87,7 @@ def test_permissions_are_set_where_configured(own_server):
     assert [0o700, 0o700, 0o600] == modes
 
 
-def test_a_link_is_no_blob_and_not_followed(own_server):
+def test_a_link_is_not_a_blob_and_not_followed(own_server):
     backend = storage(own_server, root="blobs")
     put(backend)
     (own_server.root / "blobs" / "link").symlink_to(".")
@@ -121,7 +121,7 @@ def test_the_root_may_be_absolute(own_server):
     assert ["aa/blob"] == keys(backend)
 
 
-def test_what_a_crash_left_goes_by_tidying_up(tls_server):
+def test_tidying_up_deletes_partial_files_of_a_crash(tls_server):
     backend = storage(tls_server)
     put(backend, "aa/blob")
     root = tls_server.root / backend._settings.root

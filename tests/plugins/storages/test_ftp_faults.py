@@ -1,4 +1,4 @@
-"""The storage `ftp` where the server refuses, stops, falls silent or is cut off: told, and no half file left."""
+"""The storage `ftp` if the server refuses, stops, hangs or disconnects: reported, and no partial file left."""
 
 import socket
 import time

@@ -27,7 +27,7 @@ def test_each_version_of_tls_resumes_its_session(protocol):
 
 
 def test_the_server_refuses_a_data_channel_that_does_not_resume_the_session(tls_server):
-    """What the other tests rest on: a client without our few lines cannot transfer anything."""
+    """The other tests rely on this: a client that does not resume sessions cannot transfer data."""
     with closing(ftplib.FTP_TLS(context=ssl.create_default_context(cafile=tls_server.ca))) as ftp:
         ftp.connect("localhost", tls_server.port, 10)
         ftp.login(USER, PASSWORD)
@@ -37,7 +37,7 @@ def test_the_server_refuses_a_data_channel_that_does_not_resume_the_session(tls_
             ftp.storbinary("STOR refused", BytesIO(b"content"))
 
 
-def test_a_server_that_demands_tls_is_not_spoken_to_in_the_clear(tls_server):
+def test_a_server_that_requires_tls_is_not_used_without_it(tls_server):
     with pytest.raises(StorageUnavailable, match="connecting to localhost"):
         storage(tls_server, tls=False).check()
 

@@ -1,4 +1,4 @@
-"""The local storage keeps the storage contract; what only files can get wrong is tested beside it."""
+"""The local storage meets the storage contract; further tests check errors of file systems."""
 
 import os
 import resource
@@ -49,13 +49,13 @@ class TestLocalStorage(StorageContract):
         return 8 << 20
 
 
-def test_a_root_that_must_be_there_is_missed_at_once(tmp_path):
+def test_a_missing_required_root_is_reported_at_once(tmp_path):
     with pytest.raises(ConfigurationError, match="FS_LOCAL_DIRECTORY"):
         storage(tmp_path / "absent", lazy_root=False)
 
 
 @pytest.mark.parametrize("lazy_root", [True, False])
-def test_a_root_that_is_a_file_is_told_at_once(tmp_path, lazy_root):
+def test_a_root_that_is_a_file_is_reported_at_once(tmp_path, lazy_root):
     (tmp_path / "root").write_text("")
 
     with pytest.raises(ConfigurationError, match="root is not a directory"):
@@ -71,7 +71,7 @@ def test_a_file_where_a_folder_has_to_be_is_unavailable(tmp_path):
 
 
 @pytest.mark.parametrize("operation", ["open", "stat", "delete", "path"])
-def test_a_root_that_must_be_there_and_went_away_is_unavailable(tmp_path, operation):
+def test_a_required_root_that_disappeared_is_unavailable(tmp_path, operation):
     (tmp_path / "mount").mkdir()
     backend = storage(tmp_path / "mount", lazy_root=False)
     (tmp_path / "mount").rmdir()
@@ -80,7 +80,7 @@ def test_a_root_that_must_be_there_and_went_away_is_unavailable(tmp_path, operat
         getattr(backend, operation)("key")
 
 
-def test_a_root_that_must_be_there_and_went_away_is_not_made_anew(tmp_path):
+def test_a_required_root_that_disappeared_is_not_created_again(tmp_path):
     (tmp_path / "mount").mkdir()
     backend = storage(tmp_path / "mount", lazy_root=False)
     (tmp_path / "mount").rmdir()
@@ -91,7 +91,7 @@ def test_a_root_that_must_be_there_and_went_away_is_not_made_anew(tmp_path):
     assert not (tmp_path / "mount").exists()
 
 
-def test_a_root_that_must_be_there_and_went_away_is_not_an_empty_one(tmp_path):
+def test_a_required_root_that_disappeared_is_not_listed_as_empty(tmp_path):
     (tmp_path / "mount").mkdir()
     backend = storage(tmp_path / "mount", lazy_root=False)
     (tmp_path / "mount").rmdir()
@@ -139,7 +139,7 @@ def test_files_and_folders_get_the_permissions_of_the_settings(tmp_path):
     assert [0o755, 0o644] == modes
 
 
-def test_what_a_crash_left_is_no_blob(tmp_path):
+def test_a_partial_file_of_a_crash_is_not_a_blob(tmp_path):
     backend = storage(tmp_path)
     (tmp_path / ".partial-0011").write_bytes(b"half")
 
@@ -168,7 +168,7 @@ def test_a_link_is_not_followed(tmp_path, key):
         storage(tmp_path / "root").open(key)
 
 
-def test_a_pipe_in_the_place_of_a_blob_holds_up_nobody(tmp_path):
+def test_a_pipe_instead_of_a_blob_does_not_block(tmp_path):
     os.mkfifo(tmp_path / "key")
 
     with storage(tmp_path).open("key") as blob:
@@ -191,7 +191,7 @@ def test_a_link_below_the_root_is_not_listed_when_links_are_skipped(tmp_path, ta
 
 
 @pytest.mark.parametrize("walk", ["list", "tidy"])
-def test_a_folder_that_vanishes_while_it_is_walked_is_passed_over(tmp_path, monkeypatch, walk):
+def test_a_folder_that_disappears_during_the_listing_is_skipped(tmp_path, monkeypatch, walk):
     """The service removes folders that a deleted blob leaves empty, also while it is swept."""
     backend, scandir = storage(tmp_path / "root"), os.scandir
     for key in ("ab/vanishes", "cd/stays"):
@@ -223,7 +223,7 @@ def as_nobody():
         os.seteuid(user)
 
 
-def test_a_folder_of_others_that_may_not_be_read_is_passed_over(as_nobody):
+def test_an_unreadable_foreign_folder_is_skipped(as_nobody):
     """Each ext4 disk has the folder `lost+found`, which is root's."""
     root, become_nobody = as_nobody
     (root / "ab").mkdir()
@@ -244,7 +244,7 @@ def test_a_folder_of_blobs_that_may_not_be_read_is_not_an_empty_one(as_nobody):
         list(storage(root).list())
 
 
-def test_tidying_up_deletes_only_what_this_storage_left(tmp_path):
+def test_tidying_up_deletes_only_partial_files_of_this_storage(tmp_path):
     left = ["ab/" + partial_name(), "cd/" + partial_name()]
     of_others = ["ab/.partial-download", partial_name(), "other-app/" + partial_name(), "ab/ab/" + partial_name()]
     for name in left + of_others:
@@ -257,7 +257,7 @@ def test_tidying_up_deletes_only_what_this_storage_left(tmp_path):
     assert of_others == [name for name in left + of_others if (tmp_path / name).exists()]
 
 
-def test_a_blob_that_was_linked_is_as_young_as_its_link(tmp_path):
+def test_the_age_of_a_linked_blob_is_that_of_its_link(tmp_path):
     with os.fdopen(os.open(tmp_path, os.O_TMPFILE | os.O_RDWR), "r+b", buffering=0) as spooled:
         spooled.write(b"content")
         spooled.seek(0)

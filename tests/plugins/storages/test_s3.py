@@ -50,7 +50,7 @@ class TestS3Storage(StorageContract):
 
     @pytest.fixture
     def memory_limit(self):
-        """Four parts that travel and one that is read, 8 MiB each, and some room."""
+        """Four parts being sent and one being read, 8 MiB each, and a reserve."""
         return 48 * MIB
 
 
@@ -69,7 +69,7 @@ def test_a_large_blob_is_uploaded_in_parts(s3, s3_client, s3_settings):
     assert s3_client.head_object(Bucket="frepo", Key=s3_settings().prefix + "large")["ETag"].endswith('-3"')
 
 
-def test_parts_travel_in_parallel(s3, monkeypatch):
+def test_parts_are_sent_in_parallel(s3, monkeypatch):
     meeting = threading.Barrier(3, timeout=20)
     upload_part = s3._client.upload_part
 
@@ -158,7 +158,7 @@ def test_the_prefix_separates_the_blobs_of_two_services(s3_settings):
     assert [[("key", 5)], [("key", 6)]] == found
 
 
-def test_a_folder_that_a_console_made_is_no_blob(s3, s3_client, s3_settings):
+def test_a_folder_made_by_a_web_console_is_not_a_blob(s3, s3_client, s3_settings):
     s3_client.put_object(Bucket="frepo", Key=s3_settings().prefix + "folder/", Body=b"")
     s3_client.put_object(Bucket="frepo", Key=s3_settings().prefix, Body=b"")
 
@@ -188,7 +188,7 @@ def test_credentials_may_come_from_where_boto3_finds_them(s3_settings, ceph, mon
     assert [] == list(backend.list())
 
 
-def test_a_prefix_that_leads_out_is_refused():
+def test_a_prefix_outside_the_root_is_refused():
     with pytest.raises(ValidationError, match="segment"):
         S3Settings(bucket="frepo", prefix="a/../b")
 
@@ -237,7 +237,7 @@ def test_uploads_that_a_crash_left_are_aborted_by_tidying_up(s3, s3_client, s3_s
     assert 2 == len(parts_left(s3_client, prefix)), "uploads of others stay"
 
 
-def test_parts_of_all_uploads_together_have_the_room_of_one(s3_settings):
+def test_all_uploads_share_the_memory_for_parts_of_one(s3_settings):
     backend = S3Storage(s3_settings(part_size=5 * MIB, parallel_parts=2))
     content = pattern(0, 20 * MIB)
     tracemalloc.start()
@@ -252,7 +252,7 @@ def test_parts_of_all_uploads_together_have_the_room_of_one(s3_settings):
     assert [20 * MIB] * 6 == [stat.size for stat in backend.list()]
 
 
-def test_uploads_that_fail_give_their_room_back(s3_settings):
+def test_failed_uploads_release_their_memory(s3_settings):
     backend = S3Storage(s3_settings(part_size=5 * MIB, parallel_parts=1))
     for _ in range(4):
         with pytest.raises(StorageUnavailable, match="ends"):

@@ -1,4 +1,4 @@
-"""What the storage `awss3v3` says when its store is wrong, stops, hangs or breaks off, and what its URLs allow."""
+"""The errors of the storage `awss3v3` if its store is wrong, stops, hangs or disconnects, and its presigned URLs."""
 
 import signal
 import threading
@@ -24,7 +24,7 @@ if missing_programs():  # one line, rather than one for each test
 
 
 @pytest.mark.parametrize("operation", ["open", "stat", "delete", "list", "store", "store parts"])
-def test_a_missing_bucket_is_no_missing_blob(s3_settings, operation):
+def test_a_missing_bucket_is_not_reported_as_a_missing_blob(s3_settings, operation):
     backend = S3Storage(s3_settings(bucket="absent"))
 
     with pytest.raises(StorageUnavailable, match="bucket|Bucket"):
@@ -32,7 +32,7 @@ def test_a_missing_bucket_is_no_missing_blob(s3_settings, operation):
 
 
 @pytest.mark.parametrize("operation", ["open", "stat", "delete", "list", "store", "store parts"])
-def test_wrong_credentials_are_no_missing_blob(s3_settings, operation):
+def test_wrong_credentials_are_not_reported_as_a_missing_blob(s3_settings, operation):
     backend = S3Storage(s3_settings(secret="wrong"))
 
     with pytest.raises(StorageUnavailable) as caught:
@@ -84,8 +84,8 @@ def test_a_gateway_that_hangs_is_unavailable_when_its_time_is_over(ceph, s3_sett
     assert time.monotonic() - started < 10
 
 
-def test_after_parts_that_failed_the_next_are_right(ceph, s3_settings):
-    """The memory of parts is used again, also of those that an error which is kept looks at."""
+def test_parts_after_failed_ones_are_correct(ceph, s3_settings):
+    """The memory of parts is reused, even if a stored exception refers to it."""
     sizes = (9 * MIB, 17 * MIB + 1, 40 * MIB)
     with ceph.gateway() as gateway:
         backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=2, attempts=1))
@@ -103,7 +103,7 @@ def test_after_parts_that_failed_the_next_are_right(ceph, s3_settings):
 
 
 def test_uploads_that_fail_give_the_memory_of_their_parts_back(s3):
-    """There is memory for five parts: the next upload waited for ever, if each that failed kept some."""
+    """There is memory for five parts: an upload would wait for ever if failed ones kept theirs."""
 
     def fail():
         raise ValueError("the source")

@@ -52,7 +52,7 @@ def storage(swift_settings):
 
 
 @pytest.mark.parametrize("size", [0, 1, 8 * MIB, 20 * MIB])
-def test_a_blob_comes_back_as_it_was_stored(storage, size):
+def test_a_blob_is_read_as_it_was_stored(storage, size):
     storage.store("aa/key", Source(size).file, size)
 
     with storage.open("aa/key") as blob:
@@ -86,7 +86,7 @@ def test_the_list_has_the_blobs_of_its_prefix_alone(swift_settings):
 
 
 @pytest.mark.parametrize("size", [5, 20 * MIB])
-def test_a_deleted_blob_is_gone(storage, size):
+def test_a_deleted_blob_is_absent(storage, size):
     storage.store("key", Source(size).file, size)
 
     storage.delete("key")

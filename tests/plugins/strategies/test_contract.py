@@ -39,7 +39,7 @@ class TestAlertWhenBackupLimitReached(StrategyContract):
 
 
 class KeepFirst(DeleteOldestWhenAddingNew):
-    """The first version stays: a collection of one refuses, all others let the second go."""
+    """The first version is kept: a collection of one refuses, all others evict the second version."""
 
     def make_room(self, collection, incoming):
         evicted = list(collection.versions[1:])
@@ -94,7 +94,7 @@ def test_rotation_refuses_only_what_the_empty_collection_would_not_take(collecti
 
 
 @given(COLLECTIONS, INCOMING)
-def test_rotation_looks_no_further_than_it_evicts(collection, incoming):
+def test_rotation_reads_only_the_versions_that_it_evicts(collection, incoming):
     evicted = rotate(collection, incoming) or []
 
     assert collection.versions.seen <= len(evicted) + 1

@@ -13,7 +13,7 @@ from support.servers.service import ROOT, Service
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory):
-    return build_wheels(tmp_path_factory.mktemp("strangers"))
+    return build_wheels(tmp_path_factory.mktemp("third-parties"))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What a plug-in may declare as an endpoint, and what keeps the service from starting."""
+"""Endpoints of plug-ins: valid declarations, and those that stop the start."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ class EchoReply(Reply):
 
 
 def echo(request):
-    """Say it again."""
+    """Return the text of the query."""
     return Answer(body=EchoReply(word=request.query_as(EchoQuery).word))
 
 
@@ -67,7 +67,7 @@ def test_an_endpoint_of_a_plugin_answers(make_app_with, make_token):
     assert answer.json == {"word": "hello"}
 
 
-def test_an_endpoint_of_a_plugin_wants_a_token_as_others_do(make_app_with):
+def test_an_endpoint_of_a_plugin_requires_a_token(make_app_with):
     app = make_app_with(plugin("echo", Endpoint(**GOOD)))
 
     answer = app.get("/echo", status=403)
@@ -120,6 +120,6 @@ def test_two_plugins_cannot_have_one_endpoint(make_app_with):
         make_app_with(plugin("first", Endpoint(**GOOD)), plugin("second", Endpoint(**GOOD)))
 
 
-def test_what_is_no_endpoint_is_an_error_at_boot(make_app_with):
+def test_an_invalid_endpoint_is_an_error_at_boot(make_app_with):
     with pytest.raises(ConfigurationError, match=r"is no frepo_core\.web\.Endpoint"):
         make_app_with(plugin("echo", BaseModel))

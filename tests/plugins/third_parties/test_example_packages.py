@@ -1,4 +1,4 @@
-"""Two plug-ins by strangers, installed from wheels into a clean environment beside frepo's own, serve."""
+"""Two third-party plug-ins, installed from wheels with frepo into a clean environment, work."""
 
 import json
 import subprocess
@@ -30,14 +30,14 @@ def call():
 
 
 def switch_to_sftp(ini: Path) -> list[str]:
-    """Choose the stranger's storage; return the lines that this changed."""
+    """Choose the third-party storage; return the changed lines."""
     before = ini.read_text()
     ini.write_text(before.replace("fs.adapter = local", "fs.adapter = sftp"))
     return sorted(set(ini.read_text().splitlines()) - set(before.splitlines()))
 
 
 def module_places(environment) -> list[Path]:
-    """Ask the environment where it has each package of frepo from."""
+    """Return the location of each package of frepo in the environment."""
     code = """
         import importlib.metadata as m, importlib.util as u, json
         names = {n for e in m.entry_points(group="frepo") for n in [e.value]} | {"frepo_core"}
@@ -69,7 +69,7 @@ def test_without_a_server_the_old_line_says_what_to_install(core_alone):
     assert (1, True, False) == (done.returncode, "pip install frepo-server" in done.stderr, "Traceback" in done.stderr)
 
 
-def test_the_console_lists_what_strangers_bring(installed):
+def test_the_console_lists_third_party_plugins(installed):
     listed = json.loads(installed.run("frepo", "plugins", "-f", "json"))
 
     found = {(row["Kind"], row["Name"], f"{row['Package']} {row['Version']}") for row in listed}
@@ -78,7 +78,7 @@ def test_the_console_lists_what_strangers_bring(installed):
 
 
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)
-def test_one_line_of_the_ini_moves_the_files_to_the_strangers_storage(installed, sshd, ini_file, start_from, call):
+def test_one_line_of_the_ini_selects_the_third_party_storage(installed, sshd, ini_file, start_from, call):
     changed = switch_to_sftp(ini_file)
     service = start_from(installed, **sshd.environment)
     url = json.loads(call(service, "POST", "/repository/file/upload?fileName=dump.txt", CONTENT))["url"]
@@ -92,19 +92,19 @@ def test_one_line_of_the_ini_moves_the_files_to_the_strangers_storage(installed,
 
 
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)
-def test_a_strangers_command_uses_the_settings_of_the_service(installed, sshd, ini_file):
+def test_a_third_party_command_uses_the_settings_of_the_service(installed, sshd, ini_file):
     said = installed.run("frepo", "--ini", str(ini_file), "sftp:check", **sshd.environment)
 
     assert "The SFTP server stores, returns and deletes blobs\n" == said
 
 
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)
-def test_a_strangers_command_that_fails_says_why(installed, sshd, ini_file):
+def test_a_failed_third_party_command_reports_the_reason(installed, sshd, ini_file):
     with pytest.raises(AssertionError, match="The SFTP server or its folder cannot be used"):
         installed.run("frepo", "--ini", str(ini_file), "sftp:check", **(sshd.environment | {"FS_SFTP_PORT": "1"}))
 
 
-def test_a_collection_lives_by_the_strangers_strategy(installed, start_from, call):
+def test_a_collection_uses_the_third_party_strategy(installed, start_from, call):
     service = start_from(installed)
     form = {"filename": "dump.txt", "strategy": "keep_daily", "maxBackupsCount": 2}
     collection = json.loads(call(service, "POST", "/repository/collection", form))["collection"]["id"]
@@ -118,7 +118,7 @@ def test_a_collection_lives_by_the_strangers_strategy(installed, start_from, cal
     assert {"fits": True, "leaving": [2]} == preview
 
 
-def test_a_strangers_route_is_guarded_and_described_as_the_others_are(installed, start_from, call):
+def test_a_third_party_route_is_protected_and_documented_like_the_others(installed, start_from, call):
     service = start_from(installed)
 
     with pytest.raises(urllib.error.HTTPError) as refused:
@@ -129,6 +129,6 @@ def test_a_strangers_route_is_guarded_and_described_as_the_others_are(installed,
     assert "/keep-daily/{collection}/preview" in json.loads(call(service, "GET", "/api/doc.json"))["paths"]
 
 
-def test_without_a_storage_the_service_says_what_to_install(without_storage, start_from):
+def test_without_a_storage_the_service_names_the_package_to_install(without_storage, start_from):
     with pytest.raises(RuntimeError, match="pip install frepo-storage-local"):
         start_from(without_storage)

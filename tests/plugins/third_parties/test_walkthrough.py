@@ -1,4 +1,4 @@
-"""docs/plugins.md shows the examples as they are, its commands run, and it forgets nothing."""
+"""docs/plugins.md: its code equals the examples, its commands run, and it is complete."""
 
 import re
 import shutil

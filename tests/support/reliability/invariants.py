@@ -1,4 +1,4 @@
-"""What must hold after every bad day: I1 to I8 of docs/reliability.md, over a service that is at rest."""
+"""The invariants I1 to I8 of docs/reliability.md, checked on a service without running requests."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ def digest_of(content: bytes) -> str:
 
 @dataclass
 class Ledger:
-    """What clients were told and what they asked for; threads may share it.
+    """The answers that clients received and the deletions that they requested; threads may share it.
 
     `edited` names collections whose limits or strategy changed under way, `secrets` what no log may show.
     """
@@ -45,23 +45,23 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def acknowledge(self, collection: str, number: int, content: bytes) -> None:
-        """Note that a client was told: this content is version so-and-so."""
+        """Record that a client received this content's version number."""
         with self._lock:
             assert (collection, number) not in self.versions, f"I4: {collection} gave the number {number} twice"
             self.versions[collection, number] = digest_of(content)
 
     def acknowledge_file(self, name: str, content: bytes) -> None:
-        """Note that a client was told: this content has this stored name."""
+        """Record that a client received this content's stored name."""
         with self._lock:
             assert self.files.setdefault(name, digest_of(content)) == digest_of(content), f"{name} is two contents"
 
     def ask_to_delete(self, collection: str, number: int) -> None:
-        """Note it before it is asked: the answer may get lost."""
+        """Record a deletion before the request, because its answer may be lost."""
         with self._lock:
             self.deleted.add((collection, number))
 
     def ask_to_remove(self, name: str) -> None:
-        """Note it before it is asked, as above."""
+        """Record a file's deletion before the request, as above."""
         with self._lock:
             self.removed.add(name)
 
@@ -75,7 +75,7 @@ class _Row:
 
 
 def snapshot(services: Services) -> dict[str, Any]:
-    """Everything there is: all rows of all tables, and all keys."""
+    """Return all rows of all tables, and all keys."""
     with services.database.reading() as session:
         rows = {table.name: sorted(map(repr, session.execute(select(table)))) for table in Base.metadata.sorted_tables}
     backend = services.backends.get(services.backends.current)
@@ -209,7 +209,7 @@ def _check_leftovers(services: Services) -> None:
 
 
 def eventually(look: Callable[[], bool], seconds: float = 20) -> bool:
-    """Look again until it is so, at most for some seconds."""
+    """Repeat the check until it succeeds, for some seconds at most."""
     waited = threading.Event()
     for _ in range(int(seconds / 0.02)):
         if look():

@@ -17,7 +17,7 @@ BROKEN = (OSError, http.client.HTTPException)
 
 
 class Caller(Client):
-    """A client whose ledger knows what it was told."""
+    """A client that records its answers in a ledger."""
 
     def __init__(self, service, ledger: Ledger) -> None:
         super().__init__(service)
@@ -81,7 +81,7 @@ def _check(services: Services, service, ledger: Ledger, *, swept: bool) -> None:
 
 
 def in_threads(*functions) -> list[threading.Thread]:
-    """Start them all."""
+    """Run all functions in threads."""
     threads = [threading.Thread(target=function) for function in functions]
     for thread in threads:
         thread.start()

@@ -20,7 +20,7 @@ KEPT = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """What an earlier version of frepo was given, and what it answered."""
+    """The data stored in an earlier version of frepo, and its answers."""
 
     uploader: str
     pusher: str

@@ -1,4 +1,4 @@
-"""A small S3 store in this process that does as it is told: serves, fails in one way or another, or keeps something else."""
+"""A small S3 store in this process that serves, fails or stores other bytes, as the test orders."""
 
 import contextlib
 import hashlib
@@ -16,7 +16,7 @@ BROKEN = b"<Error><Code>InternalError</Code></Error>"
 
 
 class LyingS3(ThreadingHTTPServer):
-    """`mood` says what it does with the next request; `objects` is what it holds."""
+    """`mood` decides how the next request is handled; `objects` holds the stored objects."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""A web server that misbehaves as a test says, byte by byte, on a loopback address of its own."""
+"""A web server on a separate loopback address that sends the bytes that a test specifies."""
 
 import contextlib
 import socket
@@ -95,7 +95,7 @@ def say_nothing(connection: socket.socket) -> None:
 
 
 def endless(head: bytes, chunk: bytes = b"x" * 65536, pause: float = 0) -> Script:
-    """Send the head, then the chunk again and again, until the other side has enough."""
+    """Send the head, then repeat the chunk until the client disconnects."""
 
     def send(connection: socket.socket) -> None:
         connection.sendall(head)

@@ -1,4 +1,4 @@
-"""`make soak`: mixed load with random faults; ends with 1 where a promise broke or something grew."""
+"""`make soak`: mixed load with random faults; exits with 1 if an invariant is violated or a resource grows."""
 
 import contextlib
 import re
@@ -21,7 +21,7 @@ BUG = re.compile(r"error [0-9a-f]{8}-[0-9a-f-]{27}: .*")
 
 
 def main(seconds: float, plot: Path) -> int:
-    """Soak, draw, say what was seen."""
+    """Run the soak, draw the plot and print the results."""
     with tempfile.TemporaryDirectory(prefix="frepo-soak-") as folder, running_site(Path(folder)) as site:
         ledger = Ledger()
         crowd = Crowd([Caller(site.steady, ledger), Caller(site.steady, ledger), Caller(site.mortal, ledger)], CLIENTS)
@@ -42,7 +42,7 @@ def main(seconds: float, plot: Path) -> int:
 
 
 def _soak(site: Site, crowd: Crowd, troubles: Troubles, seconds: float) -> list[Sample]:
-    """Run the load; look a few times at everything while nobody moves."""
+    """Run the load; check everything a few times while all clients are paused."""
     started, samples = time.monotonic(), []
     crowd.start()
     troubles.start()

@@ -1,4 +1,4 @@
-"""The load of a soak: clients of all kinds, most of them decent, that note what they were told."""
+"""The load of a soak: clients of all kinds, most of them well-behaved, that record their answers."""
 
 import os
 import random
@@ -49,7 +49,7 @@ class Crowd:
             thread.join(120)
 
     def quiet(self) -> None:
-        """Let each end what it does, and begin nothing."""
+        """Wait until each thread has finished its action, and start no other."""
         for lock in self._busy:
             lock.acquire()
 
@@ -133,7 +133,7 @@ class Crowd:
         return 404
 
     def break_off(self, dice: random.Random, caller: Caller) -> int:
-        """Vanish in the middle of a body, with a reset or in good order, or stay and say nothing more."""
+        """Stop in the middle of a body: by a reset, by an orderly close, or by staying idle."""
         with Wire(caller.service) as wire:
             size = dice.choice(SIZES[2:])
             path = f"/repository/collection/{dice.choice(self._plain)}/backup"
@@ -143,7 +143,7 @@ class Crowd:
         return 0
 
     def push_slowly(self, dice: random.Random, caller: Caller) -> int:
-        """Send in drops."""
+        """Push a version slowly in small pieces."""
         content, collection = dice.randbytes(dice.randrange(30, 300)), dice.choice(self._plain)
 
         def drops() -> Any:

@@ -1,4 +1,4 @@
-"""The bad days of a soak, one after the other at random."""
+"""The faults of a soak, in random order."""
 
 import contextlib
 import random
@@ -24,7 +24,7 @@ GRACE = timedelta(seconds=60)
 
 
 class Troubles:
-    """A thread that makes trouble every few seconds, until `end`."""
+    """A thread that causes a fault every few seconds, until `end`."""
 
     def __init__(self, site: Site, auth: str) -> None:
         self._site, self._auth = site, auth
@@ -85,7 +85,7 @@ class Troubles:
             sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 
     def stay_half_open(self) -> None:
-        """Send parts of requests, and say nothing more."""
+        """Send partial requests and stay idle."""
         for wire in self._half_open[:-20]:
             wire.close()
         del self._half_open[:-20]
