@@ -19,7 +19,9 @@ FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 PACKAGES = [SERVER, *PLUGINS]
-MAX_LINES = 400
+MAX_LINES = 300
+MAX_TEST_LINES = 400
+MAX_MODULES = 15
 
 # The other rooms, or single modules of them, that a room may import.
 MAY_IMPORT = {
@@ -248,7 +250,14 @@ def test_the_text_of_a_refusal_stands_once():
 
 
 def test_a_file_is_short():
-    assert {} == found_in([*FILES, *TESTS], lambda path: path.read_text().splitlines()[MAX_LINES:])
+    assert {} == found_in(FILES, lambda path: path.read_text().splitlines()[MAX_LINES:])
+    assert {} == found_in(TESTS, lambda path: path.read_text().splitlines()[MAX_TEST_LINES:])
+
+
+def test_a_folder_has_few_modules():
+    modules = Counter(str(path.parent.relative_to(ROOT)) for path in FILES if path.name != "__init__.py")
+
+    assert {} == {folder: count for folder, count in modules.items() if count > MAX_MODULES}
 
 
 def test_a_module_opens_with_a_sentence():

@@ -65,11 +65,7 @@ class FieldsError(FrepoError):
     FORM = "Form validation error"
 
     def __init__(
-        self,
-        fields: Mapping[str, Sequence[str]],
-        message: str = "Validation error",
-        *,
-        explanation: str | None = None,
+        self, fields: Mapping[str, Sequence[str]], message: str = "Validation error", *, explanation: str | None = None
     ) -> None:
         super().__init__(message, explanation=explanation or explain_fields(fields))
         self.fields = {name: list(texts) for name, texts in fields.items()}
@@ -137,21 +133,15 @@ class CollectionSizeBelowVersionSizeError(CollectionRuleError):
 class CollectionSizeBelowNeedError(CollectionRuleError):
     """The collection's size limit is below the number of versions times the size of one."""
 
-    number, field, text = (
-        4003,
-        "maxCollectionSize",
-        "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items",
-    )
+    number, field = 4003, "maxCollectionSize"
+    text = "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items"
 
 
 class CollectionSizeBelowContentError(CollectionRuleError):
     """The collection's new size limit is below the size of its versions."""
 
-    number, field, text = (
-        4004,
-        "maxCollectionSize",
-        "max_collection_size_is_smaller_than_real_sum_of_data_in_collection",
-    )
+    number, field = 4004, "maxCollectionSize"
+    text = "max_collection_size_is_smaller_than_real_sum_of_data_in_collection"
 
 
 class CollectionNotEmptyError(CollectionRuleError):
