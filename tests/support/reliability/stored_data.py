@@ -90,13 +90,13 @@ def _check_tokens(root: Client, stored: Stored) -> None:
 
 
 def _check_files(root: Client, stored: Stored) -> None:
-    stranger, names = Client(root.app), stored.names
-    assert CONTENTS["open"] == stranger.download(names["open"]).body
-    assert 403 == stranger.download(names["protected"]).status_int
-    assert CONTENTS["protected"] == stranger.download(names["protected"], {"password": PASSWORD}).body
-    assert 7016105 == stranger.download(names["damaged"]).json["error_code"]
+    anonymous, names = Client(root.app), stored.names
+    assert CONTENTS["open"] == anonymous.download(names["open"]).body
+    assert 403 == anonymous.download(names["protected"]).status_int
+    assert CONTENTS["protected"] == anonymous.download(names["protected"], {"password": PASSWORD}).body
+    assert 7016105 == anonymous.download(names["damaged"]).json["error_code"]
     assert 202 == root.upload(CONTENTS["damaged"], "damaged.txt").status_int
-    assert CONTENTS["damaged"] == stranger.download(names["damaged"]).body
+    assert CONTENTS["damaged"] == anonymous.download(names["damaged"]).body
 
 
 def _check_listing(root: Client, stored: Stored) -> None:
@@ -108,12 +108,12 @@ def _check_listing(root: Client, stored: Stored) -> None:
 
 
 def _check_versions(root: Client, stored: Stored) -> None:
-    where, stranger = f"{COLLECTIONS}/{stored.collection}", Client(root.app)
+    where, anonymous = f"{COLLECTIONS}/{stored.collection}", Client(root.app)
     present = root.versions(stored.collection)
     assert [str(number) for number in list(VERSIONS)[-KEPT:]] == list(present)
     for number, version in present.items():
         link = version["url"].partition("/repository")[2]
-        assert VERSIONS[int(number)] == stranger.get(f"/repository{link}").body
+        assert VERSIONS[int(number)] == anonymous.get(f"/repository{link}").body
     added = Client(root.app, stored.pusher).push(stored.collection, b"-- today's dump\n")
     assert (200, LATEST + 1) == (added.status_int, added.json["version"]["version"])
     assert [str(LATEST - 1), str(LATEST), str(LATEST + 1)] == list(root.versions(stored.collection))

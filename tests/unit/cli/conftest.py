@@ -101,11 +101,11 @@ def install_package(console):
     """Install a third-party package that has only entry points; return an environment in which it is installed."""
 
     def install(entry_points):
-        info = console.folder / "frepo_stranger-1.0.dist-info"
+        info = console.folder / "frepo_acme-1.0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: frepo-stranger\nVersion: 1.0\n")
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: frepo-acme\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(entry_points)
-        (info / "top_level.txt").write_text("stranger\n")
+        (info / "top_level.txt").write_text("acme\n")
         return {"PYTHONPATH": str(console.folder)}
 
     return install

@@ -84,7 +84,7 @@ def test_a_plugin_that_cannot_be_loaded_is_named(console, install_package):
 
     refusal = console.refusal("plugins", **environment)
 
-    assert "frepo-stranger" in refusal
+    assert "frepo-acme" in refusal
 
 
 def test_a_python_without_sqlite_is_reported(console):
