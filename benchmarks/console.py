@@ -1,4 +1,4 @@
-"""What it costs to start: the console, a command that works, and the service."""
+"""Startup times of the console, of a command and of the service."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""What must not grow with what is stored: tokens, versions of a collection, files in a listing."""
+"""Times that must not grow with the stored data: tokens, versions of a collection, files in a listing."""
 
 import contextlib
 import json
@@ -57,7 +57,7 @@ def _tokens(results: Results, sizes: Sizes, few: Service, many: Service) -> None
 
 
 def _collections(results: Results, service: Service) -> None:
-    """Add versions to two collections that are full, so that each lets its oldest go."""
+    """Add versions to two full collections, so that each push deletes the oldest version."""
     works = {}
     for count in (10, 10_000):
         form = {"filename": f"{count}.bin", "maxBackupsCount": count}

@@ -1,4 +1,4 @@
-"""The same work done by what a user would pick instead, side by side."""
+"""The same work done by comparable servers, side by side."""
 
 import contextlib
 import json

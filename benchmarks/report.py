@@ -22,7 +22,7 @@ KINDS = ("upload MB/s", "download MB/s", "4 KiB up /s", "4 KiB down /s", "list s
 
 
 def write(path: Path) -> None:
-    """Put tables and plots in place of those that are there; what people wrote around them stays."""
+    """Replace the tables and plots of the page; the text around them is kept."""
     results = json.loads(path.read_text())
     rows = [Row(**row) for row in results["rows"]]
     parts = [_machine(results), _plot_of_rows(rows)]

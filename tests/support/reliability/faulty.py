@@ -1,4 +1,4 @@
-"""A real service whose storage goes wrong on purpose: what is ordered stands in a file, and may change while it runs."""
+"""A real service whose storage fails as a file orders; the orders may change while it runs."""
 
 import io
 import json
@@ -18,7 +18,7 @@ KINDS = {"fail": Fail, "truncate": Truncate, "stall": Stall}
 
 
 class OrderedFaults(FaultyStorage):
-    """Does what the file says: a list of `{"method", "kind", "after"?, "seconds"?, "chance"?}`.
+    """Fails as the file orders: a list of `{"method", "kind", "after"?, "seconds"?, "chance"?}`.
 
     The kind `trailer` stores the frames of a chunked upload along with the content, as some stores did;
     `remote` has no local files, so that downloads are streamed.
@@ -79,7 +79,7 @@ def app(global_config: dict[str, Any], **settings: str) -> Any:
 
 
 def order(path: Path, *orders: dict[str, Any]) -> None:
-    """Have these faults happen from now on, and no others."""
+    """Order these faults from now on, and no others."""
     ready = path.with_suffix(".new")
     ready.write_text(json.dumps(orders))
     ready.rename(path)

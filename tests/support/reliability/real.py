@@ -1,4 +1,4 @@
-"""Real services for bad days: clients that keep a ledger, and a look into what a stopped one left."""
+"""Real services for fault tests: clients that keep a ledger, and access to the state of a stopped service."""
 
 import contextlib
 import http.client
@@ -12,7 +12,7 @@ from frepo_core.services.maintenance import sweep
 from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants
 from support.wire import Client
 
-# What a client sees when the service dies, or the connection.
+# The errors that a client gets if the service or the connection ends.
 BROKEN = (OSError, http.client.HTTPException)
 
 

@@ -1,4 +1,4 @@
-"""A client of the services in this process that keeps a ledger of what it was told."""
+"""A client of the services in this process that records its answers in a ledger."""
 
 import contextlib
 from collections.abc import Iterable, Iterator
@@ -23,12 +23,12 @@ from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants
 
 
 class World:
-    """Each method is one request; what it is told goes to the ledger, and nothing where it raises."""
+    """Each method is one request; its answer is recorded in the ledger unless it raises."""
 
     def __init__(self, services: Services, ledger: Ledger | None = None) -> None:
         self.services = services
         self.ledger = ledger or Ledger()
-        self.spoilt: set[str] = set()  # digests of contents whose bytes a test spoilt, and nobody mended yet
+        self.spoilt: set[str] = set()  # digests of contents that a test damaged, not yet repaired
         settings = services.settings
         for secret in (settings.app_secret, settings.enc_token_phrase):
             self.ledger.secrets.add(secret.get_secret_value())
@@ -82,7 +82,7 @@ class World:
         return self.services.backends.get(self.services.backends.current)
 
     def wrap(self, *faults: Fault) -> FaultyStorage:
-        """Put faults around the backend, in place of those that are there."""
+        """Wrap faults around the backend, instead of the previous ones."""
         inner = self.backend.inner if isinstance(self.backend, FaultyStorage) else self.backend
         faulty = FaultyStorage(inner, *faults)
         self.replace(faulty)

@@ -1,4 +1,4 @@
-"""Hears all that a process logs, at debug level, whatever its own logging is set to, and notes what it must not tell.
+"""Records everything that a process logs at debug level, and the secrets that it must not log.
 
 `listen` is called in the process that runs the tests. What that starts with `environment()` hears by itself, as do its
 own children: Python imports `sitecustomize` when it starts. All write to the same two files: `heard` has what may tell
@@ -28,7 +28,7 @@ LONGEST = 1 << 16
 
 
 def listen(folder: str) -> None:
-    """Hear all of this process, and of what it forks and starts, from now on."""
+    """Record the logs of this process and of its children from now on."""
     os.environ[FOLDER] = folder
     heard, secrets = (
         os.open(Path(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT) for name in ("heard", "secrets")
@@ -71,7 +71,7 @@ def environment() -> dict[str, str]:
 
 
 def hear(text: str) -> None:
-    """Hear what a process has printed beside its answers."""
+    """Record the text that a process printed on stderr."""
     if FOLDER in os.environ:
         with Path(os.environ[FOLDER], "heard").open("ab") as heard:
             for line in text.splitlines():
@@ -109,7 +109,7 @@ def _shortened(value: Any) -> Any:
 
 
 def note_tokens(tokens: Any, secrets: int) -> None:
-    """Note each token that is made or looked for."""
+    """Record each token that is made or looked up."""
     token_key = tokens.token_key
 
     def noting_key(phrase: str, token_id: str) -> str:
@@ -120,7 +120,7 @@ def note_tokens(tokens: Any, secrets: int) -> None:
 
 
 def note_passwords(passwords: Any, secrets: int) -> None:
-    """Note each password that has no mark."""
+    """Record each password that has no mark."""
     hash_, matches = passwords.hash, passwords.matches
 
     def note_unmarked(password: str) -> None:
