@@ -1,4 +1,4 @@
-"""Plain sentences for the error texts that are code names: clients compare those, people read these."""
+"""Plain sentences for the error texts that are code names: programs compare the code names, people read the sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -85,5 +85,5 @@ def _sentences(fields: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]
 
 
 def not_a_uuid(of: str) -> str:
-    """Return the sentence for a malformed id: what does not exist may have been deleted, this never was there."""
+    """Return the sentence for a malformed id: no object ever had it. An object with a valid id may have been deleted."""
     return f"The id of the {of} is not a UUID of version 4, such as 8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a"

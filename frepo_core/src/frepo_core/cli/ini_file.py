@@ -34,7 +34,7 @@ def read_ini(path: Path) -> dict[str, str]:
         loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
         settings = dict(loader.get_settings("app:main"))
     except Exception as error:
-        # What stands around a lone % may be a password.
+        # The text around a single % may be a password, so it is not shown.
         is_percent = isinstance(error, configparser.InterpolationError)
         reason = "a % has to be written as %%" if is_percent else " ".join(str(error).split())
         raise ConfigurationError(f"The ini file {str(path)!r} cannot be read: {reason}") from error

@@ -105,7 +105,7 @@ def _roll_back_on_return(engine: Engine) -> None:
     @event.listens_for(engine, "reset")
     def reset(connection: Any, record: Any, state: PoolResetState) -> None:
         # A failed COMMIT may leave the transaction open although SQLAlchemy considers it ended. The next user of the
-        # connection would fail, or commit the changes of somebody else.
+        # connection would fail, or commit the changes of another request.
         if state.transaction_was_reset and not state.terminate_only:
             connection.rollback()
 

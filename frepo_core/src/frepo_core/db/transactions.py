@@ -88,7 +88,7 @@ class Database:
         """Run `work` in a transaction and commit. Run it again if the transaction fails by a conflict with another writer.
 
         An exception of `work` rolls the transaction back and is raised. `watch` records whether the commit succeeded.
-        If another program keeps SQLite locked, the waiting time is limited for all attempts together.
+        If another program keeps SQLite locked, one time limit applies to all attempts together.
         `may_use_reserve` is for deletions: on a full disk they use the reserved space, so that they can free more.
         """
         try:

@@ -59,8 +59,8 @@ class CollectionStrategy(ABC):
         """Choose the versions to evict so that the incoming one fits; raise `CollectionFull` to refuse.
 
         Called at most twice for an upload: before its content is read, to refuse it early, and in the transaction
-        that adds it, where the answer counts. If another writer undoes that transaction, it is tried again with the
-        new state of the collection. So a strategy keeps no state. Return versions of this collection, each once, and
+        that adds it, where the result is used. If that transaction conflicts with another writer, it is retried with
+        the new state of the collection. So a strategy must not keep state. Return versions of this collection, each once, and
         enough of them: any other answer is a fault of the plug-in (500), and nothing changes.
         """
 

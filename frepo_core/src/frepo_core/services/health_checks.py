@@ -23,7 +23,7 @@ class HealthCheck:
 
 
 class HealthChecks:
-    """Runs checks; each has at most one thread at a time, however often it is asked for.
+    """Runs checks; each has at most one thread at a time, however often it is requested.
 
     A check that exceeds its deadline is reported as hanging. It is not started again before it has returned.
     """

@@ -28,11 +28,11 @@ OPERATIONS: dict[str, Callable[[StorageBackend], object]] = {
 
 
 class InformationContract(StorageFixtures):
-    """Facts, capabilities and errors."""
+    """Sizes, times, lists, URLs, paths and errors."""
 
     @pytest.mark.parametrize("size", [0, 1, 100_000])
     def test_stat_tells_the_size(self, backend: StorageBackend, size: int) -> None:
-        """In bytes, with the key that was asked for."""
+        """The size is in bytes, and the key is that of the call."""
         put(backend, KEY, pattern(0, size))
 
         stat = backend.stat(KEY)
@@ -40,7 +40,7 @@ class InformationContract(StorageFixtures):
         assert (KEY, size) == (stat.key, stat.size)
 
     def test_stat_tells_the_time_in_utc(self, backend: StorageBackend) -> None:
-        """The time of the storing, aware; the storage's clock may differ by two minutes."""
+        """The time is aware and that of `store`; the storage's clock may differ by two minutes."""
         put(backend, KEY, b"content")
 
         modified = backend.stat(KEY).modified
@@ -59,7 +59,7 @@ class InformationContract(StorageFixtures):
 
     @pytest.mark.parametrize("operation", ["open", "stat"])
     def test_a_folder_is_no_blob(self, backend: StorageBackend, operation: str) -> None:
-        """Where keys have parts, only whole keys name blobs."""
+        """A folder of keys cannot be read as a blob."""
         put(backend, "folder/blob", b"content")
 
         with pytest.raises(BlobNotFound):
@@ -67,7 +67,7 @@ class InformationContract(StorageFixtures):
 
     @pytest.mark.parametrize("operation", ["open", "stat", "delete"])
     def test_a_blob_is_no_folder(self, backend: StorageBackend, operation: str) -> None:
-        """Below a whole key there is nothing, and nothing to delete."""
+        """A key below the key of a blob does not exist; deleting it deletes nothing."""
         put(backend, "folder", b"content")
 
         with pytest.raises(BlobNotFound) if operation != "delete" else nullcontext():
@@ -76,11 +76,11 @@ class InformationContract(StorageFixtures):
         assert ["folder"] == [stat.key for stat in backend.list()]
 
     def test_an_empty_storage_lists_nothing(self, backend: StorageBackend) -> None:
-        """Also before the first blob has come."""
+        """This includes a storage in which no blob was ever stored."""
         assert [] == list(backend.list())
 
     def test_every_blob_is_listed_once(self, backend: StorageBackend, list_size: int) -> None:
-        """Over more blobs than one page of any protocol holds, each with its size."""
+        """The list is longer than one page of any protocol, and has each size."""
         expected = {f"{number % 100:02}/{number:05}": number % 3 for number in range(list_size)}
         with ThreadPoolExecutor(8) as pool:
             for _ in pool.map(lambda item: put(backend, item[0], pattern(0, item[1])), expected.items()):
@@ -105,7 +105,7 @@ class InformationContract(StorageFixtures):
     def test_a_url_gives_the_blob_with_type_and_name_where_offered(
         self, backend: StorageBackend, offers_url: bool
     ) -> None:
-        """Content type and file name are those of the call, whatever characters the name has."""
+        """The answer has the content type and the file name of the call, with all characters of the name."""
         name = 'żółw "1"; x.sql'
         put(backend, KEY, b"content")
 
@@ -128,7 +128,7 @@ class InformationContract(StorageFixtures):
         driver_errors: tuple[type[BaseException], ...],
         operation: str,
     ) -> None:
-        """Never an absent blob, never an empty list: a sweep would believe it."""
+        """No blob may look missing and no list empty, because `storage:sweep` would delete records."""
         with pytest.raises(StorageUnavailable) as caught:
             OPERATIONS[operation](unavailable_backend)
 
@@ -137,7 +137,7 @@ class InformationContract(StorageFixtures):
     def test_a_storage_without_room_is_full(
         self, full_backend: StorageBackend, driver_errors: tuple[type[BaseException], ...]
     ) -> None:
-        """The error names the missing blob, not a failure of the storage."""
+        """The error is `StorageFull`, not a failure of the storage, and no blob is stored."""
         with pytest.raises(StorageFull) as caught:
             put(full_backend, KEY, pattern(0, 64 << 10))
 

@@ -15,11 +15,11 @@ SIZE = 100_000
 
 
 class ReadingContract(StorageFixtures):
-    """Reading."""
+    """Reading whole blobs and ranges."""
 
     @pytest.mark.parametrize("size", [0, 1, SIZE, 3 << 20])
     def test_a_blob_is_read_as_it_was_stored(self, backend: StorageBackend, size: int) -> None:
-        """Whole blobs, the empty and the smallest included."""
+        """The sizes include an empty blob and a blob of one byte."""
         put(backend, KEY, pattern(0, size))
 
         with backend.open(KEY) as blob:
@@ -39,7 +39,7 @@ class ReadingContract(StorageFixtures):
         ],
     )
     def test_a_part_is_read_from_start_on(self, backend: StorageBackend, start: int, length: int | None) -> None:
-        """Ranges within the blob; None means its end."""
+        """The range is within the blob; the length None reads to the end."""
         put(backend, KEY, pattern(0, SIZE))
 
         with backend.open(KEY, start, length) as blob:
@@ -47,7 +47,7 @@ class ReadingContract(StorageFixtures):
 
     @pytest.mark.parametrize("length", [11, SIZE])
     def test_a_part_that_goes_past_the_end_stops_there(self, backend: StorageBackend, length: int) -> None:
-        """A range that begins within the blob gives what there is."""
+        """A range that begins within the blob returns the bytes up to the blob's end."""
         put(backend, KEY, pattern(0, SIZE))
 
         with backend.open(KEY, SIZE - 10, length) as blob:
@@ -58,7 +58,7 @@ class ReadingContract(StorageFixtures):
     def test_a_part_that_begins_at_or_past_the_end_is_empty(
         self, backend: StorageBackend, start: int, length: int | None
     ) -> None:
-        """As with files: no error, no bytes."""
+        """Like a file, it returns no bytes and raises no error."""
         put(backend, KEY, pattern(0, SIZE))
 
         with backend.open(KEY, start, length) as blob:
@@ -66,14 +66,14 @@ class ReadingContract(StorageFixtures):
 
     @pytest.mark.parametrize("length", [0, 1, None])
     def test_a_part_of_an_empty_blob_is_empty(self, backend: StorageBackend, length: int | None) -> None:
-        """There is nothing to read, and no error."""
+        """It returns no bytes and raises no error."""
         put(backend, KEY, b"")
 
         with backend.open(KEY, 0, length) as blob:
             assert blob.read() == b""
 
     def test_small_reads_give_the_same_bytes(self, backend: StorageBackend) -> None:
-        """A reader may give fewer bytes than asked for, never more, and gives none at its end only."""
+        """`read` may return fewer bytes than requested, never more. It returns none only at the end."""
         put(backend, KEY, pattern(0, SIZE))
         pieces = []
 
@@ -99,7 +99,7 @@ class ReadingContract(StorageFixtures):
         assert isinstance(caught.value.__cause__, driver_errors)
 
     def test_several_readers_do_not_disturb_each_other(self, backend: StorageBackend) -> None:
-        """Open readers are independent, of one blob and of different ones."""
+        """Open readers of one blob, or of several, are independent."""
         put(backend, "a", pattern(0, SIZE))
         put(backend, "b", pattern(7, SIZE))
 
@@ -124,7 +124,7 @@ class ReadingContract(StorageFixtures):
     def test_a_large_blob_passes_in_bounded_memory(
         self, backend: StorageBackend, large_size: int, memory_limit: int
     ) -> None:
-        """Neither storing nor reading holds the blob; memory is what Python allocates, in all threads."""
+        """Neither storing nor reading keeps the blob in memory. The memory that Python allocates in all threads is measured."""
         expected = digest(Source(large_size))
         tracemalloc.start()
         try:

@@ -32,17 +32,17 @@ NO_KEYS = ["", "/absolute", "folder/", "two//slashes", "..", "../outside", "a/..
 
 
 class ClientWentAwayError(OSError):
-    """What a broken upload may raise: an error of the operating system, but not of the storage."""
+    """An error of a broken upload: an `OSError` that the storage did not cause."""
 
 
 class _OwnRead(io.RawIOBase):
-    """The test content as a raw stream that has `read` alone."""
+    """The test content as a raw stream that overrides only `read`."""
 
     def __init__(self, size: int) -> None:
         self._source = Source(size)
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Give at most `size` bytes."""
+        """Return at most `size` bytes."""
         return self._source.read(-1 if size is None else size)
 
 
@@ -56,11 +56,11 @@ def _go_away() -> None:
 
 
 class WritingContract(StorageFixtures):
-    """Storing and deleting."""
+    """Storing and deleting blobs."""
 
     @pytest.mark.parametrize("key", ODD_KEYS)
     def test_an_odd_key_is_kept_as_it_is(self, backend: StorageBackend, key: str) -> None:
-        """Each key of the allowed characters names its blob, in `list` as in `open`."""
+        """`list` returns the key unchanged, and `open` finds it."""
         put(backend, key, key.encode())
 
         with backend.open(key) as blob:
@@ -68,7 +68,7 @@ class WritingContract(StorageFixtures):
         assert [key] == [stat.key for stat in backend.list()]
 
     def test_keys_that_resemble_each_other_are_different(self, backend: StorageBackend) -> None:
-        """Case, a common beginning and a common folder do not mix blobs up."""
+        """Keys that differ in case, or share a prefix or a folder, name different blobs."""
         keys = ["k", "K", "k.", "k-1", "kk", "f/k", "f/K", "f/kk", "f.k"]
         for key in keys:
             put(backend, key, key.encode())
@@ -79,7 +79,7 @@ class WritingContract(StorageFixtures):
 
     @pytest.mark.parametrize("key", NO_KEYS)
     def test_what_is_no_key_is_refused(self, backend: StorageBackend, key: str) -> None:
-        """No key leads out of the place that the backend was given."""
+        """An invalid key could name a file outside of the storage's root."""
         with pytest.raises(StorageError):
             put(backend, key, b"outside")
 
@@ -87,13 +87,13 @@ class WritingContract(StorageFixtures):
 
     @pytest.mark.parametrize("key", NO_KEYS)
     def test_what_is_no_key_names_no_blob(self, backend: StorageBackend, key: str) -> None:
-        """Nothing outside can be read."""
+        """No file outside of the storage's root can be read."""
         with pytest.raises(BlobNotFound):
             backend.open(key)
 
     @pytest.mark.parametrize("size", SIZES)
     def test_a_source_may_give_fewer_bytes_than_asked_for(self, backend: StorageBackend, size: int) -> None:
-        """A socket does; only an empty answer is the end."""
+        """A socket may do this; only an empty result is the end."""
         backend.store(KEY, Source(size, step=9973).file, size)
 
         with backend.open(KEY) as blob:
@@ -117,7 +117,7 @@ class WritingContract(StorageFixtures):
 
     @pytest.mark.parametrize("size", SIZES)
     def test_a_source_that_fails_at_its_end_leaves_nothing(self, backend: StorageBackend, size: int) -> None:
-        """A wrong digest is known only when all bytes have passed."""
+        """A wrong digest is known only when all bytes were read."""
         with pytest.raises(ClientWentAwayError):
             backend.store(KEY, Source(size, at=size, do=_go_away).file, size)
 
@@ -128,14 +128,14 @@ class WritingContract(StorageFixtures):
     def test_a_source_of_another_size_is_refused_and_leaves_nothing(
         self, backend: StorageBackend, size: int, difference: int
     ) -> None:
-        """One byte fewer or more than announced."""
+        """The source has one byte less, or one more, than its declared size."""
         with pytest.raises(StorageError):
             backend.store(KEY, Source(size + difference).file, size)
 
         assert [] == list(backend.list())
 
     def test_an_empty_blob_is_refused_a_byte(self, backend: StorageBackend) -> None:
-        """A size of 0 is a size, too."""
+        """The size 0 is checked like any other size."""
         with pytest.raises(StorageError):
             backend.store(KEY, Source(1).file, 0)
 
@@ -151,7 +151,7 @@ class WritingContract(StorageFixtures):
         assert source.position <= 16 << 20
 
     def test_a_store_that_failed_can_be_repeated(self, backend: StorageBackend) -> None:
-        """Under the same key, by the same backend."""
+        """The same backend stores the content under the same key."""
         with pytest.raises(ClientWentAwayError):
             backend.store(KEY, Source(1000, at=500, do=_go_away).file, 1000)
 
@@ -161,7 +161,7 @@ class WritingContract(StorageFixtures):
 
     @pytest.mark.parametrize("size", SIZES)
     def test_a_blob_is_not_seen_before_it_is_whole(self, backend: StorageBackend, size: int) -> None:
-        """While its bytes arrive it is neither listed nor found."""
+        """While its bytes arrive, `list` and `stat` do not find it."""
         seen: list[str] = []
 
         def look() -> None:
@@ -188,7 +188,7 @@ class WritingContract(StorageFixtures):
         assert [digest(Source(size)) for size in sizes] == found
 
     def test_stores_and_deletes_in_one_folder_do_not_disturb_each_other(self, backend: StorageBackend) -> None:
-        """An emptied folder may be removed, but not under the feet of the next blob."""
+        """An empty folder may be removed, unless another thread is storing a blob in it."""
 
         def come_and_go(number: int) -> None:
             put(backend, f"shared/{number}", b"content")
@@ -201,7 +201,7 @@ class WritingContract(StorageFixtures):
         assert [] == list(backend.list())
 
     def test_a_deleted_blob_is_gone(self, backend: StorageBackend) -> None:
-        """It is not found, and its neighbour is."""
+        """It is not found; the other blob in its folder is."""
         put(backend, "a/gone", b"1")
         put(backend, "a/stays", b"2")
 
@@ -212,7 +212,7 @@ class WritingContract(StorageFixtures):
             backend.open("a/gone")
 
     def test_a_blob_is_deleted_twice_without_an_error(self, backend: StorageBackend) -> None:
-        """Nor is it one to delete what never was."""
+        """Deleting a key that was never stored raises no error either."""
         put(backend, KEY, pattern(0, 5))
 
         for key in (KEY, KEY, "never/was"):

@@ -20,10 +20,10 @@ def _broken() -> Exception:
 
 @dataclass(frozen=True)
 class Fault:
-    """The fault at the `nth` call of a method, counted from 1 (0: at each call). This base class: no fault.
+    """A fault at the `nth` call of a method, counted from 1 (0: at each call). This base class has no effect.
 
-    With `after`, it goes wrong only when so many bytes have passed: those that `store` takes from its
-    content, or those that are read from what `open` returned.
+    With `after`, the fault occurs after this many bytes: bytes that `store` reads from its content, or bytes that are
+    read from the result of `open`.
     """
 
     method: Method
@@ -31,30 +31,30 @@ class Fault:
     after: int | None = field(default=None, kw_only=True)
 
     def happen(self) -> None:
-        """Go wrong."""
+        """Cause the fault."""
 
     def size(self, size: int) -> int:
         """Return the size that is passed to the wrapped storage."""
         return size
 
     def wrap(self, content: BinaryIO) -> BinaryIO:
-        """Return the content as it passes."""
+        """Return the content, with the fault after `after` bytes."""
         return content if self.after is None else cast(BinaryIO, _Interrupted(content, self.after, self._passed))
 
     def _passed(self) -> bool:
-        """Inject the fault within the bytes; return whether more bytes follow."""
+        """Cause the fault within the content; return whether the remaining bytes follow."""
         self.happen()
         return True
 
 
 @dataclass(frozen=True)
 class Fail(Fault):
-    """Raise what `error` makes; by default a `StorageUnavailable` caused by a `ConnectionError`."""
+    """Raises the exception that `error` makes; by default `StorageUnavailable`, caused by a `ConnectionError`."""
 
     error: Callable[[], Exception] = field(default=_broken, kw_only=True)
 
     def happen(self) -> None:
-        """Raise."""
+        """Raise the exception."""
         raise self.error()
 
 
@@ -67,19 +67,19 @@ class Stall(Fault):
     release: threading.Event = field(default_factory=threading.Event, kw_only=True)
 
     def happen(self) -> None:
-        """Wait."""
+        """Wait for `release`."""
         self.reached.set()
         self.release.wait(self.seconds)
 
 
 @dataclass(frozen=True)
 class Truncate(Fault):
-    """Lose in silence what follows the first `after` bytes (default: all), when stored or when read."""
+    """Drops all bytes after the first `after` (default: 0) without an error, when a blob is stored or read."""
 
     after: int = field(default=0, kw_only=True)
 
     def size(self, size: int) -> int:
-        """Pretend that the content is only as long as the part that is kept."""
+        """Return the size of the part that is kept."""
         return min(size, self.after)
 
     def _passed(self) -> bool:
@@ -87,7 +87,7 @@ class Truncate(Fault):
 
 
 class FaultyStorage(StorageBackend):
-    """Hands each call to `inner`, but for the `faults`. `calls` counts the calls of each method."""
+    """Passes each call to `inner`, with the `faults`. `calls` counts the calls of each method."""
 
     def __init__(self, inner: StorageBackend, *faults: Fault) -> None:
         self.inner = inner
@@ -96,46 +96,46 @@ class FaultyStorage(StorageBackend):
         self._lock = threading.Lock()
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Store with the fault."""
+        """Store the blob, with the fault of this call."""
         fault = self._enter("store")
         self.inner.store(key, fault.wrap(content), fault.size(size))
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open with the fault, now or while the blob is read."""
+        """Open the blob, with the fault now or while it is read."""
         return self._enter("open").wrap(self.inner.open(key, start, length))
 
     def delete(self, key: str) -> None:
-        """Delete, or not."""
+        """Delete the blob, with the fault of this call."""
         self._enter("delete")
         self.inner.delete(key)
 
     def stat(self, key: str) -> BlobStat:
-        """Tell size and time, or not."""
+        """Return size and time, with the fault of this call."""
         self._enter("stat")
         return self.inner.stat(key)
 
     def list(self) -> Iterator[BlobStat]:
-        """List with the fault, which occurs at the first blob."""
+        """List the blobs; the fault occurs before the first one."""
         self._enter("list")
         yield from self.inner.list()
 
     def check(self) -> None:
-        """Check by this storage's own calls, so that their faults count."""
+        """Check the storage through the methods of this class, so that their faults apply."""
         self._enter("check")
         super().check()
 
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:
-        """Make the URL, or not."""
+        """Return the URL, with the fault of this call."""
         self._enter("url")
         return self.inner.url(key, expires=expires, filename=filename, content_type=content_type)
 
     def path(self, key: str) -> Path | None:
-        """Name the file, or not."""
+        """Return the path, with the fault of this call."""
         self._enter("path")
         return self.inner.path(key)
 
     def _enter(self, method: Method) -> Fault:
-        """Count the call; raise the fault now, or return it for the bytes."""
+        """Count the call; cause its fault now, or return it if it occurs within the content."""
         with self._lock:
             self.calls[method] += 1
             due = [fault for fault in self.faults if fault.method == method and fault.nth in {0, self.calls[method]}]
@@ -146,7 +146,7 @@ class FaultyStorage(StorageBackend):
 
 
 class _Interrupted:
-    """Gives the first `left` bytes of a file; then asks `event`, once, whether the others follow."""
+    """Returns the first `left` bytes of a file, then calls `event` once: True if the remaining bytes follow."""
 
     def __init__(self, file: BinaryIO, left: int, event: Callable[[], bool]) -> None:
         self._file = file
@@ -155,7 +155,7 @@ class _Interrupted:
         self._ended = False
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read as far as the event, or beyond it."""
+        """Read at most `size` bytes; one call never reads across the event."""
         if size < 0:
             return b"".join(iter(lambda: self.read(1 << 16), b""))
         if self._left == 0 and size:
@@ -169,7 +169,7 @@ class _Interrupted:
         return data
 
     def close(self) -> None:
-        """Close the file below."""
+        """Close the underlying file."""
         self._file.close()
 
     def __enter__(self) -> Self:

@@ -18,7 +18,7 @@ class _Blob:
 
 
 class MemoryStorage(StorageBackend):
-    """Blobs in a dictionary. `capacity` is the number of bytes that all of them together may have; None: any."""
+    """Stores blobs in a dictionary. `capacity` limits the bytes of all blobs together; None: no limit."""
 
     def __init__(self, capacity: int | None = None) -> None:
         self._capacity = capacity
@@ -26,7 +26,7 @@ class MemoryStorage(StorageBackend):
         self._lock = threading.Lock()
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Read the whole content, then keep it."""
+        """Read the whole content, then store it."""
         if not is_key(key):
             raise BlobNotFound(f"{key!r} is not a key")
         self._refuse_without_room(size)
@@ -38,23 +38,23 @@ class MemoryStorage(StorageBackend):
             self._blobs[key] = _Blob(content=bytes(data), stat=stat)
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open a copy of the wanted part."""
+        """Open a copy of the requested part."""
         with _translated(key):
             content = self._blobs[key].content
         return BytesIO(content[start:] if length is None else content[start : start + length])
 
     def delete(self, key: str) -> None:
-        """Forget the blob."""
+        """Delete the blob."""
         with self._lock:
             self._blobs.pop(key, None)
 
     def stat(self, key: str) -> BlobStat:
-        """Tell size and time."""
+        """Return size and time."""
         with _translated(key):
             return self._blobs[key].stat
 
     def list(self) -> Iterator[BlobStat]:
-        """Go through the blobs that are there now."""
+        """Yield the blobs that exist at the time of the call."""
         with self._lock:
             blobs = tuple(self._blobs.values())
         yield from (blob.stat for blob in blobs)

@@ -1,4 +1,4 @@
-"""Contents for tests: generated while they are read, never held."""
+"""Contents for tests, generated while they are read and never kept in memory."""
 
 import hashlib
 import random
@@ -8,18 +8,18 @@ from typing import BinaryIO, Protocol, cast
 CHUNK = 1 << 20
 
 # The length is prime, so that a lost, repeated or moved part changes the content.
-_BLOCK = random.Random(0).randbytes(1_000_003)  # wanted: the same bytes each time
+_BLOCK = random.Random(0).randbytes(1_000_003)  # not random: each run has the same bytes
 
 
 class Readable(Protocol):
-    """Whatever gives bytes until it gives none."""
+    """An object whose `read` returns bytes, and no bytes at its end."""
 
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes."""
 
 
 def pattern(start: int, length: int) -> bytes:
-    """Make `length` bytes of the endless test content, from `start` on."""
+    """Return `length` bytes of the endless test content, beginning at `start`."""
     offset = start % len(_BLOCK)
     head = _BLOCK[offset : offset + length]
     return head if len(head) == length else head + (_BLOCK * (length // len(_BLOCK) + 1))[: length - len(head)]
@@ -35,10 +35,10 @@ def digest(content: Readable) -> tuple[int, str]:
 
 
 class Source:
-    """The first `size` bytes of the test content, with nothing but a `read`, as an upload's body may be.
+    """The first `size` bytes of the test content. Its only method is `read`, as for the body of an upload.
 
-    `step` is the most that one `read` gives. When the reader reaches the byte `at`, `do` is called once:
-    what it raises is what the source raises. `position` tells how far it was read.
+    One `read` returns at most `step` bytes. When the reader reaches the byte `at`, `do` is called once, and its
+    exceptions are raised by `read`. `position` is the number of bytes that were read.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Source:
         self._do = do
 
     def read(self, size: int = -1, /) -> bytes:
-        """Give at most `size` bytes, up to the byte where something is to happen."""
+        """Return at most `size` bytes, none beyond the byte `at` before `do` was called."""
         if self._do and self._at == self.position:
             do, self._do = self._do, None
             do()
@@ -67,5 +67,5 @@ class Source:
 
     @property
     def file(self) -> BinaryIO:
-        """The source, for the type checker: a backend may call nothing but `read`."""
+        """The source, typed as a file: a backend may call only `read`."""
         return cast(BinaryIO, self)

@@ -6,9 +6,9 @@ from ._storage_writing import WritingContract
 
 
 class StorageContract(ReadingContract, WritingContract, InformationContract):
-    """Inherit it and override the fixtures `backend`, `unavailable_backend` and `driver_errors`.
+    """Inherit from this class and override the fixtures `backend`, `unavailable_backend` and `driver_errors`.
 
-    The other fixtures are capabilities and measures with a default::
+    The other fixtures, capabilities and limits, have defaults::
 
         class TestMyStorage(StorageContract):
             @pytest.fixture

@@ -12,7 +12,7 @@ MORNING = datetime(2024, 2, 27, 3, tzinfo=UTC)
 
 
 class RecordedVersions(Sequence[VersionInfo]):
-    """Versions that are loaded as they are looked at; `seen` is the highest number of them that were."""
+    """A sequence that records how many versions were read: `seen` is the highest position, counted from 1."""
 
     def __init__(self, versions: Sequence[VersionInfo]) -> None:
         self._versions = tuple(versions)
@@ -84,9 +84,9 @@ class StrategyContract:
 
     @pytest.fixture
     def evicts(self) -> bool:
-        """Whether a full collection evicts versions; else it refuses the new one.
+        """Return whether a full collection evicts versions; otherwise it refuses the new one.
 
-        Where it depends on which: the fixture may ask for `name`, which is one of `FULL`.
+        If this depends on the collection, the fixture can request `name`, a key of `FULL`.
         """
         return True
 
@@ -94,7 +94,7 @@ class StrategyContract:
     def test_a_full_collection_makes_room_or_refuses(
         self, strategy: CollectionStrategy, evicts: bool, name: str
     ) -> None:
-        """What is chosen makes the new version fit; a refusal is `CollectionFull` and nothing else."""
+        """The new version fits after the eviction, or the strategy raises `CollectionFull`, and no other exception."""
         try:
             evicted = strategy.make_room(FULL[name], incoming())
             fits = FULL[name].has_room(incoming(), without=evicted)
@@ -105,7 +105,7 @@ class StrategyContract:
 
     @pytest.mark.parametrize("name", ROOMY)
     def test_a_version_that_fits_is_taken(self, strategy: CollectionStrategy, name: str) -> None:
-        """A strategy may thin out, but not refuse what has room."""
+        """A strategy may evict versions, but must not refuse a version that fits."""
         evicted = strategy.make_room(ROOMY[name], incoming())
 
         assert ROOMY[name].has_room(incoming(), without=evicted)
@@ -114,7 +114,7 @@ class StrategyContract:
     def test_only_versions_of_the_collection_are_chosen_and_each_once(
         self, strategy: CollectionStrategy, name: str
     ) -> None:
-        """The service deletes what is answered."""
+        """The service deletes the versions that the strategy returns."""
         collection = (FULL | ROOMY)[name]
         chosen = [version.id for version in _choose(strategy, collection, incoming())]
 
@@ -122,13 +122,13 @@ class StrategyContract:
 
     @pytest.mark.parametrize("name", FULL)
     def test_the_same_question_has_the_same_answer(self, strategy: CollectionStrategy, name: str) -> None:
-        """A try that the database turned down is made again, with the same object."""
+        """The service calls the same strategy object again if the transaction is retried."""
         first = _choose(strategy, FULL[name], incoming())
 
         assert first == _choose(strategy, FULL[name], incoming())
 
     def test_what_no_eviction_makes_fit_is_refused(self, strategy: CollectionStrategy) -> None:
-        """A version larger than the whole collection may be costs no other version."""
+        """A version above the size limit of the collection evicts no other version."""
         with pytest.raises(CollectionFull):
             strategy.make_room(make_collection([10, 20], max_size=100), incoming(101))
 

@@ -11,7 +11,7 @@ class Checksums:
     """Computes the digest (SHA-256) and the checksum (XXH3-128) of a content.
 
     The checksum is thirty times as fast. It detects accidental changes as reliably as the digest, but not contents
-    that somebody constructed to have the same checksum.
+    that were constructed to have the same checksum.
     """
 
     def __init__(self) -> None:

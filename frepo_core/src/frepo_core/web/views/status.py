@@ -81,7 +81,7 @@ def _version() -> str:
 
 
 def check_health(request: FrepoRequest) -> Answer:
-    """Look at database and storage."""
+    """Check the database and the storage."""
     report = request.services.health.report(request.query_as(HealthQuery).code)
     body = HealthReply(
         status=HealthStatus(storage=not report.storage, database=not report.database),

@@ -21,7 +21,7 @@ from ..schemas.models import FileName, Flag, Password, Query, Reply, Tag
 from ..schemas.request_headers import IDEMPOTENCY_KEY, idempotency_of, recorded_reply
 from ..schemas.validation import gather, validate
 
-# What Idempotency-Keys of plain files are kept under.
+# The scope of the Idempotency-Keys of plain files.
 SCOPES = ("file",)
 SHA256_OR_NONE = "^([0-9A-Fa-f]{64})?$"
 

@@ -132,7 +132,7 @@ def before_add(request: FrepoRequest) -> int | None:
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
-    # With its time: a collection may be deleted, and its id chosen again. The first release candidate had the id alone.
+    # With its time: a collection may be deleted, and its id chosen again. An earlier version recorded the id alone.
     identifier = request.collection.id
     return idempotency_of(
         request,

@@ -20,7 +20,7 @@ def upgrade() -> None:
     op.execute(file.update().values(mime=sa.select(blob.c.mime).where(blob.c.id == file.c.blob_id).scalar_subquery()))
     op.create_index("ix_file_newest", "file", ["kind", "id"])
     op.create_index("ix_file_types", "file", ["kind", "public", "mime", "id"])
-    # The new index is there before the old one goes: MariaDB's foreign key needs one of them.
+    # The new index is created before the old one is dropped: MariaDB's foreign key needs one of them.
     op.create_index("ix_file_tag_newest", "file_tag", ["tag_id", "file_id"])
     op.drop_index(op.f("ix_file_tag_tag_id"), "file_tag")
     op.create_index("ix_collection_newest", "collection", ["created_at", "id"])
