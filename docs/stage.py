@@ -26,7 +26,7 @@ def staged_path(path: Path) -> Path:
 
 
 def stage(target: Path) -> None:
-    """Copy all pages, and what they link to, into the target folder. Raises SystemExit for a link to nothing."""
+    """Copy all pages, and the files that they link to, into the target folder. Raises SystemExit for a broken link."""
     shutil.rmtree(target, ignore_errors=True)
     left, done = list(PAGES), set[Path]()
     while left:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job, end to end, against a service that runs: four nightly dumps of a database into a collection that
-# keeps three, and back again, through curl alone.
+# The main use case against a running service, with curl: upload four nightly dumps of a database to a collection
+# that keeps three, download a version and restore it.
 #
 #   make serve                                          # in another terminal
 #   examples/nightly-dump.sh "$(cat var/admin-token)"   # or ADMIN_TOKEN=...
@@ -26,7 +26,7 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 refused() { [ -s "$1" ] && fail "the service answered: $(cat "$1")" || fail "the service did not answer"; }
 sha() { sha256sum | cut -d ' ' -f 1; }
 
-# Tokens go to curl by a file: the arguments of a process can be read by everyone on the machine.
+# curl reads the token from a file, because all users of the machine can read the arguments of a process.
 (umask 077; echo "header = \"X-Auth-Token: $ADMIN\"" >admin; : >nightly)
 api() {
     rm -f reply

@@ -6,7 +6,7 @@ from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrate
 
 
 class AlertWhenBackupLimitReached(CollectionStrategy):
-    """Never deletes a version. Uploads are refused until somebody deletes versions or raises the limits."""
+    """Never deletes a version. Uploads are refused until a client deletes versions or raises the limits."""
 
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
         """Return no versions if the new one fits; raise `CollectionFull` otherwise."""

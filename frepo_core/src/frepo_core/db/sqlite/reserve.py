@@ -49,7 +49,7 @@ class Reserve:
     def refill(self) -> None:
         """Grow the file to its full size, if the same amount of space stays free afterwards. Never raises.
 
-        If other writers used space while the reserve was released, it is taken back as soon as there is any.
+        If other writers used space while the reserve was released, it is reserved again as soon as space is free.
         """
         with contextlib.suppress(OSError):
             current = self._path.stat().st_size if self._path.exists() else 0

@@ -34,7 +34,7 @@ def check(database: Database, phrase: str) -> None:
 
 
 def accept(database: Database, phrase: str) -> int | None:
-    """Replace the check value by that of this phrase, which makes existing tokens void.
+    """Replace the check value by that of this phrase, which makes existing tokens invalid.
 
     Return the number of existing tokens, or None if the database has this phrase already.
     """

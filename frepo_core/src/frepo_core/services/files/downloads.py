@@ -187,7 +187,7 @@ class Downloads:
         return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
 
     def _with_location(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
-        """Call `use` with the blob's backend and key; again if the blob was moved or stored anew meanwhile."""
+        """Call `use` with the blob's backend and key; again if the blob was moved or stored again meanwhile."""
         storage, key = blob.storage, blob.key
         while True:
             try:

@@ -54,7 +54,7 @@ def verify(
     `older_than` skips blobs that were checked within that time. A date in the future comes from a wrong clock: such
     blobs are checked first.
 
-    A damaged blob is marked, so that the next upload of the same content stores it anew; a sound one loses the mark.
+    A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is removed.
     An unreadable blob is reported but not marked. Damage is logged at once. An unavailable storage raises its error;
     the results until then are kept.
     """
@@ -67,7 +67,7 @@ def verify(
             sums = Checksums()
             problem = find_damage(backends.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
             if not _record_result(database, row, problem, sums):
-                continue  # deleted, moved or stored anew since it was listed, so the result is out of date
+                continue  # deleted, moved or stored again since it was listed, so the result is out of date
         except UnreadableError as error:
             problem = str(error)  # not recorded: the bytes may be fine, and the next run tries again
         if problem:
@@ -87,7 +87,7 @@ class _Queue:
     cutoff: datetime
 
     def is_due(self) -> ColumnElement[bool]:
-        """Return the condition. It is made anew for each query, so that no blob that this run has checked is due again."""
+        """Return the condition. Make a new one for each query, so that no blob that this run has checked is due again."""
         is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
         return and_(Blob.id <= self.newest, is_old)
 

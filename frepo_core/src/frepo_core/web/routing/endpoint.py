@@ -21,17 +21,17 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """An endpoint.
+    """The declaration of one endpoint.
 
     - `name`: its operationId in the OpenAPI document. Client generators make it the name of a function.
     - `permission`: a rule of `domain.access`. None is public; a token that is sent must still be valid.
-    - `body`: the model of the JSON body. `content`: the body is content to store instead.
+    - `body`: the model of the JSON body. `content`: True if the body is content to store, not JSON.
     - `collection_field`: the field of the body that names the collection, if the path does not.
     - `before_body`: decides about a large body before it arrives, from the headers, the query, the limits and
       `request.content_length`. It raises errors that do not need the body, and returns the maximum size of the body in
       bytes, None for no maximum. It must not change anything and may be called more than once. The view is called once,
       when the body has arrived. Without `before_body`, `content` may have any size, other bodies 1 MiB.
-    - `writes`: refused in read-only mode.
+    - `writes`: True if the endpoint changes something; it is refused in read-only mode.
     - `headers`: the names of `schemas.request_headers` that the view reads.
     - `answers`: the model for each status. None is a body of the type `media`, or no body.
     - `envelope`: the keys that errors have in addition to the common ones, with their empty values.
