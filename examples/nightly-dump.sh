@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main use case against a running service, with curl: upload four nightly dumps of a database to a collection
-# that keeps three, download a version and restore it.
+# that keeps three, download two versions, restore them and compare each row.
 #
 #   make serve                                          # in another terminal
 #   examples/nightly-dump.sh "$(cat var/admin-token)"   # or ADMIN_TOKEN=...
@@ -35,7 +35,7 @@ api() {
 }
 field() { "$PYTHON" -c 'import functools, json, sys; print(functools.reduce(lambda o, k: o[k], sys.argv[1].split("."), json.load(sys.stdin)))' "$1"; }
 
-# fill NIGHT: rows of text that compresses about as well as real rows do, more of them each night
+# fill NIGHT: insert rows of text that compresses about as well as real data; each night adds rows
 fill() {
     "$PYTHON" - "$SIZE_MB" "$1" <<'PYTHON'
 import random, sqlite3, sys
@@ -78,7 +78,7 @@ BACKUP=/repository/collection/$COLLECTION/backup
 for night in 1 2 3 4; do
     fill "$night"
     rows shop.db >"rows-$night"
-    # -T - sends what comes, of unknown length, as it comes; -X POST as -T alone would be a PUT.
+    # -T - sends the output of the pipe while it is written, as a chunked body. -X POST, because -T alone sends a PUT.
     dump | tee >(wc -c >"size-$night") | gzip -1 | tee >(sha >"sha-$night") \
         | curl --fail-with-body -sS --config nightly -X POST -T - "$URL$BACKUP" >"answer-$night" || refused "answer-$night"
     until [ -s "size-$night" ] && [ -s "sha-$night" ]; do sleep 0.1; done  # bash does not wait for >(...)
@@ -92,7 +92,7 @@ LISTED=$(api nightly "$BACKUP" | "$PYTHON" -c 'import json, sys; print(*json.loa
 [ "$LISTED" = "2 3 4" ] || fail "versions 2 3 4 should be there, but there are: $LISTED"
 say "v1 has rotated out (404); there are versions $LISTED"
 
-# fetch VERSION HALF: break a download off after HALF bytes, then resume it where it ended
+# fetch VERSION HALF: interrupt a download after HALF bytes, then resume it
 fetch() {
     local link status
     link=$(api nightly "$BACKUP/$1?redirect=false")
