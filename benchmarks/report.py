@@ -91,7 +91,7 @@ def _peers(peers: list[dict[str, Any]]) -> str:
 
 
 def _plot_of_rows(rows: list[Row]) -> str:
-    """Draw how far each reach is met: below 1 it is, on a logarithmic scale."""
+    """Draw each ratio as a share of its goal (reach), on a logarithmic scale; a share below 1 meets the goal."""
     pyplot = _pyplot()
     held = [row for row in reversed(rows) if row.reach is not None]
     shares = [row.ratio / row.reach if row.is_most else row.reach / row.ratio for row in held if row.reach]
