@@ -74,6 +74,7 @@ def test_a_check_that_answers_again_is_healthy_again(tmp_path, poll, hang):
     assert (first.status, eventually(200, lambda: poll().status)) == (503, 200)
 
 
+@pytest.mark.own_server
 def test_a_check_that_hangs_does_not_keep_the_service_from_stopping(service, poll, hang):
     hang(40)
     poll()

@@ -201,6 +201,12 @@ def eventually(expected: Any, look: Callable[[], Any], seconds: float = 10) -> A
     return seen
 
 
+def reset_peak_memory(service: Service) -> int:
+    """Make `peak_memory` forget the past of the process (proc(5), clear_refs); return what it has now, in MiB."""
+    Path(f"/proc/{service.pid}/clear_refs").write_text("5")
+    return peak_memory(service)
+
+
 def peak_memory(service: Service) -> int:
     """The most memory that the process ever had, in MiB."""
     status = Path(f"/proc/{service.pid}/status").read_text()
