@@ -1,1 +1,1 @@
-"""Measures frepo against things that do the same work, alternating in one run: `make bench`, `make bench-full`."""
+"""Measures frepo against programs that do the same work, alternating in one run: `make bench`, `make bench-full`."""

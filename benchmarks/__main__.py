@@ -19,7 +19,7 @@ GROUPS = {
     "stores": stores.run,
     "peers": peers.run,
 }
-# What wants servers to be set up, or has nothing to do with a change of one's own, is for the whole run.
+# Groups for the full run only: they require servers, or do not depend on changes of the code.
 LEFT_OUT = {"stores", "peers"}
 
 

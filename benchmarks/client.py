@@ -1,4 +1,4 @@
-"""An HTTP client that costs little: bodies go from a file to the socket within the kernel, and answers nowhere."""
+"""An HTTP client that uses little CPU: the kernel copies bodies from a file to the socket, and discards answers."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ def post_file(
     method: str = "POST",
     around: tuple[bytes, bytes] = (b"", b""),
 ) -> dict[str, Any]:
-    """Post a file, with what comes before and after it in the body; return the answer's JSON."""
+    """Post a file between the bytes before and after it in the body; return the answer's JSON."""
     size = file.stat().st_size + sum(map(len, around))
     with _connect(address) as connection, file.open("rb") as content:
         connection.sendall(_head(method, path, address, {**headers, "Content-Length": str(size)}) + around[0])
@@ -30,7 +30,7 @@ def post_file(
 
 
 def post_chunked(address: str, path: str, file: Path, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Post a file in chunks of a MiB, the line before each in one packet with its start; return the answer's JSON."""
+    """Post a file in chunks of 1 MiB, each in one packet with its size line; return the answer's JSON."""
     size, between = file.stat().st_size, b""
     with _connect(address) as connection, file.open("rb") as content:
         connection.sendall(_head("POST", path, address, {**headers, "Transfer-Encoding": "chunked"}))
@@ -59,7 +59,7 @@ def fetch(address: str, path: str, headers: Mapping[str, str] = {}, method: str 
 
 
 def stamp(file: Path) -> bytes:
-    """Make a file's content another by its first 48 bytes; return them."""
+    """Change a file's first 48 bytes, so that its content is new; return them."""
     mark = os.urandom(48)
     with file.open("r+b") as content:
         content.write(mark)
@@ -67,7 +67,7 @@ def stamp(file: Path) -> bytes:
 
 
 def make_file(path: Path, size: int) -> Path:
-    """Make a file of random bytes, a MiB of which is repeated."""
+    """Write a file that repeats 1 MiB of random bytes."""
     block = os.urandom(BLOCK)
     with path.open("wb") as content:
         for start in range(0, size, BLOCK):
@@ -76,7 +76,7 @@ def make_file(path: Path, size: int) -> Path:
 
 
 class Kept:
-    """One connection that is kept: for the time of small requests."""
+    """A persistent connection, to time small requests."""
 
     def __init__(self, address: str, headers: Mapping[str, str]) -> None:
         self._connection = http.client.HTTPConnection(address)
@@ -85,7 +85,7 @@ class Kept:
         self._headers = dict(headers)
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """Ask, and return the body."""
+        """Send a request; return the body."""
         self._connection.request(method, path, body, self._headers)
         answer = self._connection.getresponse()
         content = answer.read()

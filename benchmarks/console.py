@@ -1,4 +1,4 @@
-"""Startup times of the console, of a command and of the service."""
+"""Measures the startup times of the console, of a command and of the service."""
 
 import signal
 import subprocess
@@ -13,7 +13,7 @@ from .world import folder, frepo
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Compare each with the interpreter's own start."""
+    """Compare each with the start of the Python interpreter."""
     with folder() as where, frepo(where / "running") as service:
 
         def call(*arguments: str) -> None:

@@ -1,4 +1,4 @@
-"""devpi-server, an index of Python packages: to it, a file of any content is a release of one."""
+"""devpi-server, an index of Python packages. It accepts a file of any content as a release."""
 
 import base64
 import contextlib
@@ -21,7 +21,7 @@ FIELDS = {":action": "file_upload", "name": "bench"}
 
 
 class Index:
-    """An index of a server that runs, and whose files `root` uploads."""
+    """An index of a running server, to which `root` uploads files."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -64,7 +64,7 @@ class Index:
 
 @contextlib.contextmanager
 def index(programs: Path, where: Path) -> Iterator[Index]:
-    """Run a server with an empty index; raises `FileNotFoundError` where it is not installed."""
+    """Run a server with an empty index; raises `FileNotFoundError` if it is not installed."""
     where.mkdir()
     state, port = ["--serverdir", str(where / "state")], free_port()
     command = [str(programs / "devpi-init"), *state, "--no-root-pypi", "--root-passwd", PASSWORD]

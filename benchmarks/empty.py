@@ -1,4 +1,4 @@
-"""The least that an application of this kind can do, under the same server: what frepo's requests are held against."""
+"""A minimal application on the same server: the baseline for frepo's requests."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from frepo_core.db import make_engine
 
 
 class Base(DeclarativeBase):
-    """Of one table."""
+    """The base of one table."""
 
 
 class Note(Base):

@@ -1,4 +1,4 @@
-"""Times that must not grow with the stored data: tokens, versions of a collection, files in a listing."""
+"""Measures times that must not grow with the stored data: tokens, versions of a collection, files in a listing."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ SEARCHES = (
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Compare few with many."""
+    """Compare times with few rows and with many."""
     with contextlib.ExitStack() as stack:
         where = stack.enter_context(folder())
         few, many = (stack.enter_context(frepo(where / name)) for name in ("few", "many"))
@@ -88,9 +88,7 @@ def _files(results: Results, sizes: Sizes, kind: str, few: Service, many: Servic
         with _engine(service) as engine:
             crowd.fill_files(engine, count)
     for name, in_few, in_many, reach in SEARCHES:
-        times = (
-            1 if (kind, name) == ("MariaDB", "search by name") else 20
-        )  # it has no index for that: a second and more
+        times = 1 if (kind, name) == ("MariaDB", "search by name") else 20  # MariaDB has no index for it: over a second
         samples = alternate({"few": _asking(few, in_few, times), "many": _asking(many, in_many, times)}, runs=7)
         what = f"{kind}: listing, {name}, {sizes.many:,} files : 1,000"
         results.add(compare("growth", what, samples["many"], samples["few"], reach=reach))
@@ -109,7 +107,7 @@ def _asking(service: Service, path: str, times: int = ASKED) -> Work:
 
 
 def _checking(service: Service) -> Work:
-    """Ask with a token that has to be looked up: between requests something is committed, which ends what is remembered."""
+    """Send requests whose token is read from the database: a commit before each request invalidates the token cache."""
     connection = _kept(service)
 
     def sample() -> float:

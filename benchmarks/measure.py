@@ -1,4 +1,4 @@
-"""Takes samples of two or more things in turn, and keeps their medians and ratios."""
+"""Samples two or more functions alternately, and keeps the medians and ratios."""
 
 import json
 import os
@@ -18,39 +18,39 @@ Work = Callable[[], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """How large everything is: as the issue has it, or small enough for a look in passing."""
+    """The sizes and counts of a run: of a full run, or small ones for a quick run."""
 
     full: bool
 
     @property
     def big(self) -> int:
-        """Return the bytes of the largest file."""
+        """Return the size of the largest file, in bytes."""
         return (2048 if self.full else 512) << 20
 
     @property
     def middle(self) -> int:
-        """Return the bytes of a file in comparisons of ways to send it."""
+        """Return the size of the file that compares ways of sending, in bytes."""
         return (512 if self.full else 128) << 20
 
     @property
     def many(self) -> int:
-        """Return how many files or tokens are many."""
+        """Return the number of files or tokens of a large installation."""
         return 1_000_000 if self.full else 100_000
 
     @property
     def listed(self) -> int:
-        """Return how many files are listed to their end."""
+        """Return the number of files that a complete listing returns."""
         return 100_000 if self.full else 10_000
 
     @property
     def seconds(self) -> int:
-        """Return how long a sample of a rate takes."""
+        """Return the duration of a sample of a rate."""
         return 4 if self.full else 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One comparison: `ratio` is ours over theirs, and the reach its highest or lowest good value."""
+    """One comparison: `ratio` is ours divided by theirs, `reach` its target: a maximum if `is_most`, else a minimum."""
 
     group: str
     name: str
@@ -71,7 +71,7 @@ class Row:
 
 
 def alternate(works: Mapping[str, Work], runs: int = RUNS, warm_up: bool = True) -> dict[str, list[float]]:
-    """Run each in turn, so many times; what they return are the samples. A first turn is for warming up."""
+    """Run the works alternately, `runs` times each; return their samples. A first round warms up and is not counted."""
     samples: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(runs + warm_up):
         for name, work in works.items():
@@ -82,7 +82,7 @@ def alternate(works: Mapping[str, Work], runs: int = RUNS, warm_up: bool = True)
 
 
 def timed(work: Callable[[], object]) -> Work:
-    """Make a work whose sample is the seconds that it takes."""
+    """Return a work whose sample is its duration in seconds."""
 
     def sample() -> float:
         start = time.perf_counter()
@@ -93,14 +93,14 @@ def timed(work: Callable[[], object]) -> Work:
 
 
 def compare(group: str, name: str, ours: list[float], theirs: list[float], **more: Any) -> Row:
-    """Make a row; the ratio is that of the medians."""
+    """Return a row with the ratio of the medians."""
     ratio = statistics.median(ours) / statistics.median(theirs)
     return Row(group=group, name=name, ours=ours, theirs=theirs, ratio=ratio, **{"unit": "s", **more})
 
 
 @dataclass
 class Results:
-    """All rows of a run, written down after each group, so that a run that breaks off has said something."""
+    """All rows of a run. They are written after each group, so that an aborted run keeps its results."""
 
     path: Path
     full: bool
@@ -109,7 +109,7 @@ class Results:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def add(self, row: Row) -> None:
-        """Keep a row, and say it."""
+        """Add a row and print it."""
         self.rows.append(row)
         sign = {None: " ", True: "✓", False: "✗"}[row.is_met]
         reach = f"{'≤' if row.is_most else '≥'} {row.reach:g}" if row.reach is not None else ""
@@ -117,7 +117,7 @@ class Results:
         self.write()
 
     def write(self) -> None:
-        """Write what there is by now."""
+        """Write the rows that exist so far."""
         data = {
             "full": self.full,
             "disk": disk(),
@@ -130,7 +130,7 @@ class Results:
 
 
 def disk() -> str:
-    """Name the file system that the state is on."""
+    """Return the name of the file system of the state."""
     where = tempfile.gettempdir()
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     inside = [(len(point), kind) for _, point, kind, *_ in mounts if where.startswith(point)]
@@ -138,7 +138,7 @@ def disk() -> str:
 
 
 def machine() -> dict[str, str]:
-    """Say on what this ran."""
+    """Describe the machine of this run."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()

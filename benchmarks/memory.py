@@ -1,4 +1,4 @@
-"""What ten large uploads at once take of a worker's memory, on every backend."""
+"""Measures the memory of a worker during ten concurrent large uploads, on every backend."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ REACH = 64 << 20
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Measure the peak over the idle process."""
+    """Measure the peak above the idle process."""
     large = (1024 if sizes.full else 64) << 20
     little = 256 << 20  # the S3 store of the tests keeps its 4 GiB in memory
     backends = (("local", _local, large), ("S3", s3, little), ("FTP", _ftp, large))
@@ -50,7 +50,7 @@ def _grown(service: Service, where: Path, size: int) -> float:
 
 
 def status(pid: int) -> dict[str, float]:
-    """Return the lines of /proc/PID/status that are sizes, in bytes."""
+    """Return the sizes in /proc/PID/status, in bytes."""
     lines = [line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
     return {line[0].rstrip(":"): float(line[1]) * 1024 for line in lines if line[-1] == "kB"}
 
@@ -62,7 +62,7 @@ def _local(results: Results) -> Iterator[dict[str, str] | None]:
 
 @contextlib.contextmanager
 def s3(results: Results) -> Iterator[dict[str, str] | None]:
-    """Run a Ceph; give the settings of a service on it, None where it is not installed."""
+    """Run a Ceph; yield the settings of a service on it, or None if Ceph is not installed."""
     if ceph.missing_programs():
         results.skipped["S3"] = ceph.NOT_INSTALLED
         yield None

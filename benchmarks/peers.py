@@ -1,4 +1,4 @@
-"""The same work done by comparable servers, side by side."""
+"""Compares frepo with similar servers that do the same work."""
 
 import contextlib
 import json
@@ -28,9 +28,9 @@ ENVIRONMENT = Path(__file__).parents[1] / ".venv-peers/bin"
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """A server under measurement; `list_all` asks for everything there is and returns how many there are.
+    """A server under measurement; `list_all` requests all entries and returns their number.
 
-    What it does not do is None.
+    A function is None if the server does not support it.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Peer:
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Measure five kinds of work in turn."""
+    """Measure five kinds of work, one after the other."""
     if shutil.which("wrk") is None:
         results.skipped["peers"] = "wrk is not installed"
         return
@@ -133,7 +133,7 @@ def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
 def _tree(
     where: Path, sizes: Sizes, big: Path, label: str, command: Callable[[Path, int], list[str]], **more: Any
 ) -> Iterator[Peer]:
-    """Run a server over a folder; all three take PUT to a path below it."""
+    """Run a server on a folder; all three servers accept PUT to a path below it."""
     root, port = where / label.split()[0], free_port()
     (root / "listed").mkdir(parents=True)
     (root / "up").mkdir()
@@ -215,7 +215,7 @@ def _propfind(address: str) -> int:
 
 
 def _version(program: Path) -> str:
-    """Return what the program says of its version; raises `FileNotFoundError` where it is not there."""
+    """Return the version that the program prints; raises `FileNotFoundError` if it is not installed."""
     if program.name == "rclone":
         text = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
         return text.split()[1].lstrip("v")

@@ -1,4 +1,4 @@
-"""Small requests: how many a second, and how long the slowest of a hundred takes. Driven by wrk."""
+"""Measures small requests with wrk: requests per second, and the 99th percentile of their latency."""
 
 import contextlib
 import re
@@ -16,7 +16,7 @@ from .world import folder, frepo, headers
 
 MISSING = None if shutil.which("wrk") else "wrk is not installed"
 
-# Each thread of wrk runs a copy of this, each with a mark of its own, so that no two bodies are alike.
+# Each thread of wrk runs a copy of this script with a unique mark, so that all bodies differ.
 UPLOADS = """\
 local marks, sent = 0, 0
 function setup(thread) thread:set("mark", "{mark}" .. marks); marks = marks + 1 end
@@ -82,7 +82,7 @@ def uploads(
     method: str = "POST",
     byte: str = "x",
 ) -> float:
-    """Upload files of 4 KiB, no two alike, from eight clients; return how many a second. `byte` is as Lua writes it."""
+    """Upload different files of 4 KiB from eight clients; return uploads per second. `byte` is in Lua's notation."""
     lua = ", ".join(f'["{name}"]="{value}"' for name, value in headers.items())
     script = where / "uploads.lua"
     script.write_text(UPLOADS.format(mark=uuid.uuid4().hex, path=path, headers=lua, method=method, byte=byte))
@@ -90,7 +90,7 @@ def uploads(
 
 
 def wrk(url: str, connections: int, seconds: float, *header: str, script: Path | None = None) -> dict[str, float]:
-    """Run wrk; return `rate` (answers a second) and `p99` (seconds). Raises `RuntimeError` where a request failed."""
+    """Run wrk; return `rate` (answers per second) and `p99` (seconds). Raises `RuntimeError` if a request failed."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "30s"]
     command += [part for one in header for part in ("-H", one)] + (["-s", str(script)] if script else [])
     text = subprocess.run([*command, url], check=True, capture_output=True, text=True).stdout
@@ -102,7 +102,7 @@ def wrk(url: str, connections: int, seconds: float, *header: str, script: Path |
 
 @contextlib.contextmanager
 def empty(where: Path) -> Iterator[Service]:
-    """Run `empty.py` under the server section of development.ini."""
+    """Run `empty.py` with the server section of development.ini."""
     where.mkdir()
     service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])})
     server = service.ini.read_text().partition("[server:main]")[2].replace("level = INFO", "level = WARNING")

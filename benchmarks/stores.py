@@ -1,4 +1,4 @@
-"""Bytes on their way to an S3 store, against boto3's own transfer to the same store."""
+"""Compares uploads to an S3 store with boto3's transfer to the same store."""
 
 import io
 from typing import Any
@@ -72,7 +72,7 @@ def _client(environment: dict[str, str]) -> Any:
 
 
 def _forget(client: Any, service: Service) -> None:
-    """Take the uploads out of the store, which is in memory."""
+    """Delete the uploads from the store, which is in memory."""
     for one in client.list_objects_v2(Bucket="frepo").get("Contents", []):
         if one["Key"] != "boto3":
             client.delete_object(Bucket="frepo", Key=one["Key"])

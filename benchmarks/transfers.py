@@ -1,4 +1,4 @@
-"""Large files, in and out, on the local storage."""
+"""Measures uploads and downloads of large files on the local storage."""
 
 import base64
 import contextlib
@@ -26,7 +26,7 @@ MEMORY = Path("/dev/shm")
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Measure uploads, ways to send them, and downloads; uploads also without a disk, which may be all that they fill."""
+    """Measure uploads, ways of sending, and downloads; uploads also without a disk, because the disk may limit them."""
     with folder() as where, frepo(where / "service") as service:
         _uploads(results, sizes, service, where, "to disk")
         _ways(results, sizes, service, where)
@@ -39,16 +39,16 @@ def run(results: Results, sizes: Sizes) -> None:
 
 
 def name() -> str:
-    """Make a path to upload to."""
+    """Return a path to upload to."""
     return f"/repository/file/upload?fileName=bench{next(_numbers)}.bin"
 
 
 def _uploads(results: Results, sizes: Sizes, service: Service, where: Path, at: str) -> None:
-    """Compare one upload with `sha256sum`, and two at once with one."""
+    """Compare one upload with `sha256sum`, and two concurrent uploads with one."""
     files = [make_file(where / f"big{number}", sizes.big) for number in range(2)]
 
     def sample(*files: Path) -> float:
-        """Upload files at once that nobody has seen; return the seconds for each of them."""
+        """Upload new files concurrently; return the seconds for each of them."""
         for file in files:
             stamp(file)
         with ThreadPoolExecutor(len(files)) as threads:
@@ -145,7 +145,7 @@ def _downloads(results: Results, sizes: Sizes, service: Service, where: Path) ->
     ):
         nginx = timed(lambda: fetch(static_address, f"/{stored.relative_to(service.storage)}"))
         alone = alternate({"theirs": nginx, "ours": timed(lambda: fetch(service.address, paths[big]))}, runs=7)
-        # nginx does the same in both, but for our word: what is left is how much two runs of one thing differ.
+        # nginx does the same in both, except for the request to frepo; many runs reduce the noise of the difference.
         behind = alternate({"theirs": nginx, "ours": timed(lambda: fetch(front.address, paths[big]))}, runs=31)
     for what, samples, reach in (("", alone, 0.8), (" behind nginx, X-Accel", behind, 0.97)):
         speed = {whose: [sizes.big / seconds / 1e6 for seconds in taken] for whose, taken in samples.items()}
@@ -168,7 +168,7 @@ server {{ listen 127.0.0.1:{port}; root {root}; }} }}
 
 @contextlib.contextmanager
 def static(root: Path) -> Iterator[str]:
-    """Run nginx over a folder, with sendfile; give its address."""
+    """Run nginx on a folder, with sendfile; yield its address."""
     with folder() as where:
         port = free_port()
         user = "user root; " if os.geteuid() == 0 else ""

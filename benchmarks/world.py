@@ -1,4 +1,4 @@
-"""What is measured: frepo as a process of its own, and folders that are gone afterwards."""
+"""The environment of a measurement: frepo as a separate process, and temporary folders."""
 
 import contextlib
 import tempfile
@@ -13,7 +13,7 @@ HUGE = {"BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0"}
 
 @contextlib.contextmanager
 def folder(parent: Path | None = None) -> Iterator[Path]:
-    """Make a folder, without a parent in TMPDIR: set that to the disk that is to be measured."""
+    """Create a temporary folder in `parent`, or in TMPDIR by default; the run measures the disk of that folder."""
     with tempfile.TemporaryDirectory(prefix="frepo-bench-", dir=parent) as name:
         yield Path(name)
 
@@ -41,14 +41,14 @@ def headers(service: Service) -> dict[str, str]:
 
 
 def forget(service: Service) -> None:
-    """Take all bytes off the disk again; their records stay, which no measurement minds."""
+    """Delete all stored bytes. Their rows remain, which does not affect any measurement."""
     for path in service.storage.glob("*/*"):
         path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def database(service: Service) -> Iterator[object]:
-    """Give an engine on the service's database, to fill it."""
+    """Yield an engine on the service's database, to fill it."""
     engine = make_engine(service.environment["DATABASE_URL"])
     yield engine
     engine.dispose()

@@ -1,4 +1,4 @@
-"""A caller of the service: a token, and short words for what the tests do most."""
+"""A client of the service with one token, and short methods for the most frequent requests."""
 
 import json as json_format
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ def with_settings(**values: str) -> Any:
 
 
 def refusal(answer: TestResponse) -> tuple[Any, ...]:
-    """Return what clients look for in the answer to a rule that is broken."""
+    """Return the part of an error answer that clients evaluate."""
     return answer.status_int, answer.json["status"], answer.json["error_code"], answer.json["errors"]
 
 
 def stored(services: Services, answer: TestResponse) -> Any:
-    """Return the record of the file that an upload was answered with."""
+    """Return the record of the file in the answer to an upload."""
     return services.files.find(answer.json["filename"])
 
 
@@ -36,13 +36,13 @@ def stored_name(url: str) -> str:
 
 @dataclass(frozen=True)
 class Client:
-    """Sends requests with one token, or none; no status makes it raise."""
+    """Sends requests with one token, or without a token; it does not raise on any status."""
 
     app: TestApp
     token: str | None = None
 
     def call(self, method: str, path: str, query: Any = (), *, json: Any = None, **more: Any) -> TestResponse:
-        """Send `json`, or the raw `body`; with `headers`, and with what `environ` of the server says."""
+        """Send `json` or the raw `body`, with `headers` and the WSGI variables in `environ`."""
         headers = dict(more.pop("headers", ()))
         if json is not None:
             headers, more["body"] = JSON | headers, json_format.dumps(json).encode()
@@ -96,5 +96,5 @@ class Client:
 
 
 def follow(client: Client, url: str) -> TestResponse:
-    """Get what a link of an answer leads to."""
+    """Request the target of a link in an answer."""
     return client.get(url.removeprefix("http://localhost:80"))

@@ -1,4 +1,4 @@
-"""Fills a database with many rows at once: for the plans of queries, and for measuring what grows with them."""
+"""Fills a database with many rows at once, to test query plans and to measure times that depend on the row count."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, text
 OFTEN, RARE, WORD = "often", "rare", "quarterly"
 FOUND = 20
 
-# Ten hex digits that look like a digest's, from the number i.
+# Ten hex digits, like those of a digest, computed from the number i.
 _DIGITS = {"sqlite": "digits(i)", "postgresql": "left(md5(cast(i as text)), 10)", "mysql": "left(md5(i), 10)"}
 
 
@@ -32,7 +32,7 @@ def fill_files(engine: Engine, count: int) -> None:
 
 
 def fill_collections(engine: Engine, count: int, token: str) -> None:
-    """Add so many collections; twenty have `quarterly` in their name, and list the token of this key."""
+    """Add `count` collections. Twenty of them have `quarterly` in their name, and list the token with this key."""
     rare = f"i % {max(1, count // FOUND)} = 0"
     with _filling(engine) as connection:
         identifier = f"'00000000-0000-4000-8000-' || {_text(connection, 'i + 100000000000')}"
@@ -50,7 +50,7 @@ def fill_collections(engine: Engine, count: int, token: str) -> None:
 
 
 def fill_versions(engine: Engine, collection: str, count: int) -> None:
-    """Add so many versions to a collection that has none, all over one blob of a byte."""
+    """Add `count` versions to an empty collection; all of them share one blob of one byte."""
     with _filling(engine) as connection:
         first = (connection.scalar(text("SELECT max(id) FROM file")) or 0) + 1
         blob = (connection.scalar(text('SELECT max(id) FROM "blob"')) or 0) + 1
@@ -101,7 +101,7 @@ def _filling(engine: Engine) -> Iterator[Connection]:
 
 
 def _analyze(engine: Engine) -> None:
-    """Let the database count its rows, as its own upkeep does in time; SQLite's never does."""
+    """Update the statistics of the tables. Databases do this periodically, except SQLite."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text("VACUUM ANALYZE"))
@@ -111,7 +111,7 @@ def _analyze(engine: Engine) -> None:
 
 
 def _insert(connection: Connection, count: int, table: str, row: dict[str, str], only: str = "1 = 1") -> None:
-    """Insert a row for each i from 1 on; values are SQL, in which `||` joins texts."""
+    """Insert a row for each i from 1 to `count`; values are SQL, in which `||` concatenates texts."""
     columns = ", ".join(f'"{name}"' for name in row)
     values = ", ".join(row.values())
     numbers = f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})"

@@ -1,4 +1,4 @@
-"""The databases that the suites run on: each server is started once, each test finds empty tables."""
+"""The databases of the test suites: each server starts once, and each test begins with empty tables."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test on SQLite, or on the databases that its mark `databases` names; without a name on all of them."""
+    """Run a test on SQLite, or on the databases that its mark `databases` names, or on all if the mark names none."""
     mark = metafunc.definition.get_closest_marker("databases")
     if mark and "database_kind" in metafunc.fixturenames:
         if unknown := set(mark.args) - set(ALL):
@@ -41,7 +41,7 @@ def database_kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database whose tables are empty, or not made yet."""
+    """The URL of a database whose tables are empty or do not exist yet."""
     if database_kind == "sqlite":
         return f"sqlite:///{tmp_path}/frepo.db"
     return str(request.getfixturevalue(f"{database_kind}_server").emptied())
@@ -49,7 +49,7 @@ def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: P
 
 @pytest.fixture
 def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a database of its own without any table, for tests of the schema itself."""
+    """The URL of a new database without tables, for tests of the schema."""
     if database_kind == "sqlite":
         yield f"sqlite:///{tmp_path}/fresh.db"
         return
@@ -63,9 +63,9 @@ def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_p
 
 
 class Server:
-    """A server with frepo's tables, for one test after the other; `engines` has the engine of each by its URL.
+    """A server with frepo's tables that tests use one after the other; `engines` maps URLs to engines.
 
-    One that has crashed is started anew: MariaDB 10.11 does so now and then, and the tests after it are not to blame.
+    A crashed server is restarted: MariaDB 10.11 crashes now and then, and the later tests must not fail for it.
     """
 
     def __init__(self, start: Callable[[], AbstractContextManager[str]], engines: dict[str, Engine]) -> None:
@@ -98,7 +98,7 @@ class Server:
 def engines() -> dict[str, Engine]:
     """The engines of databases that have frepo's tables, by their URLs.
 
-    Whoever makes an engine for each test connects, looks at the schema and compiles each statement for each test.
+    With a new engine, each test would connect, inspect the schema and compile each statement again.
     """
     return {}
 
@@ -123,5 +123,5 @@ def mariadb_server(engines: dict[str, Engine]) -> Iterator[Server]:
 
 def _empty(engine: Engine) -> None:
     with engine.begin() as connection:
-        for table in reversed(Base.metadata.sorted_tables):  # faster than to truncate what is small
+        for table in reversed(Base.metadata.sorted_tables):  # faster than TRUNCATE for small tables
             connection.execute(table.delete())

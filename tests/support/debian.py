@@ -1,4 +1,4 @@
-"""A folder that stands in for a Debian machine, so that the commands of an installation run in it."""
+"""A folder that replaces a Debian machine, so that the commands of an installation can run in it."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from support.servers.nginx import AROUND
 
 FOLDERS = ("etc/systemd/system", "etc/nginx/conf.d", "usr/local/bin", "opt", "var/lib/frepo", "bin", "pids")
 
-# What these programs do needs root or changes the machine. `systemctl` starts what the installed unit says.
+# These programs require root or change the machine. `systemctl` starts the command of the installed unit.
 STAND_INS = {
     "apt-get": "#!/bin/sh\nexit 0\n",
     "useradd": "#!/bin/sh\nexit 0\n",
@@ -64,7 +64,7 @@ class Machine:
             (r"listen 80;", f"listen 127.0.0.1:{ports['80']};"),
             (r"127\.0\.0\.1:80\b", f"127.0.0.1:{ports['80']}"),
             (r"@127\.0\.0\.1/", f"@127.0.0.1:{self._url.port}/"),
-            # pip finds wheels of the same names, which takes seconds less than to build each of them.
+            # pip finds wheels with the same names, which saves the seconds of building each of them.
             (r"\./(frepo_\w+)", lambda found: found[1].replace("_", "-")),
             (r"(?m)^(.*pip install .*) \.$", r"\1 frepo"),
         ]
@@ -75,14 +75,14 @@ class Machine:
         self.environment = self._make_environment(wheels)
 
     def adapt(self, text: str) -> str:
-        """Replace the paths and ports of a page by those of this machine."""
+        """Replace the paths and ports of a page with those of this machine."""
         for pattern, value in self._changes:
             text = re.sub(pattern, value, text)
         return text
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment of a shell of the administrator, who may also administer the database."""
+        """The environment variables of the administrator's shell, with administrator access to the database."""
         url = self._url
         access = {"PGHOST": url.host, "PGPORT": str(url.port), "PGUSER": url.username, "PGPASSWORD": url.password}
         path = os.pathsep.join([str(self.folder / "bin"), str(self.folder / "usr/local/bin")])
@@ -118,14 +118,14 @@ class Machine:
 
 
 def write_pip(environment: Environment) -> None:
-    """Give the environment a command `pip`; its module is linked like the dependencies."""
+    """Add the command `pip` to the environment; its module is linked like the dependencies."""
     pip = environment.bin / "pip"
     pip.write_text(f"#!{environment.bin}/python\nimport sys\nfrom pip import main\nsys.exit(main())\n")
     pip.chmod(0o755)
 
 
 def copy_clone(folder: Path, wheels: Path) -> Environment:
-    """Copy the project, with an environment in .venv that `make` takes for its own."""
+    """Copy the project, with an environment in .venv that `make` accepts as up to date."""
     shutil.copytree(ROOT, folder, ignore=LEFT_BEHIND)
     environment = make_environment(folder / ".venv", wheels, "frepo")
     write_pip(environment)

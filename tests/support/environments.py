@@ -1,4 +1,4 @@
-"""Clean environments that hold wheels alone: nothing of frepo comes from its source folders."""
+"""Clean environments that contain only wheels: they import nothing from frepo's source folders."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ OWN = [
 ]
 OWN += [ROOT / "frepo_strategies", ROOT]
 LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
-# What users do: pip fetches the dependencies. Otherwise those of this environment are linked, which takes no time.
+# If true, pip downloads the dependencies, as for users. Otherwise those of this environment are linked, which is fast.
 FROM_INDEX = os.environ.get("THIRD_PARTY_DEPENDENCIES") == "index"
 BUILD = """
 import os, sys
@@ -35,10 +35,10 @@ for source in sys.argv[2:]:
 
 
 def build_wheels(folder: Path) -> Path:
-    """Build a wheel of each distribution, from a copy: a source folder may hold what an earlier build left.
+    """Build a wheel of each distribution, from a copy: a source folder may contain files of an earlier build.
 
-    The build backend that all of them name is asked as pip would ask it, in a fork for each: pip starts it anew, three
-    times for each wheel. That `pip wheel` does it, too, is shown by the commands of docs/plugins.md.
+    This calls the common build backend as pip would, but in one fork for each distribution: pip starts the backend
+    three times for each wheel. The tests of the commands of docs/plugins.md run `pip wheel` itself.
     """
     sources = []
     for path in [*OWN, *EXAMPLES]:
@@ -57,7 +57,7 @@ def build_wheels(folder: Path) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """A virtual environment below `folder`, and the wheels that pip may take for it."""
+    """A virtual environment below `folder`, and the wheels that pip may install in it."""
 
     folder: Path
     wheels: Path
@@ -68,7 +68,7 @@ class Environment:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a shell has in which this environment is active."""
+        """The environment variables of a shell in which this environment is active."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
         path = os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         return kept | {"PATH": path, "PYTHONWARNINGS": "ignore", **ears.environment(), **self._pip_variables}
@@ -79,7 +79,7 @@ class Environment:
         return alone | {
             "PIP_PYTHON": str(self.bin / "python"),
             "PIP_FIND_LINKS": str(self.wheels),
-            "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the wrong way round: it is off then
+            "PIP_NO_BUILD_ISOLATION": "0",  # pip inverts this value: it switches the option off
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
 
@@ -87,7 +87,7 @@ class Environment:
         _pip("install", "--quiet", *packages, **self._pip_variables)
 
     def run(self, *command: str, cwd: Path | None = None, **variables: str) -> str:
-        """Run a program of this environment; return what it printed."""
+        """Run a program of this environment; return its output."""
         done = subprocess.run(
             command,
             env=self.variables | variables,
@@ -113,7 +113,7 @@ def make_environment(folder: Path, wheels: Path, *packages: str) -> Environment:
 
 
 def _link_dependencies(environment: Environment) -> None:
-    """Let the environment see what is installed here, except frepo: neither code nor metadata of it."""
+    """Link the packages installed here into the environment, except the code and metadata of frepo."""
     here = Path(next(path for path in sys.path if path.endswith("site-packages")))
     links = environment.folder / "dependencies"
     links.mkdir()

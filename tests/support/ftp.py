@@ -1,4 +1,4 @@
-"""Backends on the FTP servers of the tests, and what is done with them."""
+"""Creates backends on the FTP servers of the tests, and helps to use them."""
 
 import time
 from itertools import count
@@ -18,7 +18,7 @@ numbers = count()
 
 
 def storage(server, *, tls=True, **settings) -> FtpStorage:
-    """Build a storage with a root of its own on the server."""
+    """Build a storage with a separate root on the server."""
     defaults = {
         "host": "localhost",
         "port": server.port,
@@ -41,7 +41,7 @@ def keys(backend):
 
 
 def await_sessions(server, count):
-    """Wait until the server has at most so many sessions; it notices an end a moment later than we do."""
+    """Wait until the server has at most this number of sessions; it notices a disconnect with a delay."""
     until = time.monotonic() + 15
     while len(server.sessions()) > count:
         assert time.monotonic() < until

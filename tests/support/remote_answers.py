@@ -1,4 +1,4 @@
-"""What the tests of add-by-url look for: the time that a fetch may take, and the numbers of its refusals."""
+"""Values for the tests of add-by-url: the time limit of a fetch, and the numbers of its refusals."""
 
 from frepo_core.domain.identity import Identity
 

@@ -1,4 +1,4 @@
-"""Little files of every type that the role lists name, and what they are."""
+"""Small files of every type in the role lists, with their MIME types."""
 
 import gzip
 import io

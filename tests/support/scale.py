@@ -1,4 +1,4 @@
-"""How much the long tests do: a short form by default, the form of `.ci/full` with FREPO_TEST_BIG=1."""
+"""Sizes of the long tests: short by default, long with FREPO_TEST_BIG=1, as in `.ci/full`."""
 
 import os
 

@@ -1,6 +1,6 @@
-"""Reads all that a test and the processes it started have logged, and fails it where that holds a token or a password.
+"""Fails a test if it, or a process that it started, logged a token or a password.
 
-Everything is heard at debug level, see `servers.ears`; what processes print on stderr is read, too.
+All loggers are recorded at debug level, see `servers.ears`, and so is the stderr of processes.
 """
 
 import os
@@ -12,12 +12,12 @@ import pytest
 
 from support.servers import ears
 
-# What Hypothesis tries first for an id of any kind, and then for another.
+# The first two values that Hypothesis tries for any id.
 SIMPLEST = "00000000-0000-4000-8000-000000000000"
 
 
 class Heard:
-    """What was heard in `folder`."""
+    """The records in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -25,7 +25,7 @@ class Heard:
         self.used: set[str] = set()
 
     def assert_discreet(self) -> None:
-        """Read what was heard since the last time, for all that was used at any time."""
+        """Search the records since the last call for all secrets used so far."""
         text, noted = self._more("heard"), set(self._more("secrets").splitlines())
         unmarked = {one for one in noted if one.startswith("password ")}
         self.used |= noted - unmarked - {SIMPLEST}
@@ -33,7 +33,7 @@ class Heard:
         assert unmarked == set(), "a password of a test holds no MARK"
 
     def assert_all_discreet(self) -> None:
-        """Read all that was ever heard."""
+        """Search all records."""
         self._read["heard"] = 0
         self.assert_discreet()
 
@@ -46,7 +46,7 @@ class Heard:
 
 
 def secrets_in(text: str, used: set[str]) -> set[str]:
-    """Return the used tokens that a log tells, and its words that have the mark of a password."""
+    """Return the used tokens in a log, and its words that have the mark of a password."""
     text = text.casefold()
     marked = re.findall(rf"\S*{ears.MARK}\S*", text) if ears.MARK in text else []
     return set(marked) | set(ears.UUID.findall(text)).intersection(used)

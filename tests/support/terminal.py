@@ -5,14 +5,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-# A comment before a block says where it runs; a `text` block after it shows some of what it prints.
+# A comment before a block states where to run it; a `text` block after it shows some lines of the output.
 BLOCK = re.compile(r"^(?:<!-- ([^\n]+) -->\n)?```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 END = "end-of-block"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Commands of a page, where they run, and lines that they print."""
+    """Commands of a page, the place to run them, and lines of their output."""
 
     code: str
     place: str
@@ -20,7 +20,7 @@ class Block:
 
 
 def blocks(page: str, title: str) -> list[Block]:
-    """Return the commands of the section with this title, in their order."""
+    """Return the commands of the section with this title, in order."""
     section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     found: list[Block] = []
     end = 0
@@ -50,9 +50,9 @@ class Terminal:
         )
 
     def run(self, code: str) -> str:
-        """Run the commands; return what they print. Raises AssertionError if one of them fails."""
+        """Run the commands; return their output. Raises AssertionError if one of them fails."""
         assert self._bash.stdin is not None and self._bash.stdout is not None
-        # The group reads no input of its own, else a program in it would read the next block.
+        # The group's input is empty; otherwise a program in it would read the next block.
         self._bash.stdin.write(f"{{\n{code}\n}} < /dev/null\necho; echo {END}\n")
         self._bash.stdin.flush()
         lines: list[str] = []

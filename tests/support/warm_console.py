@@ -1,6 +1,6 @@
-"""Runs `frepo` as a process of its own that need not import anything: it is forked from one that has done so.
+"""Runs `frepo` in a fork of a process that has already imported all modules.
 
-What a command imports takes ten times as long as the command itself; the console's tests run hundreds of them.
+Imports take ten times as long as a command itself, and the console's tests run hundreds of commands.
 """
 
 import gc
@@ -19,7 +19,7 @@ class WarmFrepo:
 
     def __init__(self):
         self._socket, theirs = socket.socketpair()
-        from support.servers import ears  # here, as the process itself needs nothing of the tests
+        from support.servers import ears  # imported here, because the process itself does not use the tests
 
         command = [sys.executable, __file__, str(theirs.fileno())]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=os.environ | ears.environment())
@@ -44,7 +44,7 @@ class WarmFrepo:
 
 
 def serve(requests):
-    """Fork for each request; return in the fork, which is to be `frepo` then, or at the end."""
+    """Fork for each request. Return in each fork, which then runs `frepo`, and in the parent at the end."""
     while True:
         request, files, _, _ = socket.recv_fds(requests, LONGEST_REQUEST, 3)
         if not request:
@@ -70,12 +70,12 @@ def become(files, arguments, environment, folder):
 
 if __name__ == "__main__":
     requests = socket.socket(fileno=int(sys.argv[1]))
-    # As for the script itself; cliff reads its name when it is imported.
+    # As in the script itself; cliff reads its name when it is imported.
     sys.path[0] = os.path.dirname(sys.executable)
     sys.argv = ["frepo"]
     from importlib.metadata import entry_points
 
-    from frepo_core import services, web  # noqa: F401  # what the commands need
+    from frepo_core import services, web  # noqa: F401  # modules that the commands need
     from frepo_core.cli.app import main
     from frepo_core.db import migrations  # noqa: F401
     from frepo_core.plugins import PluginRegistry
@@ -84,6 +84,6 @@ if __name__ == "__main__":
     for command in entry_points(group="frepo.commands"):
         command.load()
 
-    gc.freeze()  # a fork that ends would look through all that is here, and copy it for that: 0.3 s
+    gc.freeze()  # otherwise garbage collection at a fork's exit would copy all objects, which takes 0.3 s
     if serve(requests):
         sys.exit(main())

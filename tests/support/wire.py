@@ -31,14 +31,14 @@ class Reply:
 
 
 class _Kept(io.BufferedReader):
-    """Bytes read beyond one answer belong to the next, so this buffer outlives the first reader."""
+    """A buffer for several answers: bytes read after the end of one answer belong to the next."""
 
     def close(self) -> None:
         pass
 
 
 class Wire:
-    """One connection. `send` takes bytes as they are, `reply` reads one answer."""
+    """One connection. `send` sends bytes unchanged, `reply` reads one answer."""
 
     def __init__(self, service: Service) -> None:
         host, port = service.address.split(":")
@@ -63,7 +63,7 @@ class Wire:
         return self
 
     def rest(self) -> bytes:
-        """Read until the service closes."""
+        """Read until the service closes the connection."""
         pieces = []
         with contextlib.suppress(ConnectionResetError):
             while piece := self.socket.recv(1 << 20):
@@ -127,7 +127,7 @@ class Client:
         return self.request(method, f"/repository/file/{quote(name)}", None, headers, token=False)
 
     def content(self, uploaded: Reply) -> bytes:
-        """Return what was stored by an upload."""
+        """Return the stored content of an upload."""
         assert uploaded.status in {200, 202}, uploaded.body
         return self.download(uploaded.json["filename"]).body
 
@@ -167,12 +167,12 @@ def rows(service: Service) -> dict[str, int]:
 
 
 def blob_files(service: Service) -> list[str]:
-    """All files in the storage, half-written ones included."""
+    """All files in the storage, including partly written ones."""
     return sorted(str(path) for path in service.storage.rglob("*") if path.is_file())
 
 
 def open_files(service: Service) -> list[str]:
-    """What the service's descriptors point at."""
+    """The targets of the service's file descriptors."""
     found = []
     for descriptor in Path(f"/proc/{service.pid}/fd").iterdir():
         try:
@@ -183,18 +183,18 @@ def open_files(service: Service) -> list[str]:
 
 
 def temporary_files(service: Service) -> list[str]:
-    """Files in the temporary folder, and open ones in it that have no name."""
+    """Files in the temporary folder, and open files in it without a name."""
     named = [str(path) for path in service.temporary.rglob("*")]
     return named + [path for path in open_files(service) if path.startswith(str(service.temporary))]
 
 
 def traces(service: Service) -> dict[str, Any]:
-    """Return all data that a request may leave: rows, blobs and temporary files."""
+    """Return all data that a request may leave behind: rows, blobs and temporary files."""
     return rows(service) | {"blobs": blob_files(service), "temporary": temporary_files(service)}
 
 
 def eventually(expected: Any, look: Callable[[], Any], seconds: float = 10) -> Any:
-    """Repeat the observation until it is as expected or the time is over; return the last value."""
+    """Repeat the observation until it has the expected value or the time is over; return the last value."""
     deadline = time.monotonic() + seconds
     while (seen := look()) != expected and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -208,7 +208,7 @@ def reset_peak_memory(service: Service) -> int:
 
 
 def peak_memory(service: Service) -> int:
-    """The most memory that the process ever had, in MiB."""
+    """The peak memory of the process, in MiB."""
     status = Path(f"/proc/{service.pid}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) // 1024

@@ -1,4 +1,4 @@
-"""The clock of a service's process, set from outside while it runs: everything that asks for the time of day sees it."""
+"""Sets the clock of a running service from another process; it affects every function that returns the time of day."""
 
 import datetime as datetimes
 import os
@@ -10,14 +10,14 @@ ENVIRONMENT = "FREPO_TEST_CLOCK"
 
 
 def set_clock(path: Path, seconds: float) -> None:
-    """Set the clock so many seconds beside the right time."""
+    """Set the clock to the right time plus `seconds`, which may be negative."""
     ready = path.with_suffix(".new")
     ready.write_text(str(seconds))
     ready.rename(path)
 
 
 def install() -> None:
-    """Go by the file that the environment names; `time.monotonic` is what a set clock does not touch."""
+    """Follow the file that the environment names; `time.monotonic` is unaffected, as when a real clock is set."""
     path, right_time = Path(os.environ[ENVIRONMENT]), time.time
 
     def offset() -> float:

@@ -19,7 +19,7 @@ CONSOLE = "import sys; from frepo_core.cli.app import main; sys.exit(main())"
 
 
 def unpack(commit: str, folder: Path) -> bool:
-    """Put the packages of a commit into a folder; return False if the commit is not there, as in a shallow clone."""
+    """Extract the packages of a commit to a folder; return False if the commit is missing, as in a shallow clone."""
     present = _git("ls-tree", "--name-only", commit)
     if present is None:
         return False
@@ -32,7 +32,7 @@ def unpack(commit: str, folder: Path) -> bool:
 
 
 def commit_of(revision: str) -> str | None:
-    """Return the commit that brought a migration, or None if the history is not there."""
+    """Return the commit that added a migration, or None if the history is missing."""
     path = f"frepo_core/src/frepo_core/db/migrations/versions/{revision}_*.py"
     found = _git("log", "--diff-filter=A", "--format=%H", "--", path)
     return found.decode().strip() or None if found is not None else None
@@ -47,7 +47,7 @@ def _git(*arguments: str) -> bytes | None:
 
 
 def _describe(package: Path) -> None:
-    """Write the metadata of an installed package, so that the plug-ins of then are found."""
+    """Write the metadata of an installed package, so that the plug-ins of that version are found."""
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     information = package / "src" / f"{package.name}-{project['version']}.dist-info"
     information.mkdir()
@@ -60,7 +60,7 @@ def _describe(package: Path) -> None:
 
 
 class EarlierService(Service):
-    """A service of the code that `unpack` put into `code`, with the state of another service."""
+    """A service that runs the code in the folder `code`, written by `unpack`, on the state of another service."""
 
     def __init__(self, folder: Path, code: Path, environment: dict[str, str]) -> None:
         super().__init__(folder, environment, code / INI)

@@ -29,7 +29,7 @@ class OrderedFaults(FaultyStorage):
         return super()._enter(method)
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """Store with what goes wrong."""
+        """Store the content with the ordered faults."""
         if any(order["kind"] == "trailer" and _happens(order) for order in _orders()):
             head = f"{size:x}\r\n".encode()
             self.inner.store(key, cast(BinaryIO, _Framed(head, content)), len(head) + size + len(TRAILER))
@@ -37,18 +37,18 @@ class OrderedFaults(FaultyStorage):
         super().store(key, content, size)
 
     def path(self, key: str) -> Path | None:
-        """Name the file, or none."""
+        """Return the local path, or None."""
         return None if any(order["kind"] == "remote" for order in _orders()) else super().path(key)
 
 
 class _Framed:
-    """Content between a head and the trailer, read once and in pieces: a soak measures the memory of this process."""
+    """Content between a head and a trailer, read in pieces, because a soak measures the memory of this process."""
 
     def __init__(self, head: bytes, content: BinaryIO) -> None:
         self._parts = [io.BytesIO(head), content, io.BytesIO(TRAILER)]
 
     def read(self, size: int = -1) -> bytes:
-        """Read on, no further than the end of a part."""
+        """Read the next bytes, up to the end of a part."""
         while self._parts:
             if piece := self._parts[0].read(size):
                 return piece

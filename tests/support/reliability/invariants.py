@@ -18,9 +18,9 @@ from frepo_core.errors import BlobNotFound
 from frepo_core.services.container import Services
 
 GRACE = timedelta(hours=48)
-EVERYTHING = 1 << 30  # more blobs than any sweep of a test finds
+EVERYTHING = 1 << 30  # more blobs than the sweep finds in any test
 ALERTING = "alert_when_backup_limit_reached"
-# A collection with so much room is full by its count alone.
+# With such a size limit, only the number of versions can make a collection full.
 ROOMY = 1 << 30
 
 
@@ -32,7 +32,7 @@ def digest_of(content: bytes) -> str:
 class Ledger:
     """The answers that clients received and the deletions that they requested; threads may share it.
 
-    `edited` names collections whose limits or strategy changed under way, `secrets` what no log may show.
+    `edited` has the collections whose limits or strategy changed meanwhile, `secrets` the texts forbidden in logs.
     """
 
     versions: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def snapshot(services: Services) -> dict[str, Any]:
 
 
 def assert_unchanged(before: Mapping[str, Any], after: Mapping[str, Any], *, orphans: bool = False) -> None:
-    """I6: a refused request changed nothing; `orphans`: one that broke may leave bytes for the sweep."""
+    """I6: a refused request changed nothing; `orphans`: an interrupted request may leave bytes for the sweep."""
     kept = set(before["keys"]) - set(after["keys"])
     assert not kept, f"I6: bytes are gone: {kept}"
     expected = {**before, "keys": after["keys"]} if orphans else before
@@ -101,7 +101,7 @@ def assert_invariants(
 ) -> None:
     """Check I1 to I5, I7 and I8; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
 
-    `rotten` holds digests of contents that the test spoilt itself.
+    `rotten` contains the digests of contents that the test damaged.
     """
     rotten = set(rotten)
     good = _check_bytes(services, timedelta(0) if swept else grace, rotten, swept=swept)
@@ -131,7 +131,7 @@ def assert_invariants(
 
 
 def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swept: bool) -> set[str]:
-    """I2: return the digests whose bytes were read and are right."""
+    """I2: return the digests whose bytes were read and are correct."""
     with services.database.reading() as session:
         blobs = session.scalars(select(Blob)).all()
         used = set(session.scalars(select(File.blob_id)))
@@ -175,7 +175,7 @@ def _check_collection(collection: Collection, rows: list[_Row], ledger: Ledger) 
 
 
 def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, good: set[str]) -> None:
-    """I1 and I5; also that rotation took the oldest, and no more of them than it had to."""
+    """Check I1 and I5, and that rotation deleted the oldest versions, and only as many as necessary."""
     present = {row.number: row for row in rows}
     deleted = {number for name, number in ledger.deleted if name == collection.id}
     for (name, number), digest in ledger.versions.items():
@@ -187,7 +187,7 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
         elif number not in deleted:
             newer_came = collection.last_number > number
             assert newer_came and min(present, default=number + 1) > number, f"I1: version {number} was lost"
-    if collection.last_number and collection.last_number not in deleted:  # rotation never takes the newest
+    if collection.last_number and collection.last_number not in deleted:  # rotation never deletes the newest
         assert any(row.digest in good for row in rows), "I5: no good version remains"
     if collection.id in ledger.edited:
         return
@@ -200,7 +200,7 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
 
 
 def _check_leftovers(services: Services) -> None:
-    """I7: look for whatever is temporary, in the temporary folder and beside the blobs."""
+    """I7: search for temporary files, in the temporary folder and next to the blobs."""
     roots: list[Path] = [services.settings.temp_directory] if services.settings.temp_directory else []
     found = [path for root in roots for path in root.rglob("*") if path.is_file()]
     directory = getattr(getattr(services.backends.get("local"), "_settings", None), "directory", None)

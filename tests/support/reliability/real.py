@@ -58,7 +58,7 @@ class Caller(Client):
 
 @contextlib.contextmanager
 def inside(service):
-    """The services over the database and the storage of a real one, which is stopped or at rest."""
+    """The services on the database and the storage of a real service that is stopped or idle."""
     services = assemble({"app.env": "dev", "fs.adapter": "local"}, service.environment)
     try:
         yield services
@@ -67,7 +67,7 @@ def inside(service):
 
 
 def assert_holds_after_sweep(service, ledger: Ledger) -> None:
-    """Sweep a stopped service without grace; then everything holds."""
+    """Sweep a stopped service without grace; then check all invariants."""
     with inside(service) as services:
         _check(services, service, ledger, swept=False)
         storage = services.backends.current

@@ -1,4 +1,4 @@
-"""An upgrade of the schema that is killed at its k-th statement, as a process of its own."""
+"""Upgrades the schema in a separate process that is killed at the k-th statement."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from frepo_core.db import make_engine, migrations
 
 
 def upgrade_and_die(url: str, k: int) -> None:
-    """Upgrade; end with 9 where the upgrade ended before its k-th statement."""
+    """Upgrade; exit with 9 if the upgrade ends before its k-th statement."""
     engine, seen = make_engine(url), 0
 
     @event.listens_for(engine, "before_cursor_execute")
@@ -27,7 +27,7 @@ def upgrade_and_die(url: str, k: int) -> None:
 
 
 def upgrade_to(engine: Engine, revision: str) -> None:
-    """Bring the schema to an older revision."""
+    """Downgrade the schema to an older revision."""
     with engine.begin() as connection:
         config = migrations._config()
         config.attributes["connection"] = connection

@@ -1,6 +1,6 @@
-"""A Ceph of one monitor, one OSD in memory and RADOS Gateways, as children of the tests.
+"""Ceph with one monitor, one OSD in memory and RADOS Gateways, as child processes of the tests.
 
-No systemd, no root: free loopback ports, a temporary folder, and each process is stopped by its pid.
+It requires neither systemd nor root, and uses free loopback ports and a temporary folder.
 """
 
 import json
@@ -72,7 +72,7 @@ class Gateway:
 
 
 class Ceph:
-    """A running cluster. `key` and `secret` are those of its one user; `region` suits any S3 client."""
+    """A running cluster. `key` and `secret` belong to its only user; `region` works with any S3 client."""
 
     key = "FREPOTESTKEY"
     secret = "frepo-5ecre7"
@@ -83,7 +83,7 @@ class Ceph:
         self._stack = ExitStack()
 
     def start(self) -> None:
-        """Start the monitor and the OSD, and make the user."""
+        """Start the monitor and the OSD, and create the user."""
         fsid, osd = str(uuid.uuid4()), str(uuid.uuid4())
         port_v2, port_v1 = _free_ports(2)
         for name in ("mon", "osd", "run"):
@@ -101,12 +101,12 @@ class Ceph:
         self.run("radosgw-admin", "user", "create", *user)
 
     def stop(self) -> None:
-        """Stop what was started."""
+        """Stop all started processes."""
         self._stack.close()
 
     @contextmanager
     def gateway(self) -> Iterator[Gateway]:
-        """Start a gateway; several may serve the same buckets."""
+        """Start a gateway; several gateways may serve the same buckets."""
         (port,) = _free_ports(1)
         frontend = f"--rgw-frontends=beast endpoint=127.0.0.1:{port} tcp_nodelay=1"
         with self.child("radosgw", "-n", "client.rgw", "-f", frontend, "--rgw-enable-usage-log=false") as process:
@@ -114,17 +114,17 @@ class Ceph:
             yield Gateway(endpoint=f"http://127.0.0.1:{port}", process=process)
 
     def limit_bucket(self, bucket: str, size: int) -> None:
-        """Refuse what would make a bucket larger than `size` bytes."""
+        """Limit each bucket to `size` bytes."""
         self.run("radosgw-admin", "quota", "set", "--quota-scope=bucket", f"--bucket={bucket}", f"--max-size={size}B")
         self.run("radosgw-admin", "quota", "enable", "--quota-scope=bucket", f"--bucket={bucket}")
 
     def run(self, program: str, *arguments: str) -> str:
-        """Run one of Ceph's programs to its end; return what it printed."""
+        """Run one of Ceph's programs until it exits; return its output."""
         return _run(program, "-c", f"{self.folder}/ceph.conf", *arguments)
 
     @contextmanager
     def child(self, program: str, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
-        """Run one of Ceph's programs meanwhile."""
+        """Start one of Ceph's programs in the background."""
         process = subprocess.Popen(
             [program, "-c", f"{self.folder}/ceph.conf", *arguments],
             stdin=subprocess.DEVNULL,
@@ -134,7 +134,7 @@ class Ceph:
         try:
             yield process
         finally:
-            process.kill()  # nothing of it is kept
+            process.kill()  # its data is not needed any more
             process.wait()
 
     def _make_keys(self) -> None:
@@ -160,13 +160,13 @@ class Ceph:
 
 
 def missing_programs() -> list[str]:
-    """Name the programs that are not installed."""
+    """Return the programs that are not installed."""
     return [program for program in PROGRAMS if not shutil.which(program)]
 
 
 @contextmanager
 def ceph_cluster() -> Iterator[Ceph]:
-    """Run a cluster; its folder is short, as the paths of sockets have to be."""
+    """Run a cluster, in a folder with a short path: the length of socket paths is limited."""
     folder = Path(tempfile.mkdtemp(prefix="frepo-ceph-"))
     ceph = Ceph(folder)
     try:

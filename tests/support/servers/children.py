@@ -1,4 +1,4 @@
-"""What the fixtures for real servers share: ports, folders, users, and children that are ended by their pid."""
+"""Shared helpers of the fixtures for real servers: ports, folders, users, and child processes."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ def free_port() -> int:
 
 
 def run_as(user: str) -> dict[str, Any]:
-    """Say as which user a server runs: databases refuse to run as root."""
+    """Return the user that a server runs as: databases refuse to run as root."""
     if os.geteuid() != 0:
         return {}
     entry = pwd.getpwnam(user)
@@ -33,7 +33,7 @@ def run_as(user: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def folder_of(user: str) -> Iterator[Path]:
-    """Make a temporary folder that belongs to the user."""
+    """Create a temporary folder that belongs to the user."""
     folder = Path(tempfile.mkdtemp(prefix="frepo-test-"))
     try:
         if owner := run_as(user):

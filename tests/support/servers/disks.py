@@ -10,7 +10,7 @@ import pytest
 
 @contextlib.contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a disk of a size such as `2m` on a folder; skip the test if mounting is not permitted."""
+    """Mount a disk of the given size, for example `2m`, on a folder; skip the test if mounting is not permitted."""
     folder.mkdir(exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if subprocess.run(command, capture_output=True, check=False).returncode:

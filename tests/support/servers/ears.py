@@ -1,8 +1,8 @@
 """Records everything that a process logs at debug level, and the secrets that it must not log.
 
-`listen` is called in the process that runs the tests. What that starts with `environment()` hears by itself, as do its
-own children: Python imports `sitecustomize` when it starts. All write to the same two files: `heard` has what may tell
-a secret, `secrets` each token that was made or looked for, and each password that no test should have.
+The process that runs the tests calls `listen`. Processes that it starts with `environment()` record their logs, too, and
+so do their children, because Python imports `sitecustomize` when it starts. All write to the same two files: `heard`
+has the lines that may contain a secret, `secrets` each token that was created or looked up, and each password without the mark.
 """
 
 import importlib.abc
@@ -20,10 +20,10 @@ from typing import Any
 from support.paths import TESTS
 
 FOLDER = "FREPO_EARS"
-# Every password of a test, and every secret of a server of the tests, holds this; nothing else does.
+# Only the passwords of tests, and the secrets of the tests' servers, contain this mark.
 MARK = "5ecre7"
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
-# Of what is longer, such as the bodies that botocore writes out, the beginning and the end are heard.
+# Only the beginning and the end of longer texts are recorded, for example of the bodies that botocore logs.
 LONGEST = 1 << 16
 
 
@@ -47,7 +47,7 @@ def listen(folder: str) -> None:
     ) -> None:
         if exc_info or self.filters or is_enabled(self, level):
             log(self, level, msg, args, exc_info, extra, stack_info, stacklevel + 1)
-        else:  # to make a record, and to look for who logs, takes longer than all the rest
+        else:  # creating a record and finding the caller would take longer than everything else
             write(heard, f"{self.name}: {message(msg, args)}")
 
     def hearing_handle(self: logging.Logger, record: logging.LogRecord) -> None:
@@ -64,7 +64,7 @@ def listen(folder: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Return what makes a process hear that gets none of the tester's own environment."""
+    """Return the variables that make a process record its logs if it does not inherit this environment."""
     if FOLDER not in os.environ:
         return {}
     return {FOLDER: os.environ[FOLDER], "PYTHONPATH": str(TESTS)}
@@ -85,7 +85,7 @@ def write(file: int, text: str) -> None:
 
 
 def text_of(record: logging.LogRecord) -> str:
-    """Return what a record says, with its traceback."""
+    """Return the message of a record, with its traceback."""
     text = f"{record.name}: {message(record.msg, record.args)}"
     if record.exc_info and record.exc_info[0]:
         text += "\n" + "".join(traceback.format_exception(*record.exc_info))
@@ -93,14 +93,14 @@ def text_of(record: logging.LogRecord) -> str:
 
 
 def message(msg: object, args: Any) -> str:
-    """Return what `LogRecord.getMessage` returns, without the middle of long bodies."""
+    """Return the result of `LogRecord.getMessage`, without the middle of long bodies."""
     if type(args) is tuple and len(args) == 1 and isinstance(args[0], Mapping) and args[0]:
         args = args[0]
     return str(msg) % _shortened(args) if args else str(msg)
 
 
 def _shortened(value: Any) -> Any:
-    """Return what is logged without the middle of long bodies."""
+    """Return the logged value without the middle of long bodies."""
     if isinstance(value, (bytes, bytearray, str)) and len(value) > LONGEST:
         return value[: LONGEST // 2], value[-LONGEST // 2 :]
     if type(value) is dict:
@@ -109,7 +109,7 @@ def _shortened(value: Any) -> Any:
 
 
 def note_tokens(tokens: Any, secrets: int) -> None:
-    """Record each token that is made or looked up."""
+    """Record each token that is created or looked up."""
     token_key = tokens.token_key
 
     def noting_key(phrase: str, token_id: str) -> str:
@@ -120,7 +120,7 @@ def note_tokens(tokens: Any, secrets: int) -> None:
 
 
 def note_passwords(passwords: Any, secrets: int) -> None:
-    """Record each password that has no mark."""
+    """Record each password without the mark."""
     hash_, matches = passwords.hash, passwords.matches
 
     def note_unmarked(password: str) -> None:

@@ -31,7 +31,7 @@ class LyingS3(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def keep(self, body: bytes) -> bytes:
-        """Return what is kept of a body."""
+        """Return the part of a body that the store keeps."""
         return {
             "truncates": body[: len(body) // 2],
             "appends": body + TRAILER,
@@ -44,7 +44,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: LyingS3
 
     def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):  # a client that gave up
+        with contextlib.suppress(ConnectionError):  # the client disconnected
             super().handle()
 
     def log_message(self, *_: object) -> None:

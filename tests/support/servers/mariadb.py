@@ -16,9 +16,9 @@ USER, PASSWORD = "frepo", "mariadb_5ecre7"
 
 @contextlib.contextmanager
 def mariadb() -> Iterator[str]:
-    """Start a server; give the URL of its database `frepo`, without the driver's part.
+    """Start a server; yield the URL of its database `frepo`, without the driver's part.
 
-    Once in many times MariaDB 10.11 crashes while it starts; then it is started once more.
+    MariaDB 10.11 sometimes crashes while it starts; then it is started once more.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -61,5 +61,5 @@ def _run() -> Iterator[str]:
             return True
 
         with child(command, folder, answers, **run_as(OWNER)):
-            # A context of OpenSSL takes 20 ms for each connection.
+            # An OpenSSL context would take 20 ms for each connection.
             yield f"mysql://{USER}:{PASSWORD}@127.0.0.1:{port}/frepo?ssl_disabled=true"

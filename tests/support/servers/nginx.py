@@ -1,4 +1,4 @@
-"""nginx as a child process, with the configuration that deploy/ ships."""
+"""nginx as a child process, with the configuration in deploy/."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from support.servers.children import child, free_port
 MISSING = None if shutil.which("nginx") else "nginx (nginx-light) is not installed: make services"
 SHIPPED = ROOT / "deploy/nginx.conf"
 
-# What Debian's nginx.conf has around conf.d, with all paths in the folder.
+# The configuration of Debian's nginx.conf around conf.d, with all paths in the folder.
 AROUND = """\
 {user}
 worker_processes 1;
@@ -52,9 +52,9 @@ class Nginx:
 def substitute(
     *, port: int, upstreams: Sequence[str], storage: Path | None = None, certificate: Path | None = None
 ) -> str:
-    """Return deploy/nginx.conf with this machine's ports and paths; fails where a line to change is not there.
+    """Return deploy/nginx.conf with this machine's ports and paths; fails if a line to change is missing.
 
-    `certificate`: a folder with cert.pem and key.pem; the lines for TLS are switched on.
+    `certificate`: a folder with cert.pem and key.pem; enables the lines for TLS.
     """
     servers = "\n".join(f"    server {address} max_fails=0;" for address in upstreams)
     changes = [
@@ -79,7 +79,7 @@ def nginx(upstreams: Sequence[str], *, storage: Path | None = None, certificate:
     """Run nginx in front of the addresses."""
     folder = Path(tempfile.mkdtemp(prefix="frepo-nginx-"))
     port = free_port()
-    # As root, the workers would be nobody's, who may not read the folders of pytest.
+    # As root, nginx would run its workers as `nobody`, who cannot read the folders of pytest.
     (folder / "nginx.conf").write_text(AROUND.format(folder=folder, user="user root;" if os.geteuid() == 0 else ""))
     text = substitute(port=port, upstreams=upstreams, storage=storage, certificate=certificate)
     (folder / "frepo.conf").write_text(text)

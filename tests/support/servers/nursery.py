@@ -1,6 +1,6 @@
-"""Starts services, and runs the console, fast: a process that has everything imported forks.
+"""Starts services and console commands fast, as forks of a process that has already imported all modules.
 
-A start takes a second and more of a processor, and the tests start a hundred.
+A normal start takes over a second of CPU time, and the tests start a hundred processes.
 """
 
 import gc
@@ -22,9 +22,9 @@ from support.servers.service import START_SECONDS, Service
 
 
 class Nursery:
-    """The process that forks; each order is a line of JSON, each answer a number.
+    """The process that forks. Each order is a line of JSON; each answer is a number.
 
-    A fork becomes a service, a command of the console, or calls what `call="module:function"` names with `arguments`.
+    A fork runs a service or a console command, or calls the function in `call="module:function"` with `arguments`.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Nursery:
 
 
 class Child:
-    """A fork, with what `Service` needs of a process."""
+    """A fork, with the methods of a process that `Service` uses."""
 
     def __init__(self, nursery: Nursery, **order) -> None:
         self._nursery = nursery
@@ -113,13 +113,13 @@ class ForkedService(Service):
 
 
 class ScriptService(ForkedService):
-    """A service from the script itself; only commands of its console are forks."""
+    """A service that the script starts; only its console commands are forks."""
 
     start = Service.start
 
 
 def _move(order) -> None:
-    """Take over environment, folder and files of the order; only the fork calls this."""
+    """Set the environment, folder and files of the order; only the fork calls this."""
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
     for descriptor, path in ((1, order.get("said", order["log"])), (2, order["log"])):
@@ -127,7 +127,7 @@ def _move(order) -> None:
 
 
 def _command(order) -> int:
-    """Become a command of the console; only the fork calls this."""
+    """Run a command of the console; only the fork calls this."""
     from frepo_core.cli.app import main
 
     _move(order)
@@ -135,7 +135,7 @@ def _command(order) -> int:
 
 
 def _serve(order) -> int:
-    """Become the service; only the fork calls this."""
+    """Run the service; only the fork calls this."""
     _move(order)
     from frepo_core.services.blobs import failpoints
     from support.reliability import clock
@@ -157,24 +157,24 @@ def _call(order) -> int:
 
 
 def _become(order) -> NoReturn:
-    """Do what the order says, and end as a process of its own does; only the fork calls this."""
+    """Execute the order, and exit as a separate process would; only the fork calls this."""
     status: Any = 1
     try:
         status = (_call if "call" in order else _command if "console" in order else _serve)(order)
         sys.stdout.flush()
     except SystemExit as end:
         status = end.code
-        if isinstance(status, str):  # a message, as Python itself treats it
+        if isinstance(status, str):  # print a message, as Python does
             print(status, file=sys.stderr, flush=True)
             status = 1
-    except BaseException:  # noqa: BLE001  # a fork goes no further, whatever it was
+    except BaseException:  # noqa: BLE001  # the fork must exit here after any exception
         traceback.print_exc()
     finally:
         os._exit(status or 0)
 
 
 def main() -> None:
-    """Fork when told to, and tell how forks ended."""
+    """Fork for each order, and report the exit status of forks."""
     sys.argv = ["frepo"]  # cliff reads it when it is imported
     import alembic.command  # noqa: F401
     import waitress.server  # noqa: F401
@@ -187,7 +187,7 @@ def main() -> None:
     PluginRegistry.from_entry_points()
     for command in entry_points(group="frepo.commands"):
         command.load()
-    gc.freeze()  # no fork looks through what is here, and copies it for that
+    gc.freeze()  # so that garbage collection in forks does not copy these objects
     for line in sys.stdin:
         order = json.loads(line)
         if "poll" in order:

@@ -16,7 +16,7 @@ PASSWORD = "postgresql 5ecre7"
 
 @contextlib.contextmanager
 def postgresql(*, durable: bool = False) -> Iterator[str]:
-    """Start a server; give the URL of its database `postgres`, without the driver's part."""
+    """Start a server; yield the URL of its database `postgres`, without the driver's part."""
     programs = _BIN[-1]
     with folder_of(OWNER) as folder:
         (folder / "password").write_text(PASSWORD)

@@ -1,4 +1,4 @@
-"""Starts a real proftpd on a free loopback port, as a child, everything in one temporary folder."""
+"""Starts a real proftpd as a child process, on a free loopback port, with all its files in one temporary folder."""
 
 import contextlib
 import grp
@@ -71,7 +71,7 @@ TLSLog {folder}/tls.log
 
 @dataclass(frozen=True, kw_only=True)
 class Proftpd:
-    """A running server. `root` is the folder where a login begins (as root: sees as `/`), `ca` signed its certificate."""
+    """A running server. Clients start in the folder `root`, which is their `/` if tests run as root; `ca` is its CA."""
 
     port: int
     root: Path
@@ -85,7 +85,7 @@ class Proftpd:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def kill_sessions(self) -> None:
-        """Kill every session as a crash would; the server itself goes on."""
+        """Kill every session, as in a crash; the server continues to run."""
         for session in self.sessions():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(session, signal.SIGKILL)
@@ -94,7 +94,7 @@ class Proftpd:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        """Stop it and its sessions."""
+        """Stop the server and its sessions."""
         if self.process.poll() is None:
             self.kill_sessions()
             self.process.terminate()
@@ -111,9 +111,9 @@ class Proftpd:
 
 @contextlib.contextmanager
 def run_proftpd(*, tls: bool = True, protocols: str = "TLSv1.2 TLSv1.3", directives: str = "") -> Iterator[Proftpd]:
-    """Run a server; with `tls`, it demands TLS on both channels and that the data channel resumes the session."""
+    """Run a server; with `tls`, it requires TLS on both channels, and that data channels resume the TLS session."""
     with tempfile.TemporaryDirectory(prefix="frepo-proftpd-") as folder:
-        Path(folder).chmod(0o711)  # the sessions are nobody's, and pytest's own folders are private
+        Path(folder).chmod(0o711)  # sessions run as `nobody`, and pytest's folders are private
         with _run(Path(folder), TLS if tls else "", protocols=protocols, directives=directives) as server:
             yield server
 
@@ -133,7 +133,7 @@ def _run(folder: Path, template: str, **values: str) -> Iterator[Proftpd]:
         port=port,
         user=pwd.getpwuid(owner[0]).pw_name,
         group=grp.getgrgid(owner[1]).gr_name,
-        enter="DefaultRoot" if as_root else "DefaultChdir",  # only root may confine a session
+        enter="DefaultRoot" if as_root else "DefaultChdir",  # only root can confine a session to a folder
         tls=template.format(folder=folder, **values),
         directives=values["directives"],
     )
@@ -154,7 +154,7 @@ def _run(folder: Path, template: str, **values: str) -> Iterator[Proftpd]:
 
 
 def make_certificates(folder: Path) -> None:
-    """Make two authorities, `ca.pem` and `other-ca.pem`, and a certificate of the first for the name `localhost`."""
+    """Create two CAs, `ca.pem` and `other-ca.pem`, and a certificate of the first CA for the name `localhost`."""
     for name in ("ca", "other-ca"):
         _openssl(
             f"req -x509 {NEW_KEY} -days 2 -subj /CN=test-authority "
@@ -176,7 +176,7 @@ def _openssl(arguments: str, folder: Path) -> str:
 
 
 def _write_password(folder: Path, root: Path, owner: tuple[int, int]) -> None:
-    command = ["openssl", "passwd", "-1", PASSWORD]  # a quick hash, as each connection logs in
+    command = ["openssl", "passwd", "-1", PASSWORD]  # a fast hash, because each connection logs in
     digest = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     passwords = folder / "passwd"
     passwords.write_text(f"{USER}:{digest}:{owner[0]}:{owner[1]}::{root}:/bin/false\n")

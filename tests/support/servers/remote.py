@@ -1,4 +1,4 @@
-"""A web server on a separate loopback address that sends the bytes that a test specifies."""
+"""A web server on a separate loopback address that sends bytes specified by a test."""
 
 import contextlib
 import socket
@@ -11,9 +11,9 @@ CHUNKED = "Transfer-Encoding: chunked"
 
 
 class Remote:
-    """Answers each path with the bytes, or by the script, that `answers` holds for it, and closes.
+    """Answers each path with the bytes or the script in `answers`, then closes the connection.
 
-    `requests` keeps the heads of the requests that came.
+    `requests` has the heads of the received requests.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Remote:
         self._threads[0].start()
 
     def wait_until_idle(self) -> None:
-        """Wait until all connections are done with."""
+        """Wait until all connections are finished."""
         for thread in self._threads[1:]:
             thread.join(10)
 
@@ -90,7 +90,7 @@ def redirect(target: str) -> bytes:
 
 
 def say_nothing(connection: socket.socket) -> None:
-    """Wait until the other side hangs up."""
+    """Wait until the client disconnects."""
     connection.recv(1)
 
 

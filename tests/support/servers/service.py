@@ -1,4 +1,4 @@
-"""frepo as a process of its own: real waitress, real sockets, stopped by its pid."""
+"""frepo as a separate process, with real waitress and real sockets."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 
 def _with_stock_server(ini: Path, folder: Path, address: str) -> Path:
-    """Write a copy of the ini whose server is stock waitress; http_listen on pserve's command line is not for that."""
+    """Write a copy of the ini with stock waitress as server; the address is in the file, not on the command line."""
     text = ini.read_text().replace("listen = %(http_listen)s", f"listen = {address}")
     setting = "clear_untrusted_proxy_headers = false"
     kept = "" if setting in text else f"\n{setting}"
@@ -48,7 +48,7 @@ class Service:
         self.temporary = folder / "temporary"
         self.storage = folder / "storage"
         self.temporary.mkdir(exist_ok=True)
-        # Nothing of the tester's own environment that is a setting may get in.
+        # Settings in the tester's environment must not affect the service.
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
             "APP_SECRETS_FILE": str(folder / "secrets.json"),
             "DATABASE_URL": f"sqlite:///{folder}/frepo.db",
@@ -68,13 +68,13 @@ class Service:
 
     @property
     def admin(self) -> str:
-        """An administrator's token, made by the console at first use."""
+        """An administrator's token, which the console creates at first use."""
         if not self._admin:
             self._admin = self.frepo("auth:generate-admin-token").strip()
         return self._admin
 
     def frepo(self, *arguments: str) -> str:
-        """Run a console command with the service's settings; return what it prints."""
+        """Run a console command with the service's settings; return its output."""
         command = [str(BIN / "frepo"), "--ini", str(self.ini), *arguments]
         done = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True)
         ears.hear(done.stderr)

@@ -1,7 +1,7 @@
-"""OpenStack Swift with its S3 API, one process for each of its four servers, as children of the tests.
+"""OpenStack Swift with its S3 API. Each of its four servers is a child process of the tests.
 
-It lives in an environment of its own, that `make services` fills: Debian's packages of it take more than a gigabyte, and
-its dependencies are none of frepo's. Without tokens, as with S3, it needs no memcached.
+`make services` installs it in a separate environment: its Debian packages take more than 1 GB, and its dependencies
+must not mix with frepo's. It does not need memcached, because S3 clients do not use Swift's tokens.
 """
 
 import contextlib
@@ -77,7 +77,7 @@ for role, port in zip(("account", "container", "object"), map(int, sys.argv[1:])
 
 @dataclass(frozen=True, kw_only=True)
 class Swift:
-    """A running Swift, and the credentials of its one user."""
+    """A running Swift, and the credentials of its only user."""
 
     endpoint: str
     key: str = "test:tester"
@@ -119,7 +119,7 @@ def _run_python(code: str, folder: Path, *arguments: str) -> None:
 
 
 def _answers(port: int) -> bool:
-    """Ask for anything: the stores have no such page, but say so."""
+    """Send any request: an error answer also shows that the server runs."""
     try:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/healthcheck", timeout=5).close()
     except urllib.error.HTTPError as error:

@@ -30,7 +30,7 @@ class Call:
 
 
 class TracedService(Service):
-    """`pserve` under strace; `calls` returns what it did since the last time."""
+    """`pserve` under strace; `calls` returns its system calls since the last call."""
 
     _seen = 0
 
@@ -41,7 +41,7 @@ class TracedService(Service):
     def start(self) -> None:
         if not shutil.which("strace"):
             pytest.skip("strace is not installed: make services")
-        # -D: the service is our child and strace is not, so that signals reach it.
+        # -D: the service is our child process, not strace, so that it receives our signals.
         options = ["-D", "-f", "-qq", "-y", "-s", "64", "-e", "signal=none", "-e", f"trace={CALLS}", "-o", self.trace]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -60,7 +60,7 @@ class TracedService(Service):
             time.sleep(0.05)
 
     def calls(self, last: str) -> list[Call]:
-        """Return the calls since the last time, up to the one that sends a text that begins with `last`."""
+        """Return the system calls since the last call, up to the one that sends a text that begins with `last`."""
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             calls = _parse(self.trace.read_text(errors="replace")[self._seen :])
@@ -73,7 +73,7 @@ class TracedService(Service):
 
 
 def _parse(trace: str) -> list[Call]:
-    """Read strace's lines. A call of a thread that was interrupted by another's counts when it ends; an answer at once."""
+    """Parse strace's lines. A system call that strace prints in two parts counts when it ends."""
     calls: list[Call] = []
     begun: dict[str, str] = {}
     for match in map(_LINE.fullmatch, trace.splitlines()):

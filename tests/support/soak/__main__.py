@@ -78,7 +78,7 @@ def _note(problems: list[str], check) -> None:
 
 
 def _bugs(site: Site) -> list[str]:
-    """Return what the logs call a bug."""
+    """Return the log lines that report a bug."""
     return [line for service in (site.steady, site.mortal) for line in BUG.findall(service.log.read_text())]
 
 

@@ -18,12 +18,12 @@ from support.wire import Wire, head
 PAUSE_SECONDS = 0.2
 FILES = 40
 SIZES = [10, 3_000, 100_000, 700_000, 2_000_000]
-# Versions that a plain collection keeps.
+# The number of versions that a plain collection keeps.
 KEPT = 3
 
 
 class Crowd:
-    """Threads that act at random until `end`; while `quiet` holds the gate, they are all at rest."""
+    """Threads that act at random until `end`; `quiet` pauses all of them."""
 
     def __init__(self, callers: list[Caller], clients: int) -> None:
         self.callers = callers
@@ -49,7 +49,7 @@ class Crowd:
             thread.join(120)
 
     def quiet(self) -> None:
-        """Wait until each thread has finished its action, and start no other."""
+        """Wait until each thread has finished its action, and start no further actions."""
         for lock in self._busy:
             lock.acquire()
 
@@ -172,7 +172,7 @@ class Crowd:
 
 
 def _versions(caller: Caller, collection: str) -> dict[str, Any]:
-    """List a collection's versions; none while the service cannot tell."""
+    """List a collection's versions; return an empty list while the service is not available."""
     reply = caller.request("GET", f"/repository/collection/{collection}/backup")
     return dict(reply.json["versions"]) if reply.status == 200 else {}
 

@@ -1,4 +1,4 @@
-"""Draws a soak as SVG: a panel for each measure, below each other, over one axis of time."""
+"""Draws a soak as SVG: one panel for each measure, below each other, with a common time axis."""
 
 from collections.abc import Iterable
 from html import escape
@@ -13,7 +13,7 @@ STYLE = (
 
 
 def draw(samples: list[Sample], title: str) -> str:
-    """Return the picture's text."""
+    """Return the SVG as text."""
     height = TOP + len(MEASURES) * (PANEL + 30) + 20
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + LEFT + 40}" height="{height}">',

@@ -1,4 +1,4 @@
-"""What a soak measures of the service that runs through, and whether it grew."""
+"""Measures the service that runs during the whole soak, and checks whether the values grow."""
 
 import time
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import median
 
 MIB = 1 << 20
-# Names of the measures, units, and what of growth between the second and the last quarter is noise. The descriptors are
-# those of the clients, too: a soak holds three half-open each time, and in a minute that fills one quarter and not another.
+# Names of the measures, units, and the growth between the second and the last quarter that is noise. The descriptors
+# include clients' connections: the soak opens three partial requests at a time, which may affect only one quarter.
 MEASURES = {
     "memory": ("MiB", 8.0),
     "threads": ("", 2.0),
@@ -28,7 +28,7 @@ class Sample:
 
 
 def take(pid: int, started: float, disk: int) -> Sample:
-    """Look at a process."""
+    """Measure a process."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
     return Sample(
         seconds=time.monotonic() - started,
@@ -40,14 +40,14 @@ def take(pid: int, started: float, disk: int) -> Sample:
 
 
 def quarters(samples: list[Sample], measure: str) -> tuple[float, float]:
-    """Return the medians of the second and the last quarter: the first one warms up."""
+    """Return the medians of the second and the last quarter; the first quarter is the warm-up."""
     values = [getattr(sample, measure) for sample in samples]
     quarter = max(len(values) // 4, 1)
     return median(values[quarter : 2 * quarter] or values), median(values[-quarter:])
 
 
 def growth(samples: list[Sample]) -> list[str]:
-    """Say what grew, and by how much."""
+    """Report which measures grew, and by how much."""
     said = []
     for measure, (unit, noise) in MEASURES.items():
         before, after = quarters(samples, measure)

@@ -1,4 +1,4 @@
-"""What is soaked: two processes of the service over one database and one storage that fails at times."""
+"""The system under a soak: two processes of the service with one database and one storage that sometimes fails."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ FAULTS = [
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """`steady` runs through and is measured; `mortal` is killed and started again."""
+    """`steady` runs during the whole soak and is measured; `mortal` is killed and restarted."""
 
     steady: Service
     mortal: Service
@@ -32,7 +32,7 @@ class Site:
     database_url: str
 
     def disk(self) -> int:
-        """Count the bytes of the storage, and of the temporary files of both."""
+        """Return the size of the storage and of both processes' temporary files."""
         size = 0
         for path in [self.folder / "storage", self.steady.temporary, self.mortal.temporary]:
             for folder, _, names in os.walk(path):

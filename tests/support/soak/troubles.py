@@ -65,7 +65,7 @@ class Troubles:
         self._site.mortal.start()
 
     def trouble_database(self) -> None:
-        """Break all connections of a PostgreSQL, or hold the lock of an SQLite for a while."""
+        """Break all connections of PostgreSQL, or hold the lock of SQLite for some time."""
         url = normalize_url(self._site.database_url)
         if url.drivername.startswith("sqlite"):
             with contextlib.closing(sqlite3.connect(url.database or "", isolation_level=None, timeout=30)) as other:
@@ -80,7 +80,7 @@ class Troubles:
 
     def sweep(self) -> None:
         """Sweep while the services run."""
-        # The lock of an SQLite may be held; the next one will do.
+        # The lock of SQLite may be held; the next sweep succeeds.
         with inside(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
             sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 
