@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of the contract: why a request that fits its schema may be refused all the same."""
+"""Rules of the contract that schemathesis does not know: why the service may refuse a request that fits its schema."""
 
 import json
 import os
@@ -27,11 +27,11 @@ TEXTS = (
 
 @schemathesis.check
 def refusal_of_valid_data_names_its_rule(ctx, response, case):
-    """Valid data may be refused for what is stored or sent, never for its form."""
+    """Valid data may be refused because of stored data or of the content, but never because of its form."""
     if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code != 400:
         return
     if any(f"%7B{name}%7D" in response.request.url for name in ("name", "type", "collection", "version", "token")):
-        return  # schemathesis sent the template itself: a link of its own making had no value for the parameter
+        return  # schemathesis sent the template itself, because its generated link had no value for the parameter
     answer = response.json()
     known = answer["error_code"] in RULES or any(text in response.text for text in TEXTS)
     assert known, f"Valid data was refused, and no rule of the contract is named: {response.text}"
@@ -39,7 +39,7 @@ def refusal_of_valid_data_names_its_rule(ctx, response, case):
 
 @schemathesis.hook
 def map_body(ctx, body):
-    """Give a field the mark of all passwords of the tests, for those who read the log."""
+    """Add the mark of the tests' passwords to a field, so that the check of the logs recognises it."""
     _mark(body)
     return body
 
@@ -52,7 +52,7 @@ def _mark(part):
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
-    """Let valid URLs lead somewhere, to a file of the service itself; and keep what others read from being deleted."""
+    """Replace valid URLs with the URL of a file of the service, and keep requests from deleting data that others read."""
     for part in (case.query, case.headers, case.body if case.media_type == "application/json" else None):
         _mark(part)
     is_valid = case.meta is not None and case.meta.generation.mode.is_positive
@@ -64,7 +64,7 @@ def before_call(ctx, case, kwargs):
 
 @schemathesis.hook
 def after_call(ctx, case, response):
-    """Note what was answered, so that the test can tell whether every operation ever succeeded."""
+    """Record the answers, so that the test can check that every operation succeeded at least once."""
     operation = case.operation.definition.raw["operationId"]
     with open(os.environ["FREPO_SEEN"], "a") as seen:
         seen.write(json.dumps({"operation": operation, "status": response.status_code}) + "\n")

@@ -24,7 +24,7 @@ def post(service, path: str, body: bytes) -> dict:
 
 @pytest.fixture
 def filled(start_service):
-    """A service that has what the examples of the document, and schemathesis.toml, name."""
+    """A service with the data that the examples of the document and schemathesis.toml name."""
     service = start_service(
         HEALTH_CHECK_CODE="a code for health checks", HTTP_TIMEOUT="1", ADD_BY_URL_ALLOWED_NETWORKS="127.0.0.0/8"
     )
@@ -52,7 +52,7 @@ def succeeded(seen: Path) -> set[str]:
 
 
 def explore(service, folder: Path) -> tuple[subprocess.CompletedProcess, Path]:
-    """Run schemathesis; return how it ended, and the file that tells which answers each operation gave."""
+    """Run schemathesis; return its result, and the file with the answers of each operation."""
     seen = folder / "seen.jsonl"
     environment = {
         "PATH": os.environ["PATH"],
@@ -64,7 +64,7 @@ def explore(service, folder: Path) -> tuple[subprocess.CompletedProcess, Path]:
         "FREPO_SEEN": str(seen),
     }
     command = [BIN / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run", "--no-color"]
-    # From a file: an operation that gave the document is one that schemathesis leaves out.
+    # From a file: schemathesis would not test the operation from which it loads the document.
     document = folder / "document.json"
     urllib.request.urlretrieve(f"{service.url}/api/doc.json", document)
     command += ["--max-examples", EXAMPLES, "--url", service.url, document]

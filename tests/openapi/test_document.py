@@ -17,7 +17,7 @@ VERSIONS = {"add_backup", "add_version"}
 
 @pytest.fixture
 def ini(ini):
-    """With the protection on, so that its endpoint is in the document, too."""
+    """With the protection enabled, so that the document includes its endpoint."""
     return ini | {
         "anti_hotlink.protection_enabled": "true",
         "anti_hotlink.url": "/stream/{accessToken}/{expirationTime}/{fileId}",
@@ -156,7 +156,7 @@ def test_uploads_document_raw_and_multipart_bodies(document, path):
 
 
 def parts_of(document):
-    """Give each object of the document with its place; examples and defaults are values, and no schemas."""
+    """Yield each object of the document with its path, except examples and defaults: they are values, not schemas."""
     waiting = [((), document)]
     while waiting:
         place, part = waiting.pop()

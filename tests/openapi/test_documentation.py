@@ -1,4 +1,4 @@
-"""The document and its page are made once, and answered with validators."""
+"""The document and its page are generated once, and sent with validators."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PATHS = ["/api/doc.json", "/api/doc"]
 
 @pytest.fixture
 def made(monkeypatch):
-    """What was made so far, by the names of the functions."""
+    """The names of the generating functions called so far."""
     names = []
 
     def counted(make):

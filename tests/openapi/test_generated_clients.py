@@ -1,4 +1,4 @@
-"""Clients that openapi-generator makes of the document compile and work against a real service."""
+"""Clients that openapi-generator generates from the document compile and work with a real service."""
 
 import json
 import os
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(*command: object, folder: Path, **environment: str) -> str:
-    """Run a tool of the environment of its own; return what it printed."""
+    """Run a tool of the separate environment; return its output."""
     variables = {"PATH": f"{TOOLS / 'bin'}:{os.environ['PATH']}", "HOME": str(folder), **environment}
     done = subprocess.run(
         [str(part) for part in command], cwd=folder, env=variables, capture_output=True, text=True, check=False
@@ -41,7 +41,7 @@ def run(*command: object, folder: Path, **environment: str) -> str:
 
 @pytest.fixture
 def generate(service, tmp_path):
-    """Make a client of the service's own document: `generate("python", "client", "packageName=name")`."""
+    """Generate a client from the service's document: `generate("python", "client", "packageName=name")`."""
 
     def generate(language: str, folder: str, properties: str) -> None:
         urllib.request.urlretrieve(f"{service.url}/api/doc.json", tmp_path / "document.json")
@@ -65,7 +65,7 @@ def expected(name: str) -> dict[str, object]:
 
 
 def without_digits(answer: dict[str, list[str]]) -> dict[str, object]:
-    """Leave out the digits of the hash with which a stored name begins."""
+    """Remove the hash digits at the start of a stored name."""
     return answer | {"listed": [name[10:] for name in answer["listed"]]}
 
 

@@ -5,7 +5,7 @@ import pytest
 
 
 class Page(HTMLParser):
-    """The parts of a page that tests ask for."""
+    """The parts of a page that tests check."""
 
     VOID = frozenset({"meta", "br", "link", "img", "input", "hr"})
 

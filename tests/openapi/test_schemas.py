@@ -1,4 +1,4 @@
-"""Whatever fits a schema of our own is accepted by the validator that it is about."""
+"""Each validator accepts all values that fit its schema."""
 
 import re
 

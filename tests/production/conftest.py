@@ -29,7 +29,7 @@ COUNTER = itertools.count()
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
-    """One database for what runs in this process: it is not about databases."""
+    """One database for the tests that run in this process, because they do not test databases."""
     return f"sqlite:///{tmp_path}/frepo.db"
 
 
@@ -56,7 +56,7 @@ class Site:
     admin: str
 
     def curl(self, path: str, *options: str, content: bytes | None = None) -> Reply:
-        """Ask nginx; a path that is a URL is taken as it is."""
+        """Send a request to nginx; a path that is a URL is used unchanged."""
         url = path if "://" in path else self.url + path
         process = subprocess.run(["curl", "-sS", "-i", *options, url], input=content, capture_output=True, check=True)
         return parse(process.stdout)
@@ -69,12 +69,12 @@ class Site:
         return reply.json
 
     def collection(self, **fields: object) -> str:
-        """Make a collection; return its path for versions."""
+        """Create a collection; return its path for versions."""
         made = self.api("/repository/collection", {"filename": "night.sql.gz", "maxBackupsCount": 3} | fields)
         return f"/repository/collection/{made['collection']['id']}/backup"
 
     def push(self, path: str, content: bytes, *options: str) -> Reply:
-        """Push by a pipe, as a dump comes: of unknown length, in chunks."""
+        """Push through a pipe, like the output of a dump: of unknown length, in chunks."""
         return self.curl(path, "-X", "POST", "-T", "-", "-H", f"X-Auth-Token: {self.admin}", *options, content=content)
 
     def upload(self, name: str, content: bytes) -> dict:
@@ -87,7 +87,7 @@ class Site:
         return [int(number) for number in listed]
 
     def rows(self, query: str) -> list[tuple]:
-        """Look into the database."""
+        """Query the database."""
         engine = make_engine(self.environment["DATABASE_URL"])
         with engine.connect() as connection:
             found = [tuple(row) for row in connection.execute(text(query))]
@@ -96,7 +96,7 @@ class Site:
 
 
 def parse(raw: bytes) -> Reply:
-    """Read what `curl -i` wrote; of several heads (100 Continue, redirects) the last one counts."""
+    """Parse the output of `curl -i`; of several heads (100 Continue, redirects) the last one counts."""
     head, _, body = raw.partition(b"\r\n\r\n")
     while re.match(rb"HTTP/\S+ (1\d\d)", head) or (
         body.startswith(b"HTTP/") and re.match(rb"HTTP/\S+ 30[12378]", head)
@@ -136,7 +136,7 @@ def make_database(production_database: str) -> Callable[[], str]:
 
 @pytest.fixture(scope="session")
 def bucket() -> Iterator[dict[str, str]]:
-    """A Ceph with a bucket; the settings that name it."""
+    """The settings of a bucket on a running Ceph."""
     if ceph_server.missing_programs():
         pytest.skip(ceph_server.NOT_INSTALLED)
     with ceph_server.ceph_cluster() as ceph, ceph.gateway() as gateway:
@@ -154,7 +154,7 @@ def bucket() -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def run_site(make_service: Callable[..., Service], folder: Path, database_url: str, **more: str) -> Iterator[Site]:
-    """Run nginx and two processes of production.ini, as docs/operations.md has it; keywords are the environment."""
+    """Run nginx and two processes of production.ini, as in docs/operations.md; keywords are environment variables."""
     if nginx_server.MISSING:
         pytest.skip(nginx_server.MISSING)
     admin = str(uuid.uuid4())
@@ -200,6 +200,6 @@ def local_site(
     make_database: Callable[[], str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Site]:
-    """nginx that sends local files itself, two processes, and PostgreSQL; all tests share it."""
+    """nginx that sends local files directly, two processes, and PostgreSQL; all tests share it."""
     with run_site(make_service, tmp_path_factory.mktemp("local"), make_database(), FS_ACCEL_REDIRECT="/_blobs") as site:
         yield site

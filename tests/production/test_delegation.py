@@ -27,7 +27,7 @@ def link(app, admin):
 
 @pytest.fixture
 def blob(ini, link):
-    """The only file of the storage, from its root."""
+    """The path of the only file in the storage, relative to its root."""
     return next(path for path in Path(ini["fs.local.directory"]).rglob("*") if path.is_file())
 
 
@@ -57,7 +57,7 @@ def test_the_service_sends_the_bytes_itself(app, link, environment):
     assert "X-Accel-Redirect" not in answer.headers
 
 
-@pytest.mark.filterwarnings("ignore:Content-Type header found in a 304")  # WebTest's lint wants less than HTTP allows
+@pytest.mark.filterwarnings("ignore:Content-Type header found in a 304")  # WebTest's lint is stricter than HTTP
 def test_what_the_client_has_already_is_answered_by_the_service(app, link):
     etag = app.get(link, extra_environ=NGINX).headers["ETag"]
 

@@ -1,4 +1,4 @@
-"""The files in deploy/ fit each other, the settings and the code."""
+"""The files in deploy/ match each other, the settings and the code."""
 
 import configparser
 import re
@@ -55,7 +55,7 @@ def test_systemd_knows_every_option_of_the_unit(tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not there to check the unit")
     unit = tmp_path / "frepo@6543.service"
-    # What it runs is not there on this machine; that is no fault of the unit.
+    # The unit's program is not installed on this machine, which is not an error of the unit.
     unit.write_text(UNIT.replace("/opt/frepo/bin/pserve", shutil.which("true")))
 
     done = subprocess.run(

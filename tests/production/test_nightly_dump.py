@@ -1,4 +1,4 @@
-"""The main job through nginx, on two processes, PostgreSQL and S3."""
+"""The main use case, nightly dumps, through nginx, on two processes, PostgreSQL and S3."""
 
 import contextlib
 import hashlib
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def counts(site, path):
-    """Return what the collection says of itself, and what its versions say: last number, count, size; count, size."""
+    """Return the collection's last number, count and size, then the count and size computed from its versions."""
     [row] = site.rows(
         "SELECT last_number, versions_count, stored_size, count(version.id), sum(blob.size) FROM collection "
         "JOIN version ON version.collection_id = collection.id JOIN file ON file.id = version.file_id "
@@ -93,7 +93,7 @@ def test_the_same_content_through_both_processes_is_stored_once(site, stored):
     content = os.urandom(5 * MIB)
 
     def upload(number):
-        url = site.services[number % 2].url  # past nginx, so that both get their share
+        url = site.services[number % 2].url  # directly, not through nginx, so that both receive requests
         return site.push(f"{url}/repository/file/upload?fileName={number}.bin", content).json
 
     with ThreadPoolExecutor(6) as threads:

@@ -21,7 +21,7 @@ def section(title):
 
 
 def commands(title):
-    """Return the lines of the section's shell blocks that need no root and no internet."""
+    """Return the lines of the section's shell blocks that require neither root nor the internet."""
     lines = "\n".join(re.findall(r"```sh\n(.*?)```", section(title), re.DOTALL)).splitlines()
     return [line for line in lines if line.startswith(("frepo ", "pg_", "cp ", "mkdir "))]
 
@@ -43,7 +43,7 @@ def run(lines, environment, **more):
 
 @pytest.fixture
 def state(tmp_path, make_database):
-    """The environment of an installation with a database and a directory of its own."""
+    """The environment of an installation with a separate database and directory."""
     return {
         **ears.environment(),
         "DATABASE_URL": make_database(),
@@ -66,7 +66,7 @@ def test_a_backup_restores(local_site, state, tmp_path):
     local_site.push(path, content)
     made = run(commands("Back up frepo itself"), local_site.environment, BACKUP=str(tmp_path))
 
-    # The copy went to the place of the restored storage's parent: restore from elsewhere.
+    # The copy is in the parent folder of the restored storage, so restore from another folder.
     state = state | {"FS_LOCAL_DIRECTORY": str(tmp_path / "restored")}
     done = run(commands("Restore"), state, BACKUP=str(tmp_path))
 
@@ -102,7 +102,7 @@ def test_a_backup_of_sqlite_restores(service, tmp_path):
 
 
 def restored_in(folder):
-    """A service whose state is in `var`, as development.ini has it."""
+    """A service whose state is in `var`, as in development.ini."""
     var = folder / "var"
     environment = {
         "DATABASE_URL": f"sqlite:///{var}/frepo.db",

@@ -19,13 +19,13 @@ CONTENT = os.urandom(300_000)
 
 @pytest.fixture(scope="module")
 def file(local_site):
-    """A file that nginx sends; the answer of its upload."""
+    """The answer to the upload of a file that nginx sends."""
     return local_site.upload("dump.bin", CONTENT)
 
 
 @pytest.fixture(scope="module")
 def tls(local_site, tmp_path_factory):
-    """The same processes behind nginx with TLS; its URL and the authority."""
+    """The same processes behind nginx with TLS: its URL and its CA."""
     folder = tmp_path_factory.mktemp("tls")
     make_certificates(folder)
     addresses = [service.address for service in local_site.services]
@@ -39,7 +39,7 @@ def identify(site, token, *options):
 
 @pytest.fixture(scope="module")
 def bound_token(local_site):
-    """A token for one address that is not the tests' own."""
+    """A token for one address that is not an address of the tests."""
     body = {"roles": ["upload.all"], "data": {"allowedIpAddresses": ["127.0.0.9"]}}
     return local_site.api("/auth/token/generate", body)["tokenId"]
 
@@ -112,7 +112,7 @@ def test_nginx_sends_the_range_of_a_local_file(local_site, file, span, start, en
 
 
 def test_nginx_sends_the_same_headers_as_the_service(local_site, file):
-    """All headers that say something of the content are there, by the same values, once."""
+    """All headers about the content are present once, with the same values."""
     nginx, service = local_site.curl(file["url"]), local_site.curl(direct(local_site, file["url"]))
 
     assert (nginx.status, nginx.body) == (200, CONTENT)
@@ -190,7 +190,7 @@ def test_conditional_requests_work_as_without_nginx(local_site, file, header, st
 
 
 def test_a_later_version_of_the_same_content_has_its_own_date(local_site):
-    """nginx knows only the older time of the bytes, and would wrongly answer 304."""
+    """nginx knows only the older modification time of the bytes, and would wrongly answer 304."""
     path, content = local_site.collection(), os.urandom(1000)
     local_site.push(path, content)
     date = local_site.curl(newest(local_site, path), "-I").headers["last-modified"]

@@ -21,7 +21,7 @@ def ini(ini, bucket):
 
 @pytest.fixture
 def link(app, admin):
-    """Upload; return where the file is."""
+    """Upload; return the URL of the file."""
 
     def upload(content, name):
         url = f"/repository/file/upload?fileName={name}&_token={admin}"
@@ -63,7 +63,7 @@ def test_what_a_browser_may_show_comes_from_the_service(app, link):
     "name, status",
     [("If-Match", 200), ("If-Range", 206), ("If-None-Match", 304)],
 )
-@pytest.mark.filterwarnings("ignore:Content-Type header found in a 304")  # WebTest's lint wants less than HTTP allows
+@pytest.mark.filterwarnings("ignore:Content-Type header found in a 304")  # WebTest's lint is stricter than HTTP
 def test_conditions_are_answered_by_the_service(app, link, name, status):
     url = link(ARCHIVE, "night.gz")
     etag = app.head(url).headers["ETag"]

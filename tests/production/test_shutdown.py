@@ -16,7 +16,7 @@ BODY = b"0123456789" * 1000
 
 @pytest.fixture(scope="module")
 def make_service(nursery):
-    """Start services by the script, because the tests check how a process ends."""
+    """Start services with the script, because the tests check how a process exits."""
     return functools.partial(ScriptService, nursery=nursery)
 
 
@@ -35,7 +35,7 @@ def half_an_upload(service):
 
 
 def stop(service):
-    """Ask the service to stop, and wait until it accepts no new connection."""
+    """Send the service SIGTERM, and wait until it accepts no new connection."""
     service.process.send_signal(signal.SIGTERM)
     host, port = service.address.split(":")
     until = time.monotonic() + 5
@@ -74,7 +74,7 @@ def test_idle_connections_do_not_delay_a_stop(service):
 
 
 def test_a_stop_leaves_sqlite_in_one_file(service):
-    token = service.admin  # a row that is in the log of writes until then
+    token = service.admin  # until then the row is only in the write-ahead log
     assert service.process.poll() is None and token
 
     service.stop()

@@ -1,4 +1,4 @@
-"""The page of figures is generated from the results, and reports correctly if a target is met."""
+"""The performance page is generated from the results, and reports correctly whether a target is met."""
 
 import json
 

@@ -31,7 +31,7 @@ def rows(document, first_cell):
 
 
 def kind(field):
-    """Return the type of a setting in a word; a choice names all its values."""
+    """Return the type of a setting as one word; for a choice, all its values."""
     annotation = next((one for one in get_args(field.annotation) if one is not NoneType), field.annotation)
     if get_origin(field.annotation) is Literal:
         return " or ".join(f"`{choice}`" for choice in get_args(field.annotation))
@@ -46,7 +46,7 @@ def kind(field):
 
 
 def default(field):
-    """Write a default as one would set it."""
+    """Format a default as in an ini file."""
     value = field.default
     if value is PydanticUndefined:
         return "required"

@@ -1,4 +1,4 @@
-"""The drawings in docs/ show the rooms and imports that the source has, and were rendered from their text."""
+"""The drawings in docs/ show the packages and imports of the source, and were rendered from their text."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ ARROWS = re.findall(
 
 
 def place(node):
-    """Return the folder or module that a node stands for."""
+    """Return the folder or module that a node represents."""
     if node.startswith("frepo_"):
         return ROOT / node / "src" / node
     return CORE / node if (CORE / node).is_dir() else CORE / f"{node}.py"
@@ -61,7 +61,7 @@ def test_each_arrow_is_an_import(importer, used):
 
 @pytest.mark.parametrize("source", DRAWINGS, ids=[path.name for path in DRAWINGS])
 def test_each_drawing_was_rendered_from_its_text(source):
-    """Versions of Graphviz differ in the layout, so the texts are compared."""
+    """Compare the texts, because versions of Graphviz differ in the layout."""
     words = {word for label in re.findall(r'label="([^"]+)"', source.read_text()) for word in label.split("\\n")}
     svg = source.with_suffix(".svg").read_text()
     shown = {unescape(text) for text in re.findall(r"<text[^>]*>([^<]+)</text>", svg)}

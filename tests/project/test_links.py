@@ -20,7 +20,7 @@ def links(page):
 
 
 def anchors(page):
-    """Return the anchors of the headings, as forges and the site make them."""
+    """Return the anchors of the headings, as GitHub and the site generate them."""
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), re.MULTILINE)
     texts = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings]
     return {re.sub(r"[^\w -]", "", text).strip().lower().replace(" ", "-") for text in texts}

@@ -16,7 +16,7 @@ README = (ROOT / "README.md").read_text()
 
 @pytest.fixture
 def fresh_clone(service, tmp_path):
-    """A folder that looks, from the README's lines, like a clone in which `make serve` runs."""
+    """A folder in which the README's lines run as in a clone with `make serve` running."""
     if not shutil.which("sqlite3"):
         pytest.skip("sqlite3 is not installed: make services")
     folder = tmp_path / "clone"
@@ -85,7 +85,7 @@ SHOWN = [
 
 @pytest.mark.parametrize("path", [path for path in SHOWN if path.is_file()], ids=lambda path: path.name)
 def test_no_command_hides_the_body_of_an_error(path):
-    """Except where the body is written to the file that is downloaded: an error must not become part of it."""
+    """Except if curl writes the body to the downloaded file: it must not contain an error message."""
     lines = path.read_bytes().decode(errors="replace").splitlines()
 
     hiding = [line for line in lines if re.search(r"\bcurl\b.*? (-\w*f\w*|--fail)\b(?!-with-body)", line)]

@@ -1,4 +1,4 @@
-"""The check of the suite's logs for secrets (`secret_watch`, `servers.ears`) finds one in any process."""
+"""The check of the test suite's logs (`secret_watch`, `servers.ears`) finds a secret in any process."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def own(tmp_path):
 
 @pytest.fixture
 def listen(tmp_path, own):
-    """Run a program that is heard, and read what is heard of it."""
+    """Run a program whose logs are recorded, and read the records."""
 
     def listen(program, **environment):
         where = ears.environment() | {ears.FOLDER: str(tmp_path), "PATH": os.environ["PATH"]} | environment

@@ -36,14 +36,14 @@ def verbose_ini(tmp_path):
 
 
 class Client:
-    """Sends requests to a service and remembers the tokens and signatures that it came to know."""
+    """Sends requests to a service and remembers the tokens and signatures that it received."""
 
     def __init__(self, url):
         self.url = url
         self.secrets = set()
 
     def send(self, method, path, body=None, headers=()):
-        """Send a request; return the status and the answer, JSON where it is some."""
+        """Send a request; return the status and the answer, parsed if it is JSON."""
         data = json.dumps(body).encode() if isinstance(body, dict) else body
         request = urllib.request.Request(self.url + path, data=data, headers=dict(headers), method=method)
         try:
@@ -75,7 +75,7 @@ def _in_all_places(token):
 
 
 def _drive(client, admin, remote):
-    """Send every kind of request, good ones and bad ones; return the statuses that came back."""
+    """Send every kind of request, valid and invalid; return the statuses of the answers."""
     key = {"X-Auth-Token": admin}
     statuses = []
 
@@ -150,7 +150,7 @@ def _drive(client, admin, remote):
 
 
 def _break_off(service, admin):
-    """Send requests that end in the middle."""
+    """Send incomplete requests."""
     host, _, port = service.address.partition(":")
     for head in (
         f"POST /repository/file/upload?fileName=c.txt&_token={admin} HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nbo",

@@ -30,7 +30,7 @@ def staged(stage, tmp_path):
 
 
 def in_navigation(entries):
-    """Return all pages of a navigation that may be nested."""
+    """Return all pages of a possibly nested navigation."""
     found = []
     for entry in entries:
         for target in entry.values():

@@ -1,4 +1,4 @@
-"""Every command of docs/tutorial.md runs, and prints what the page shows."""
+"""Every command of docs/tutorial.md runs, and prints the output that the page shows."""
 
 import os
 import shutil
@@ -64,7 +64,7 @@ def answers(url):
 
 @pytest.fixture(scope="module")
 def walkthrough(tmp_path_factory, wheels):
-    """Run one part after the other, in one clone: each needs what the one before has made."""
+    """Run the parts one after the other in one clone: each uses the results of the previous one."""
     clone = tmp_path_factory.mktemp("tutorial") / "clone"
     environment = copy_clone(clone, wheels).variables
     address = f"127.0.0.1:{free_port()}"

@@ -1,4 +1,4 @@
-"""Uses the generated Python client: `use_client.py URL TOKEN`. Prints what it got as JSON."""
+"""Uses the generated Python client: `use_client.py URL TOKEN`. Prints the results as JSON."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ def main(url: str, token: str) -> None:
 
 
 def refused_status(url: str) -> int:
-    """Ask without a token; the error is one of the document's models."""
+    """Send a request without a token; the error is one of the document's models."""
     with frepo.ApiClient(frepo.Configuration(host=url)) as client:
         try:
             frepo.FilesApi(client).list_files()

@@ -1,4 +1,4 @@
-// Uses the generated TypeScript client: `node use_client.js URL TOKEN`. Prints what it got as JSON.
+// Uses the generated TypeScript client: `node use_client.js URL TOKEN`. Prints the results as JSON.
 import { CollectionsApi, Configuration, FilesApi, ResponseError, VersionsApi } from "./client/index.js";
 
 const CONTENT = "hello from a generated client\n";

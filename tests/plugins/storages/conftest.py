@@ -1,4 +1,4 @@
-"""The servers that the storages are tested against, one of each for the whole run, and storages on them."""
+"""The servers for the tests of storages, one of each for the whole run, and storages on them."""
 
 import functools
 import itertools
@@ -18,7 +18,7 @@ COUNTER = itertools.count()
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_model():
-    """Read what boto knows of S3 once, as 100 ms for each client is more than most tests take."""
+    """Load boto's description of S3 once: it takes 100 ms for each client, more than most tests take."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(botocore.session, "create_loader", functools.cache(botocore.session.create_loader))
         yield
@@ -67,7 +67,7 @@ def closed_port():
 
 @pytest.fixture(scope="session")
 def s3_bucket(ceph, gateway):
-    """Make settings for the gateway, of a bucket that is there; any of them may be replaced."""
+    """Make settings for the gateway and an existing bucket; arguments override them."""
 
     def make(**replaced):
         given = {
@@ -86,7 +86,7 @@ def s3_bucket(ceph, gateway):
 
 @pytest.fixture
 def s3_settings(s3_bucket):
-    """Make settings with a prefix that this test has alone."""
+    """Make settings with a prefix that only this test uses."""
     prefix = f"test-{next(COUNTER)}"
     return lambda **replaced: s3_bucket(**({"prefix": prefix} | replaced))
 
@@ -98,5 +98,5 @@ def s3(s3_settings):
 
 @pytest.fixture
 def s3_client(s3_settings):
-    """The driver itself, to look past the storage."""
+    """The driver itself, to inspect the store without the storage."""
     return make_client(s3_settings())

@@ -1,4 +1,4 @@
-"""The storage `ftp` keeps the storage contract against a real proftpd, plain and with TLS that is strict."""
+"""The storage `ftp` meets the storage contract with a real proftpd, without TLS and with strict TLS."""
 
 import ftplib
 import os

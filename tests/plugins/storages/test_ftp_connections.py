@@ -1,4 +1,4 @@
-"""The storage `ftp` uses its connections again, gives them back, and replaces those that ended."""
+"""The storage `ftp` reuses its connections, releases them, and replaces closed ones."""
 
 import gc
 from concurrent.futures import ThreadPoolExecutor

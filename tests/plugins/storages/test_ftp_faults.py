@@ -1,4 +1,4 @@
-"""The storage `ftp` if the server refuses, stops, hangs or disconnects: reported, and no partial file left."""
+"""The storage `ftp` reports a server that refuses, stops, hangs or disconnects, and leaves no partial file."""
 
 import socket
 import time

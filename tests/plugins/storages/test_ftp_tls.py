@@ -1,4 +1,4 @@
-"""The storage `ftp` against a proftpd with TLS that is strict: sessions are resumed, certificates are checked."""
+"""The storage `ftp` with strict TLS on a real proftpd: it resumes sessions and checks certificates."""
 
 import ftplib
 import logging

@@ -102,7 +102,7 @@ def test_a_required_root_that_disappeared_is_not_listed_as_empty(tmp_path):
 
 @pytest.fixture(params=["file", "link"])
 def without_root(request, tmp_path):
-    """A storage whose root has become a file, or a link that leads nowhere."""
+    """A storage whose root was replaced with a file, or with a broken link."""
     backend = storage(tmp_path / "root")
     if request.param == "file":
         (tmp_path / "root").write_bytes(b"")
@@ -192,7 +192,7 @@ def test_a_link_below_the_root_is_not_listed_when_links_are_skipped(tmp_path, ta
 
 @pytest.mark.parametrize("walk", ["list", "tidy"])
 def test_a_folder_that_disappears_during_the_listing_is_skipped(tmp_path, monkeypatch, walk):
-    """The service removes folders that a deleted blob leaves empty, also while it is swept."""
+    """The service removes folders that are empty after a deletion, also during a sweep."""
     backend, scandir = storage(tmp_path / "root"), os.scandir
     for key in ("ab/vanishes", "cd/stays"):
         backend.store(key, Source(5).file, 5)
@@ -210,7 +210,7 @@ def test_a_folder_that_disappears_during_the_listing_is_skipped(tmp_path, monkey
 
 @pytest.fixture
 def as_nobody():
-    """A folder that a process without privileges can read; this process becomes one."""
+    """A folder that a process without privileges can read; this process gives up its privileges."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         user = os.geteuid()
@@ -224,7 +224,7 @@ def as_nobody():
 
 
 def test_an_unreadable_foreign_folder_is_skipped(as_nobody):
-    """Each ext4 disk has the folder `lost+found`, which is root's."""
+    """Each ext4 disk has the folder `lost+found`, which belongs to root."""
     root, become_nobody = as_nobody
     (root / "ab").mkdir()
     (root / "ab" / "blob").write_bytes(b"x")

@@ -1,4 +1,4 @@
-"""The memory storage keeps the storage contract."""
+"""The memory storage meets the storage contract."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The storage `awss3v3` keeps the storage contract on Ceph's RADOS Gateway; how it uploads is tested beside it."""
+"""The storage `awss3v3` meets the storage contract on Ceph's RADOS Gateway; further tests check its uploads."""
 
 import subprocess
 import sys
@@ -50,7 +50,7 @@ class TestS3Storage(StorageContract):
 
     @pytest.fixture
     def memory_limit(self):
-        """Four parts being sent and one being read, 8 MiB each, and a reserve."""
+        """The memory of four parts being sent and one being read, 8 MiB each, and a reserve."""
         return 48 * MIB
 
 
@@ -248,7 +248,7 @@ def test_all_uploads_share_the_memory_for_parts_of_one(s3_settings):
     finally:
         tracemalloc.stop()
 
-    assert peak < 30 * MIB  # three parts, and what sending them takes; each for itself they would have 90
+    assert peak < 30 * MIB  # three parts, and the memory to send them; with separate buffers it would be 90
     assert [20 * MIB] * 6 == [stat.size for stat in backend.list()]
 
 

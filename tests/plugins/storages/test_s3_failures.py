@@ -1,4 +1,4 @@
-"""The errors of the storage `awss3v3` if its store is wrong, stops, hangs or disconnects, and its presigned URLs."""
+"""The errors of the storage `awss3v3` if its store is misconfigured, stops, hangs or disconnects; presigned URLs."""
 
 import signal
 import threading
@@ -103,7 +103,7 @@ def test_parts_after_failed_ones_are_correct(ceph, s3_settings):
 
 
 def test_uploads_that_fail_give_the_memory_of_their_parts_back(s3):
-    """There is memory for five parts: an upload would wait for ever if failed ones kept theirs."""
+    """There is memory for five parts: an upload would wait forever if failed uploads kept theirs."""
 
     def fail():
         raise ValueError("the source")

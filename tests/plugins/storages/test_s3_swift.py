@@ -1,6 +1,6 @@
-"""The storage `awss3v3` on a second dialect of S3, that of OpenStack Swift: a smoke test, Ceph has the contract.
+"""Smoke test of the storage `awss3v3` on OpenStack Swift, a second dialect of S3; Ceph runs the contract tests.
 
-moto is no third one: it accepts wrong secrets and wrong digests, so that what passes there has proven nothing.
+moto is not used: it accepts wrong secrets and wrong digests, so a test that passes on it proves nothing.
 """
 
 import urllib.request
@@ -22,7 +22,7 @@ if MISSING:  # one line, rather than one for each test
 
 @pytest.fixture(scope="module")
 def bucket():
-    """Make settings of a bucket that is there; any of them may be replaced."""
+    """Make settings of an existing bucket; arguments override them."""
     with running_swift() as swift:
 
         def make(**replaced):
@@ -42,7 +42,7 @@ def bucket():
 
 @pytest.fixture
 def swift_settings(bucket, request):
-    """Make settings with a prefix that this test has alone."""
+    """Make settings with a prefix that only this test uses."""
     return lambda **replaced: bucket(**({"prefix": request.node.name.replace("[", "-").replace("]", "")} | replaced))
 
 

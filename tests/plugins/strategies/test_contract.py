@@ -1,4 +1,4 @@
-"""Both strategies keep the strategy contract, for any collection that Hypothesis can think of."""
+"""Both strategies meet the strategy contract, for all collections that Hypothesis generates."""
 
 import pytest
 from hypothesis import given
@@ -59,7 +59,7 @@ class TestKeepFirst(StrategyContract):
 
 
 def rotate(collection, incoming):
-    """Return the versions that are evicted; None is a refusal."""
+    """Return the evicted versions, or None if the strategy refuses."""
     try:
         return list(DeleteOldestWhenAddingNew().make_room(collection, incoming))
     except CollectionFull:

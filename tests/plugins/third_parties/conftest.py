@@ -1,4 +1,4 @@
-"""Environments of wheels, a service that runs from one, and an SFTP server of its own."""
+"""Environments built from wheels, a service that runs in one of them, and an SFTP server."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ def installed(wheels, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def core_alone(wheels, tmp_path_factory):
-    """`pip install frepo-core frepo-strategies`: no storage at all."""
+    """`pip install frepo-core frepo-strategies`: without any storage."""
     return make_environment(tmp_path_factory.mktemp("core") / "venv", wheels, "frepo-core", "frepo-strategies")
 
 
@@ -46,13 +46,13 @@ def sshd(tmp_path_factory):
 
 @pytest.fixture
 def ini_file(tmp_path):
-    """A copy of the settings that a new user has."""
+    """A copy of the settings of a new user."""
     return Path(shutil.copy(ROOT / "development.ini", tmp_path))
 
 
 @pytest.fixture
 def start_from(monkeypatch, ini_file, tmp_path):
-    """Start a real service from an environment; keyword arguments are environment variables."""
+    """Start a real service in an environment; keyword arguments are environment variables."""
     running = []
 
     def start(environment, **variables):

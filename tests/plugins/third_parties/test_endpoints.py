@@ -1,4 +1,4 @@
-"""Endpoints of plug-ins: valid declarations, and those that stop the start."""
+"""Endpoints of plug-ins: valid declarations, and declarations that prevent the start."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def plugin(name, *endpoints):
 
 @pytest.fixture
 def make_app_with(services):
-    """Build the web application with more plug-ins than are installed."""
+    """Build the web application with additional plug-ins."""
 
     def make(*plugins):
         registry = PluginRegistry([*services.plugins.found, *plugins])

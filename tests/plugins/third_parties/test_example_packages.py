@@ -15,7 +15,7 @@ CONTENT = b"a dump, far away" * 100_000
 
 @pytest.fixture
 def call():
-    """Make a request with a token; return its answer's body."""
+    """Send a request with a token; return the body of the answer."""
 
     def call(service, method, path, body=None):
         url = path if "://" in path else service.url + path

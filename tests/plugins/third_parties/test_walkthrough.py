@@ -18,7 +18,7 @@ MESSAGES = re.findall(r"^\| (`.+`) \|", TEXT.partition("## When frepo does not s
 
 
 def own_fixtures(contract: type) -> set[str]:
-    """Name the fixtures that an author may override."""
+    """Return the names of the fixtures that an author may override."""
     return {name for name in dir(contract) if not name.startswith(("_", "test_"))}
 
 
