@@ -76,7 +76,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 
 test: install  ## run all tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last.
-	$(BIN)/pytest -n 4 --dist loadscope --no-loadscope-reorder $(PYTEST_OPTIONS)
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_OPTIONS)
 
 test-fast: install  ## run the tests without servers: SQLite only, in under 90 seconds
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit
