@@ -1,8 +1,8 @@
-"""Python imports this at its start with `tests` on its path, to record the logs of child processes: `servers.ears`."""
+"""Python imports this at its start with `tests` on its path, to record the logs of child processes."""
 
 import os
 
-if "FREPO_EARS" in os.environ:
-    from support.servers.ears import listen
+if "FREPO_LOG_RECORDER" in os.environ:
+    from support.servers.log_recorder import record_logs
 
-    listen(os.environ["FREPO_EARS"])
+    record_logs(os.environ["FREPO_LOG_RECORDER"])

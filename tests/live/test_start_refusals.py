@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from support.paths import ROOT
-from support.servers import ears
+from support.servers import log_recorder
 from support.servers.service import BIN
 
 
@@ -12,7 +12,7 @@ def test_production_does_not_start_without_a_database_url(tmp_path):
     environment = {"PATH": os.environ["PATH"], "APP_SECRET": "a-5ecre7", "ENC_TOKEN_PHRASE": "b-5ecre7"}
     done = subprocess.run(
         [BIN / "pserve", str(ROOT / "production.ini")],
-        env={**environment, **ears.environment(), "DATABSE_URL": f"sqlite:///{tmp_path}/meant.db"},
+        env={**environment, **log_recorder.environment(), "DATABSE_URL": f"sqlite:///{tmp_path}/meant.db"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -20,7 +20,7 @@ def test_production_does_not_start_without_a_database_url(tmp_path):
         check=False,
     )
 
-    ears.hear(done.stderr)
+    log_recorder.record_output(done.stderr)
     assert "database.url (DATABASE_URL) must be set" in done.stderr
     assert "Did you mean DATABASE_URL?" in done.stderr
     assert "Traceback" not in done.stderr

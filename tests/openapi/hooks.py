@@ -6,7 +6,7 @@ import os
 import schemathesis
 
 from frepo_core.web.schemas import json_schemas
-from support.servers.ears import MARK
+from support.servers.log_recorder import MARK
 
 RULES = {3000, 3001, *range(4000, 4015), *range(60003, 60009)}
 KEPT = {"2cf24dba5fhello.txt": "486ea46224world.txt", json_schemas.A_TOKEN: json_schemas.A_REVOKED_TOKEN}

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from frepo_core.db import make_engine
-from support.servers import ears, mariadb
+from support.servers import log_recorder, mariadb
 from support.servers.service import BIN, ROOT
 
 
@@ -25,7 +25,7 @@ def empty_database(request, make_database):
 @pytest.mark.parametrize("empty_database", ["postgresql", "mysql", "mariadb", "mariadb+pymysql"], indirect=True)
 def test_two_concurrent_upgrades_succeed(empty_database, tmp_path):
     environment = {
-        **ears.environment(),
+        **log_recorder.environment(),
         "DATABASE_URL": empty_database,
         "APP_SECRET": "app-5ecre7",
         "ENC_TOKEN_PHRASE": "phrase-5ecre7",
@@ -42,7 +42,7 @@ def test_two_concurrent_upgrades_succeed(empty_database, tmp_path):
     ]
     said = [upgrade.communicate(timeout=60) for upgrade in upgrades]
 
-    ears.hear(b"".join(complaint for _, complaint in said).decode())
+    log_recorder.record_output(b"".join(complaint for _, complaint in said).decode())
     assert [upgrade.returncode for upgrade in upgrades] == [0, 0, 0], said
     assert sorted("is current" in out.decode() for out, _ in said) == [False, True, True]
     engine = make_engine(empty_database)
@@ -54,7 +54,7 @@ def test_two_concurrent_upgrades_succeed(empty_database, tmp_path):
 @pytest.mark.parametrize("empty_database", ["postgresql"], indirect=True)
 def test_an_upgrade_names_an_empty_database_without_its_password(empty_database, tmp_path):
     url = make_url(empty_database)
-    environment = ears.environment() | {
+    environment = log_recorder.environment() | {
         "DATABASE_URL": url.render_as_string(hide_password=False),
         "APP_SECRETS_FILE": str(tmp_path / "secrets.json"),
         "FREPO_INI": str(ROOT / "development.ini"),
@@ -62,7 +62,7 @@ def test_an_upgrade_names_an_empty_database_without_its_password(empty_database,
     }
     done = subprocess.run([BIN / "frepo", "db:upgrade"], env=environment, capture_output=True, text=True, check=False)
 
-    ears.hear(done.stderr)
+    log_recorder.record_output(done.stderr)
     assert (done.returncode, "frepo db:upgrade --create" in done.stderr) == (1, True)
     assert f"/{url.database}" in done.stderr
     assert url.password

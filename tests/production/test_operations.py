@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from support.servers import ears
+from support.servers import log_recorder
 from support.servers.service import BIN, ROOT, Service
 
 TEXT = (ROOT / "docs/operations.md").read_text()
@@ -37,7 +37,7 @@ def run(lines, environment, **more):
         text=True,
         check=False,
     )
-    ears.hear(done.stderr)
+    log_recorder.record_output(done.stderr)
     return done
 
 
@@ -45,7 +45,7 @@ def run(lines, environment, **more):
 def state(tmp_path, make_database):
     """The environment of an installation with a separate database and directory."""
     return {
-        **ears.environment(),
+        **log_recorder.environment(),
         "DATABASE_URL": make_database(),
         "APP_SECRET": "app-5ecre7",
         "ENC_TOKEN_PHRASE": "phrase-5ecre7",

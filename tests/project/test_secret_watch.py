@@ -1,4 +1,4 @@
-"""The check of the test suite's logs (`secret_watch`, `servers.ears`) finds a secret in any process."""
+"""The check of the test suite's logs (`secret_watch`, `servers.log_recorder`) finds a secret in any process."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import uuid
 import pytest
 
 from support.secret_watch import Heard
-from support.servers import ears
+from support.servers import log_recorder
 from support.servers.service import BIN, ROOT
 
 TOKEN = str(uuid.uuid4())
@@ -17,7 +17,7 @@ LOGGED = f"import logging; logging.getLogger('some.library').debug('no secret: %
 
 @pytest.fixture
 def own(tmp_path):
-    (tmp_path / "heard").touch()
+    (tmp_path / "lines").touch()
     (tmp_path / "secrets").touch()
     heard = Heard(tmp_path)
     heard.note = lambda secret: (tmp_path / "secrets").write_text(f"{secret}\n")
@@ -29,7 +29,9 @@ def listen(tmp_path, own):
     """Run a program whose logs are recorded, and read the records."""
 
     def listen(program, **environment):
-        where = ears.environment() | {ears.FOLDER: str(tmp_path), "PATH": os.environ["PATH"]} | environment
+        where = (
+            log_recorder.environment() | {log_recorder.FOLDER: str(tmp_path), "PATH": os.environ["PATH"]} | environment
+        )
         subprocess.run([sys.executable, "-c", program], env=where, cwd=tmp_path, check=True)
         own.assert_discreet()
 
@@ -78,7 +80,7 @@ def test_a_console_command_is_recorded(tmp_path, listen, own):
         frepo("backup:create-collection", "-f", "a", "--id", given, "--ignore-error-if-exists")
 
     assert own.used == {TOKEN}
-    assert f"sqlalchemy.engine.Engine: Row ('{given}'" in (tmp_path / "heard").read_text()
+    assert f"sqlalchemy.engine.Engine: Row ('{given}'" in (tmp_path / "lines").read_text()
 
 
 def test_the_mark_of_a_password_is_found_in_a_traceback(listen):

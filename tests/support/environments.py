@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.paths import ROOT
-from support.servers import ears
+from support.servers import log_recorder
 
 EXAMPLES = [ROOT / "examples/frepo-storage-sftp", ROOT / "examples/frepo-strategy-keep-daily"]
 OWN = [
@@ -71,7 +71,7 @@ class Environment:
         """The environment variables of a shell in which this environment is active."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
         path = os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        return kept | {"PATH": path, "PYTHONWARNINGS": "ignore", **ears.environment(), **self._pip_variables}
+        return kept | {"PATH": path, "PYTHONWARNINGS": "ignore", **log_recorder.environment(), **self._pip_variables}
 
     @property
     def _pip_variables(self) -> dict[str, str]:
@@ -96,7 +96,7 @@ class Environment:
             text=True,
             check=False,
         )
-        ears.hear(done.stderr)
+        log_recorder.record_output(done.stderr)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
 

@@ -1,6 +1,6 @@
 """Fails a test if it, or a process that it started, logged a token or a password.
 
-All loggers are recorded at debug level, see `servers.ears`, and so is the stderr of processes.
+All loggers are recorded at debug level, see `servers.log_recorder`, and so is the stderr of processes.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.servers import ears
+from support.servers import log_recorder
 
 # The first two values that Hypothesis tries for any id.
 SIMPLEST = "00000000-0000-4000-8000-000000000000"
@@ -21,12 +21,12 @@ class Heard:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._read = {"heard": 0, "secrets": 0}
+        self._read = {"lines": 0, "secrets": 0}
         self.used: set[str] = set()
 
     def assert_discreet(self) -> None:
         """Search the records since the last call for all secrets used so far."""
-        text, noted = self._more("heard"), set(self._more("secrets").splitlines())
+        text, noted = self._more("lines"), set(self._more("secrets").splitlines())
         unmarked = {one for one in noted if one.startswith("password ")}
         self.used |= noted - unmarked - {SIMPLEST}
         assert secrets_in(text, self.used) == set(), text
@@ -34,7 +34,7 @@ class Heard:
 
     def assert_all_discreet(self) -> None:
         """Search all records."""
-        self._read["heard"] = 0
+        self._read["lines"] = 0
         self.assert_discreet()
 
     def _more(self, name: str) -> str:
@@ -48,17 +48,17 @@ class Heard:
 def secrets_in(text: str, used: set[str]) -> set[str]:
     """Return the used tokens in a log, and its words that have the mark of a password."""
     text = text.casefold()
-    marked = re.findall(rf"\S*{ears.MARK}\S*", text) if ears.MARK in text else []
-    return set(marked) | set(ears.UUID.findall(text)).intersection(used)
+    marked = re.findall(rf"\S*{log_recorder.MARK}\S*", text) if log_recorder.MARK in text else []
+    return set(marked) | set(log_recorder.UUID.findall(text)).intersection(used)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
-    folder = tmp_path_factory.mktemp("heard")
-    ears.listen(str(folder))
+    folder = tmp_path_factory.mktemp("lines")
+    log_recorder.record_logs(str(folder))
     heard = Heard(folder)
     yield heard
-    del os.environ[ears.FOLDER]
+    del os.environ[log_recorder.FOLDER]
     heard.assert_all_discreet()
 
 

@@ -19,10 +19,12 @@ class WarmFrepo:
 
     def __init__(self):
         self._socket, theirs = socket.socketpair()
-        from support.servers import ears  # imported here, because the process itself does not use the tests
+        from support.servers import log_recorder  # imported here, because the process itself does not use the tests
 
         command = [sys.executable, __file__, str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=os.environ | ears.environment())
+        self._process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], env=os.environ | log_recorder.environment()
+        )
         theirs.close()
 
     def run(self, arguments, *, env, cwd, stdin="", stdout=None, timeout=60):

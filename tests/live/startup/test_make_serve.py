@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from support.servers import ears
+from support.servers import log_recorder
 from support.servers.service import ROOT, START_SECONDS, free_port
 
 # The line that prints the token once.
@@ -30,7 +30,8 @@ def making_serve(folder):
             process = subprocess.Popen(
                 command(address, folder / "state"),
                 cwd=ROOT,
-                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | ears.environment(),
+                env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+                | log_recorder.environment(),
                 stdout=output,
                 stderr=output,
             )
@@ -43,7 +44,7 @@ def making_serve(folder):
             process = running.pop()
             process.send_signal(signal.SIGTERM)
             process.wait(20)
-        ears.hear(ON_PURPOSE.sub("", (folder / "output").read_text()))
+        log_recorder.record_output(ON_PURPOSE.sub("", (folder / "output").read_text()))
 
     start.stop = stop
     try:
@@ -158,9 +159,9 @@ def test_other_users_cannot_read_the_state(first):
 def test_the_console_can_use_a_moved_state(first):
     folder, url = first
     program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
-    heard = os.environ | ears.environment()
-    done = subprocess.run(["sh", "-c", program], cwd=ROOT, env=heard, capture_output=True, text=True, check=True)
-    ears.hear(done.stderr)
+    recorded = os.environ | log_recorder.environment()
+    done = subprocess.run(["sh", "-c", program], cwd=ROOT, env=recorded, capture_output=True, text=True, check=True)
+    log_recorder.record_output(done.stderr)
 
     assert version_seen_with(done.stdout.strip(), url) == 200
 
@@ -181,12 +182,12 @@ def test_a_failed_start_prints_only_what_to_change(tmp_path, environment, says):
         state |= {"PATH": os.environ["PATH"], "FS_LOCAL_DIRECTORY": f"{tmp_path}/storage"}
         done = subprocess.run(
             [f"{sys.prefix}/bin/pserve", ROOT / "development.ini"],
-            env=ears.environment() | state | environment,
+            env=log_recorder.environment() | state | environment,
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
 
-    ears.hear(done.stderr)
+    log_recorder.record_output(done.stderr)
     assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False)

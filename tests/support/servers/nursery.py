@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from support.paths import TESTS
-from support.servers import ears
+from support.servers import log_recorder
 from support.servers.service import START_SECONDS, Service
 
 
@@ -34,7 +34,7 @@ class Nursery:
             [sys.executable, "-m", "support.servers.nursery"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment | {"PYTHONPATH": tests} | ears.environment(),
+            env=environment | {"PYTHONPATH": tests} | log_recorder.environment(),
             text=True,
         )
 
@@ -105,7 +105,7 @@ class ForkedService(Service):
         child = Child(self._nursery, console=["--ini", str(self.ini), *arguments], **order)
         if status := child.wait(START_SECONDS):
             raise subprocess.CalledProcessError(status, arguments, said.read_text(), complaint.read_text())
-        ears.hear(complaint.read_text())
+        log_recorder.record_output(complaint.read_text())
         return said.read_text()
 
     def _order(self, log: Path) -> dict[str, Any]:

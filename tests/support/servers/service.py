@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 from support.paths import ROOT
-from support.servers import ears
+from support.servers import log_recorder
 
 BIN = Path(sys.executable).parent
 START_SECONDS = 60
@@ -55,7 +55,7 @@ class Service:
             "FS_LOCAL_DIRECTORY": str(self.storage),
             "TEMP_DIRECTORY": str(self.temporary),
             "TMPDIR": str(self.temporary),
-            **ears.environment(),
+            **log_recorder.environment(),
             **(environment or {}),
         }
         self.process: subprocess.Popen[bytes] | None = None
@@ -77,7 +77,7 @@ class Service:
         """Run a console command with the service's settings; return its output."""
         command = [str(BIN / "frepo"), "--ini", str(self.ini), *arguments]
         done = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True)
-        ears.hear(done.stderr)
+        log_recorder.record_output(done.stderr)
         return done.stdout
 
     def start(self) -> None:
@@ -113,4 +113,4 @@ class Service:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait(15)
-        ears.hear(self.log.read_text(errors="replace"))
+        log_recorder.record_output(self.log.read_text(errors="replace"))

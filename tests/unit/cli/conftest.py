@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.paths import ROOT
-from support.servers import ears
+from support.servers import log_recorder
 from support.warm_console import WarmFrepo
 
 FREPO = Path(sys.executable).parent / "frepo"
@@ -25,7 +25,7 @@ class Console:
         self._warm = warm
         self.database = folder / "frepo.db"
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
-            **ears.environment(),
+            **log_recorder.environment(),
             "FREPO_INI": str(ROOT / "development.ini"),
             "APP_SECRETS_FILE": str(folder / "secrets.json"),
             "DATABASE_URL": f"sqlite:///{self.database}",
@@ -38,7 +38,7 @@ class Console:
             return self.run_script(*arguments, **environment)
         environment = self.environment | environment
         done = self._warm.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
-        ears.hear(done.stderr)
+        log_recorder.record_output(done.stderr)
         return done
 
     def run_script(self, *arguments, **environment):
@@ -55,7 +55,7 @@ class Console:
             timeout=60,
             check=False,
         )
-        ears.hear(done.stderr)
+        log_recorder.record_output(done.stderr)
         return done
 
     def answer(self, *arguments, **more):

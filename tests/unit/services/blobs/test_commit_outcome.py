@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from frepo_core.errors import DatabaseUnavailableError
-from support.servers import ears
+from support.servers import log_recorder
 
 pytestmark = pytest.mark.databases
 
@@ -128,7 +128,7 @@ services.files.add(NewFile(name="new.txt"), Incoming(stream=io.BytesIO(b"new" * 
 @pytest.mark.parametrize(("where", "rows"), [("store", 1), ("statement", 1), ("commit", 1), ("after", 2)])
 def test_a_crash_at_any_step_leaves_an_orphan_at_most(tmp_path, where, rows):
     ended = subprocess.run(
-        [sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=os.environ | ears.environment()
+        [sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=os.environ | log_recorder.environment()
     )
     with contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as database:
         keys = {key for (key,) in database.execute("SELECT key FROM blob JOIN file ON blob.id = file.blob_id")}

@@ -1,7 +1,7 @@
 """Records everything that a process logs at debug level, and the secrets that it must not log.
 
-The process that runs the tests calls `listen`. Processes that it starts with `environment()` record their logs, too, and
-so do their children, because Python imports `sitecustomize` when it starts. All write to the same two files: `heard`
+The process that runs the tests calls `record_logs`. Processes that it starts with `environment()` record their logs, too, and
+so do their children, because Python imports `sitecustomize` when it starts. All write to the same two files: `lines`
 has the lines that may contain a secret, `secrets` each token that was created or looked up, and each password without the mark.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from support.paths import TESTS
 
-FOLDER = "FREPO_EARS"
+FOLDER = "FREPO_LOG_RECORDER"
 # Only the passwords of tests, and the secrets of the tests' servers, contain this mark.
 MARK = "5ecre7"
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
@@ -27,15 +27,15 @@ UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 LONGEST = 1 << 16
 
 
-def listen(folder: str) -> None:
+def record_logs(folder: str) -> None:
     """Record the logs of this process and of its children from now on."""
     os.environ[FOLDER] = folder
-    heard, secrets = (
-        os.open(Path(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT) for name in ("heard", "secrets")
+    lines, secrets = (
+        os.open(Path(folder, name), os.O_WRONLY | os.O_APPEND | os.O_CREAT) for name in ("lines", "secrets")
     )
     is_enabled, log, handle = logging.Logger.isEnabledFor, logging.Logger._log, logging.Logger.handle
 
-    def hearing_log(
+    def recording_log(
         self: logging.Logger,
         level: int,
         msg: object,
@@ -48,17 +48,17 @@ def listen(folder: str) -> None:
         if exc_info or self.filters or is_enabled(self, level):
             log(self, level, msg, args, exc_info, extra, stack_info, stacklevel + 1)
         else:  # creating a record and finding the caller would take longer than everything else
-            write(heard, f"{self.name}: {message(msg, args)}")
+            write(lines, f"{self.name}: {message(msg, args)}")
 
-    def hearing_handle(self: logging.Logger, record: logging.LogRecord) -> None:
+    def recording_handle(self: logging.Logger, record: logging.LogRecord) -> None:
         if self.filter(record):
-            write(heard, text_of(record))
+            write(lines, text_of(record))
         if is_enabled(self, record.levelno):
             handle(self, record)
 
     logging.Logger.isEnabledFor = lambda self, level: True  # type: ignore[method-assign]
-    logging.Logger._log = hearing_log  # type: ignore[method-assign]
-    logging.Logger.handle = hearing_handle  # type: ignore[method-assign]
+    logging.Logger._log = recording_log  # type: ignore[method-assign]
+    logging.Logger.handle = recording_handle  # type: ignore[method-assign]
     AfterImport("frepo_core.services.access.tokens", lambda module: note_tokens(module, secrets))
     AfterImport("frepo_core.services.access.passwords", lambda module: note_passwords(module.Passwords, secrets))
 
@@ -70,12 +70,12 @@ def environment() -> dict[str, str]:
     return {FOLDER: os.environ[FOLDER], "PYTHONPATH": str(TESTS)}
 
 
-def hear(text: str) -> None:
+def record_output(text: str) -> None:
     """Record the text that a process printed on stderr."""
     if FOLDER in os.environ:
-        with Path(os.environ[FOLDER], "heard").open("ab") as heard:
+        with Path(os.environ[FOLDER], "lines").open("ab") as lines:
             for line in text.splitlines():
-                write(heard.fileno(), line)
+                write(lines.fileno(), line)
 
 
 def write(file: int, text: str) -> None:
