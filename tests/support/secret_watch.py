@@ -16,7 +16,7 @@ from support.servers import log_recorder
 SIMPLEST = "00000000-0000-4000-8000-000000000000"
 
 
-class Heard:
+class RecordedLogs:
     """The records in `folder`."""
 
     def __init__(self, folder: Path) -> None:
@@ -24,7 +24,7 @@ class Heard:
         self._read = {"lines": 0, "secrets": 0}
         self.used: set[str] = set()
 
-    def assert_discreet(self) -> None:
+    def assert_no_secrets(self) -> None:
         """Search the records since the last call for all secrets used so far."""
         text, noted = self._more("lines"), set(self._more("secrets").splitlines())
         unmarked = {one for one in noted if one.startswith("password ")}
@@ -32,10 +32,10 @@ class Heard:
         assert secrets_in(text, self.used) == set(), text
         assert unmarked == set(), "a password of a test holds no MARK"
 
-    def assert_all_discreet(self) -> None:
+    def assert_no_secrets_at_all(self) -> None:
         """Search all records."""
         self._read["lines"] = 0
-        self.assert_discreet()
+        self.assert_no_secrets()
 
     def _more(self, name: str) -> str:
         with (self._folder / name).open("rb") as file:
@@ -53,16 +53,16 @@ def secrets_in(text: str, used: set[str]) -> set[str]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
-    folder = tmp_path_factory.mktemp("lines")
+def recorded_logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedLogs]:
+    folder = tmp_path_factory.mktemp("recorded-logs")
     log_recorder.record_logs(str(folder))
-    heard = Heard(folder)
-    yield heard
+    recorded_logs = RecordedLogs(folder)
+    yield recorded_logs
     del os.environ[log_recorder.FOLDER]
-    heard.assert_all_discreet()
+    recorded_logs.assert_no_secrets_at_all()
 
 
 @pytest.fixture(autouse=True)
-def nothing_secret_is_logged(heard: Heard) -> Iterator[None]:
+def nothing_secret_is_logged(recorded_logs: RecordedLogs) -> Iterator[None]:
     yield
-    heard.assert_discreet()
+    recorded_logs.assert_no_secrets()
