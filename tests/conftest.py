@@ -19,7 +19,7 @@ from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.container import Services, assemble
 from frepo_core.web import all_endpoints, make_app
 from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
-from support.servers.nursery import ForkedService, Nursery
+from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
 
 pytest_plugins = ["support.databases", "support.secret_watch"]
@@ -32,7 +32,7 @@ hypothesis.settings.load_profile("frepo")
 
 
 # The fixtures that start a server as a process.
-SERVER_FIXTURES = {"nursery", "postgresql_server", "mariadb_server"}
+SERVER_FIXTURES = {"fork_server", "postgresql_server", "mariadb_server"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -156,17 +156,17 @@ def app(services: Services, applications: dict[tuple[str, ...], Any]) -> TestApp
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
+def fork_server() -> Iterator[ForkServer]:
     """What starts real services fast."""
-    nursery = Nursery()
-    yield nursery
-    nursery.close()
+    fork_server = ForkServer()
+    yield fork_server
+    fork_server.close()
 
 
 @pytest.fixture(scope="session")
-def make_service(nursery: Nursery) -> Callable[..., Service]:
+def make_service(fork_server: ForkServer) -> Callable[..., Service]:
     """Make a service: a fork of what has imported all. Tests of the process itself have it from the script."""
-    return functools.partial(ForkedService, nursery=nursery)
+    return functools.partial(ForkedService, fork_server=fork_server)
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ import time
 
 import pytest
 
-from support.servers.nursery import ScriptService
+from support.servers.fork_server import ScriptService
 
 BODY = b"0123456789" * 1000
 
 
 @pytest.fixture(scope="module")
-def make_service(nursery):
+def make_service(fork_server):
     """Start services with the script, because the tests check how a process exits."""
-    return functools.partial(ScriptService, nursery=nursery)
+    return functools.partial(ScriptService, fork_server=fork_server)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support.servers.nursery import ScriptService
+from support.servers.fork_server import ScriptService
 from support.servers.remote import ok, redirect, serving
 from support.servers.service import BIN, ROOT
 
@@ -166,7 +166,7 @@ def _leaks(text, secrets):
 
 
 @pytest.fixture
-def service(tmp_path, verbose_ini, nursery):
+def service(tmp_path, verbose_ini, fork_server):
     folder = tmp_path / "service"
     folder.mkdir()
     settings = {
@@ -177,7 +177,7 @@ def service(tmp_path, verbose_ini, nursery):
         "ANTI_HOTLINK_SECRET_METHOD": TEMPLATE,
         "ADD_BY_URL_ALLOWED_NETWORKS": "127.0.0.2",
     }
-    service = ScriptService(folder, nursery, settings, ini=verbose_ini)
+    service = ScriptService(folder, fork_server, settings, ini=verbose_ini)
     service.start()
     yield service
     service.stop()

@@ -10,7 +10,7 @@ import pytest
 
 from frepo_core.testing.sources import CHUNK, pattern
 from support.scale import IS_BIG
-from support.servers.nursery import ScriptService
+from support.servers.fork_server import ScriptService
 from support.wire import Client, peak_memory, temporary_files
 
 MIB = 1 << 20
@@ -19,9 +19,9 @@ AT_MOST = 150
 
 
 @pytest.fixture(scope="module")
-def make_service(nursery):
+def make_service(fork_server):
     """Start services by the script, because a forked process has more in its memory."""
-    return functools.partial(ScriptService, nursery=nursery)
+    return functools.partial(ScriptService, fork_server=fork_server)
 
 
 def blocks(size):

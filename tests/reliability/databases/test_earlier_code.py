@@ -15,7 +15,7 @@ from support.reliability.earlier import EarlierService, commit_of, unpack
 from support.reliability.stored_data import WRONG_BYTES, check, store
 from support.reliability.upgrading import revisions
 from support.scale import IS_BIG
-from support.servers.nursery import ForkedService
+from support.servers.fork_server import ForkedService
 
 pytestmark = pytest.mark.databases
 
@@ -28,9 +28,9 @@ HOP_BY_HOP = {"connection", "transfer-encoding", "keep-alive"}
 
 
 @pytest.fixture
-def today(tmp_path, nursery, fresh_database_url):
+def today(tmp_path, fork_server, fresh_database_url):
     (tmp_path / "today").mkdir()
-    service = ForkedService(tmp_path / "today", nursery, {"DATABASE_URL": fresh_database_url})
+    service = ForkedService(tmp_path / "today", fork_server, {"DATABASE_URL": fresh_database_url})
     yield service
     service.stop()
 

@@ -14,7 +14,7 @@ from frepo_core.db.models import Base, Token
 from frepo_core.errors import ConfigurationError
 from support.reliability.upgrading import upgrade_to
 from support.scale import IS_BIG
-from support.servers.nursery import Child
+from support.servers.fork_server import ForkedProcess
 
 pytestmark = pytest.mark.databases
 
@@ -68,7 +68,7 @@ def differences(engine):
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_an_upgrade_that_is_killed_at_any_statement_can_be_repeated(engine, fresh_database_url, nursery, start):
+def test_an_upgrade_that_is_killed_at_any_statement_can_be_repeated(engine, fresh_database_url, fork_server, start):
     for k in itertools.count(1, STEPS.get(engine.dialect.name, 1)):
         drop_everything(engine)
         if start != "nothing":
@@ -77,7 +77,7 @@ def test_an_upgrade_that_is_killed_at_any_statement_can_be_repeated(engine, fres
                 connection.execute(insert(Token).values(ROW | {"created_at": utc_now()}))
         engine.dispose()
         order = {"call": "support.reliability.upgrading:upgrade_and_die", "arguments": [fresh_database_url, k]}
-        ended = Child(nursery, **order).wait(60)
+        ended = ForkedProcess(fork_server, **order).wait(60)
         assert ended in {KILLED, FINISHED}
         migrations.upgrade(engine)
         migrations.check_is_current(engine)

@@ -10,7 +10,7 @@ import pytest
 
 from support.reliability.earlier import EarlierService, unpack
 from support.reliability.real import BROKEN
-from support.servers.nursery import ForkedService
+from support.servers.fork_server import ForkedService
 from support.wire import Client
 
 # The last commit that kept answers under the id of the collection alone, and without the file that they name.
@@ -63,10 +63,10 @@ class Pusher:
 
 
 @pytest.fixture
-def services(tmp_path, nursery):
+def services(tmp_path, fork_server):
     """A service of today, and two of the earlier code, over the same state."""
     (tmp_path / "today").mkdir()
-    today = ForkedService(tmp_path / "today", nursery)
+    today = ForkedService(tmp_path / "today", fork_server)
     if not unpack(EARLIER, tmp_path / "code"):
         pytest.skip("the earlier code is not in this clone: its history is cut off")
     names = ("APP_SECRETS_FILE", "DATABASE_URL", "FS_LOCAL_DIRECTORY")

@@ -11,7 +11,7 @@ from support.reliability.faulty import ENVIRONMENT as FAULTS
 from support.reliability.faulty import faulty_ini
 from support.reliability.invariants import Ledger
 from support.reliability.real import assert_holds_after_sweep
-from support.servers.nursery import ForkedService
+from support.servers.fork_server import ForkedService
 from support.wire import Client, Wire, head
 
 HOUR, DAY = 3600, 86400
@@ -20,12 +20,12 @@ LEAP_DAY = datetime(2028, 2, 29, 23, 59, 30, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory, nursery):
+def start(tmp_path_factory, fork_server):
     """Start the service, with a clock that can be set."""
     folder = tmp_path_factory.mktemp("clock")
     ini = faulty_ini(folder / "service.ini", channel_timeout=SILENCE, cleanup_interval=1)
     environment = {ENVIRONMENT: str(folder / "clock"), FAULTS: str(folder / "no faults")}
-    service = ForkedService(folder, nursery, environment, ini)
+    service = ForkedService(folder, fork_server, environment, ini)
 
     def start(**more):
         service.stop()

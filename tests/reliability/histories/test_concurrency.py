@@ -14,7 +14,7 @@ from frepo_core.testing.sources import Source
 from support.reliability.invariants import Ledger
 from support.reliability.real import Caller, assert_holds_after_sweep, in_threads
 from support.scale import IS_BIG
-from support.servers.nursery import ForkedService
+from support.servers.fork_server import ForkedService
 from support.servers.service import Service
 
 SECONDS = 60 if IS_BIG else 2
@@ -23,7 +23,7 @@ PROCESSES = 4 if IS_BIG else 2
 
 
 @pytest.fixture
-def crowd(tmp_path, database_url, nursery):
+def crowd(tmp_path, database_url, fork_server):
     """Processes over one database and one storage."""
     services: list[Service] = []
     for number in range(PROCESSES):
@@ -34,7 +34,7 @@ def crowd(tmp_path, database_url, nursery):
             "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
             "APP_SECRETS_FILE": str(tmp_path / "secrets.json"),
         }
-        services.append(ForkedService(folder, nursery, shared))
+        services.append(ForkedService(folder, fork_server, shared))
         services[-1].start()
         services[-1]._admin = services[0].admin
     yield services

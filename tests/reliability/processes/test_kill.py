@@ -13,7 +13,7 @@ from support.reliability.invariants import Ledger, digest_of, eventually
 from support.reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
 from support.reliability.world import World
 from support.scale import IS_BIG
-from support.servers.nursery import ForkedService
+from support.servers.fork_server import ForkedService
 from support.wire import blob_files
 
 KILLS = 200 if IS_BIG else 12
@@ -21,9 +21,9 @@ ROUNDS = 8  # kills between two complete checks
 
 
 @pytest.fixture
-def killable(tmp_path, nursery):
+def killable(tmp_path, fork_server):
     """A service that is started and ended by the test."""
-    service = ForkedService(tmp_path, nursery)
+    service = ForkedService(tmp_path, fork_server)
     service.start()
     yield service
     service.stop()

@@ -9,7 +9,7 @@ import pytest
 
 from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
 from support.reliability.real import in_threads
-from support.servers.nursery import ForkedService
+from support.servers.fork_server import ForkedService
 from support.servers.service import IS_STOCK
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files
 
@@ -20,14 +20,14 @@ LARGE, STEP = os.urandom(12_000_000), 300_000
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory, nursery):
+def service(tmp_path_factory, fork_server):
     """A service with two workers and short timeouts."""
     folder = tmp_path_factory.mktemp("bad-clients")
     more = {"channel_timeout": SILENCE, "cleanup_interval": SILENCE, "threads": THREADS, "outbuf_high_watermark": 65536}
     if not IS_STOCK:
         more["body_min_rate"] = 1  # slow bodies have time, also on a busy machine
     ini = faulty_ini(folder / "service.ini", **more)
-    service = ForkedService(folder, nursery, {ENVIRONMENT: str(folder / "faults.json")}, ini)
+    service = ForkedService(folder, fork_server, {ENVIRONMENT: str(folder / "faults.json")}, ini)
     service.start()
     yield service
     service.stop()

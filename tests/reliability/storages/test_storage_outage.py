@@ -8,8 +8,8 @@ import pytest
 
 from support.reliability.invariants import Ledger, digest_of
 from support.reliability.real import Caller, assert_holds_after_sweep
+from support.servers.fork_server import ForkedService
 from support.servers.lying_s3 import lying_s3
-from support.servers.nursery import ForkedService
 
 WAIT = 0.4  # seconds that the service waits for the store
 OUT_OF_ORDER = ["gone", "500", "page", "page of an error", "slow"]
@@ -23,7 +23,7 @@ def running_store():
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory, nursery, running_store):
+def start(tmp_path_factory, fork_server, running_store):
     """Start the service on the store; after the test all invariants are checked."""
     ledger = Ledger()
     environment = {
@@ -40,7 +40,7 @@ def start(tmp_path_factory, nursery, running_store):
         "FS_AWSS3V3_ATTEMPTS": "1",
     }
     ledger.secrets.add("secret of the store")
-    service = ForkedService(tmp_path_factory.mktemp("storage-troubles"), nursery, environment)
+    service = ForkedService(tmp_path_factory.mktemp("storage-troubles"), fork_server, environment)
 
     def start(**more):
         service.stop()

@@ -21,7 +21,7 @@ from support.servers import log_recorder
 from support.servers.service import START_SECONDS, Service
 
 
-class Nursery:
+class ForkServer:
     """The process that forks. Each order is a line of JSON; each answer is a number.
 
     A fork runs a service or a console command, or calls the function in `call="module:function"` with `arguments`.
@@ -31,7 +31,7 @@ class Nursery:
         tests = str(TESTS)
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "support.servers.nursery"],
+            [sys.executable, "-m", "support.servers.fork_server"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment | {"PYTHONPATH": tests} | log_recorder.environment(),
@@ -50,17 +50,17 @@ class Nursery:
         self._process.wait(10)
 
 
-class Child:
+class ForkedProcess:
     """A fork, with the methods of a process that `Service` uses."""
 
-    def __init__(self, nursery: Nursery, **order) -> None:
-        self._nursery = nursery
-        self.pid = nursery.ask(**order)
+    def __init__(self, fork_server: ForkServer, **order) -> None:
+        self._fork_server = fork_server
+        self.pid = fork_server.ask(**order)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
         if self.returncode is None:
-            status = self._nursery.ask(poll=self.pid)
+            status = self._fork_server.ask(poll=self.pid)
             self.returncode = None if status < 0 else os.waitstatus_to_exitcode(status)
         return self.returncode
 
@@ -81,17 +81,17 @@ class Child:
 
 
 class ForkedService(Service):
-    """A service whose process is a fork of the nursery's."""
+    """A service whose process is a fork of the fork server."""
 
     def __init__(
-        self, folder: Path, nursery: Nursery, environment: dict[str, str] | None = None, ini: Path | None = None
+        self, folder: Path, fork_server: ForkServer, environment: dict[str, str] | None = None, ini: Path | None = None
     ) -> None:
         super().__init__(folder, environment, ini)
-        self._nursery = nursery
+        self._fork_server = fork_server
 
     def start(self) -> None:
         arguments = ["pserve", str(self.ini), f"http_listen={self.address}"]
-        self.process = Child(self._nursery, arguments=arguments, **self._order(self.log))
+        self.process = ForkedProcess(self._fork_server, arguments=arguments, **self._order(self.log))
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -99,14 +99,14 @@ class ForkedService(Service):
             time.sleep(0.01)
 
     def frepo(self, *arguments: str) -> str:
-        said, complaint = self.folder / "said", self.folder / "complaint"
-        said.unlink(missing_ok=True)
-        order = self._order(complaint) | {"said": str(said)}
-        child = Child(self._nursery, console=["--ini", str(self.ini), *arguments], **order)
-        if status := child.wait(START_SECONDS):
-            raise subprocess.CalledProcessError(status, arguments, said.read_text(), complaint.read_text())
-        log_recorder.record_output(complaint.read_text())
-        return said.read_text()
+        output, errors = self.folder / "output", self.folder / "errors"
+        output.unlink(missing_ok=True)
+        order = self._order(errors) | {"output": str(output)}
+        process = ForkedProcess(self._fork_server, console=["--ini", str(self.ini), *arguments], **order)
+        if status := process.wait(START_SECONDS):
+            raise subprocess.CalledProcessError(status, arguments, output.read_text(), errors.read_text())
+        log_recorder.record_output(errors.read_text())
+        return output.read_text()
 
     def _order(self, log: Path) -> dict[str, Any]:
         return {"environment": self.environment, "log": str(log), "folder": str(self.folder)}
@@ -118,11 +118,11 @@ class ScriptService(ForkedService):
     start = Service.start
 
 
-def _move(order) -> None:
+def _set_up(order) -> None:
     """Set the environment, folder and files of the order; only the fork calls this."""
     os.environ.update(order["environment"])
     os.chdir(order["folder"])
-    for descriptor, path in ((1, order.get("said", order["log"])), (2, order["log"])):
+    for descriptor, path in ((1, order.get("output", order["log"])), (2, order["log"])):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), descriptor)
 
 
@@ -130,17 +130,17 @@ def _command(order) -> int:
     """Run a command of the console; only the fork calls this."""
     from frepo_core.cli.app import main
 
-    _move(order)
+    _set_up(order)
     return main(order["console"])
 
 
 def _serve(order) -> int:
     """Run the service; only the fork calls this."""
-    _move(order)
+    _set_up(order)
     from frepo_core.services.blobs import failpoints
     from support.reliability import clock
 
-    importlib.reload(failpoints)  # it has read the nursery's environment
+    importlib.reload(failpoints)  # it has read the fork server's environment
     time.tzset()
     if clock.ENVIRONMENT in os.environ:
         clock.install()
@@ -156,7 +156,7 @@ def _call(order) -> int:
     return 0
 
 
-def _become(order) -> NoReturn:
+def _execute(order) -> NoReturn:
     """Execute the order, and exit as a separate process would; only the fork calls this."""
     status: Any = 1
     try:
@@ -196,7 +196,7 @@ def main() -> None:
         elif pid := os.fork():
             print(pid, flush=True)
         else:
-            _become(order)
+            _execute(order)
 
 
 if __name__ == "__main__":
