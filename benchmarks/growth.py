@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from sqlalchemy import Engine
 
 from frepo_core.db import make_engine
-from support import crowd
+from support import bulk_data
 from support.servers import mariadb, postgresql
 from support.servers.service import Service
 
@@ -20,9 +20,9 @@ from .world import folder, frepo
 ASKED = 100
 SEARCHES = (
     ("first page", "/repository", "/repository", 1.5),
-    ("search by tag", f"/repository?tags={crowd.RARE}", f"/repository?tags={crowd.RARE}", 1.5),
+    ("search by tag", f"/repository?tags={bulk_data.RARE}", f"/repository?tags={bulk_data.RARE}", 1.5),
     ("last page of 20 : page 1,000", "/repository?page=50", "/repository?page=1000", 3.0),
-    ("search by name", f"/repository?searchQuery={crowd.WORD}", f"/repository?searchQuery={crowd.WORD}", 3.0),
+    ("search by name", f"/repository?searchQuery={bulk_data.WORD}", f"/repository?searchQuery={bulk_data.WORD}", 3.0),
 )
 
 
@@ -48,9 +48,9 @@ def run(results: Results, sizes: Sizes) -> None:
 
 def _tokens(results: Results, sizes: Sizes, few: Service, many: Service) -> None:
     with _engine(few) as engine:
-        crowd.fill_tokens(engine, 100)
+        bulk_data.fill_tokens(engine, 100)
     with _engine(many) as engine:
-        crowd.fill_tokens(engine, sizes.many)
+        bulk_data.fill_tokens(engine, sizes.many)
     samples = alternate({"few": _checking(few), "many": _checking(many)}, runs=9)
     what = f"token check with {sizes.many:,} tokens : 100"
     results.add(compare("growth", what, samples["many"], samples["few"], reach=1.1))
@@ -64,7 +64,7 @@ def _collections(results: Results, service: Service) -> None:
         made = json.loads(_kept(service).ask("POST", "/repository/collection", json.dumps(form).encode()))
         identifier = made["collection"]["id"]
         with _engine(service) as engine:
-            crowd.fill_versions(engine, identifier, count)
+            bulk_data.fill_versions(engine, identifier, count)
         works[str(count)] = _adding(service, identifier)
     samples = alternate(works, runs=9)
     what = "version added to a collection of 10,000 : 10"
@@ -86,7 +86,7 @@ def _adding(service: Service, collection: str) -> Work:
 def _files(results: Results, sizes: Sizes, kind: str, few: Service, many: Service) -> None:
     for service, count in ((few, 1000), (many, sizes.many)):
         with _engine(service) as engine:
-            crowd.fill_files(engine, count)
+            bulk_data.fill_files(engine, count)
     for name, in_few, in_many, reach in SEARCHES:
         times = 1 if (kind, name) == ("MariaDB", "search by name") else 20  # MariaDB has no index for it: over a second
         samples = alternate({"few": _asking(few, in_few, times), "many": _asking(many, in_many, times)}, runs=7)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from frepo_core.db import make_engine
-from support import crowd
+from support import bulk_data
 from support.servers.children import child, free_port
 
 from . import devpi
@@ -98,7 +98,7 @@ def _measure(results: Results, sizes: Sizes, peers: list[Peer], big: Path) -> No
 def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
     with frepo(where / "frepo") as service:
         engine = make_engine(service.environment["DATABASE_URL"])
-        crowd.fill_files(engine, sizes.listed)
+        bulk_data.fill_files(engine, sizes.listed)
         engine.dispose()
         mine = headers(service)
         kept = post_file(service.address, name(), big, mine)["filename"]

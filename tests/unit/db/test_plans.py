@@ -11,7 +11,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.collections.collections import CollectionChange
 from frepo_core.services.files.listing import CollectionSearch, FileSearch
-from support import crowd
+from support import bulk_data
 
 pytestmark = pytest.mark.databases
 
@@ -32,13 +32,13 @@ def crowded(services, monkeypatch):
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 100)
     monkeypatch.setattr("frepo_core.services.files.listing.COUNT_AHEAD", 100)
     engine = services.database.engine
-    crowd.fill_files(engine, COUNT)
-    crowd.fill_tokens(engine, COUNT)
+    bulk_data.fill_files(engine, COUNT)
+    bulk_data.fill_tokens(engine, COUNT)
     viewer = NewToken(roles=[Role.VIEW_LISTING, Role.LIST_COLLECTIONS], expires="never")
     by = identity(services, services.tokens.generate(viewer).id)
-    crowd.fill_collections(engine, COUNT, by.token)
+    bulk_data.fill_collections(engine, COUNT, by.token)
     big = services.collections.create(CollectionChange(limits={}, filename="big.sql"), by=None)
-    crowd.fill_versions(engine, big.id, COUNT)
+    bulk_data.fill_versions(engine, big.id, COUNT)
     return services, by, big.id
 
 
@@ -81,15 +81,15 @@ def whole_tables(engine, statement, parameters):
 FILES = {
     "all": {},
     "page 50": {"page": 50},
-    "a tag that few have": {"tags": [crowd.RARE]},
-    "a tag that many have": {"tags": [crowd.OFTEN]},
-    "two tags": {"tags": [crowd.OFTEN, crowd.RARE]},
+    "a tag that few have": {"tags": [bulk_data.RARE]},
+    "a tag that many have": {"tags": [bulk_data.OFTEN]},
+    "two tags": {"tags": [bulk_data.OFTEN, bulk_data.RARE]},
     "a tag that none has": {"tags": ["none"]},
     "a type that few have": {"mimes": ["image/png"]},
     "a type that many have": {"mimes": ["text/plain"]},
     "two types": {"mimes": ["image/png", "text/plain"]},
-    "a part of the name": {"text": crowd.WORD},
-    "a part of the name, a tag and a type": {"text": crowd.WORD, "tags": [crowd.RARE], "mimes": ["image/png"]},
+    "a part of the name": {"text": bulk_data.WORD},
+    "a part of the name, a tag and a type": {"text": bulk_data.WORD, "tags": [bulk_data.RARE], "mimes": ["image/png"]},
 }
 # Excluded: a search for collections by a part of their text reads them all, newest first (docs/performance.md).
 COLLECTIONS = {
