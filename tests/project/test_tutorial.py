@@ -9,12 +9,12 @@ import urllib.request
 
 import pytest
 
-from support.debian import Machine, copy_clone
-from support.environments import build_wheels
+from support.console.terminal import Terminal, blocks
+from support.installation.debian import Machine, copy_clone
+from support.installation.environments import build_wheels
 from support.paths import ROOT
 from support.servers import nginx, postgresql
 from support.servers.children import free_port
-from support.terminal import Terminal, blocks
 
 PAGE = (ROOT / "docs/tutorial.md").read_text()
 LOCAL_PARTS = ["Start the service", "Back up a database each night", "Write a plug-in"]

@@ -255,7 +255,8 @@ def test_a_file_is_short():
 
 
 def test_a_folder_has_few_modules():
-    modules = Counter(str(path.parent.relative_to(ROOT)) for path in FILES if path.name != "__init__.py")
+    paths = [path for path in [*FILES, *TESTS] if path.name != "__init__.py"]
+    modules = Counter(str(path.parent.relative_to(ROOT)) for path in paths)
 
     assert {} == {folder: count for folder, count in modules.items() if count > MAX_MODULES}
 

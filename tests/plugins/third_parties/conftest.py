@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sshd import NOT_INSTALLED, SSHD, running_sshd
-from support.environments import EXAMPLES, build_wheels, make_environment
+from support.installation.environments import EXAMPLES, build_wheels, make_environment
 from support.servers import service as service_module
 from support.servers.service import ROOT, Service
 

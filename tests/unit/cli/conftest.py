@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from support.console.preloaded_console import PreloadedConsole
 from support.paths import ROOT
 from support.servers import log_recorder
-from support.warm_console import WarmFrepo
 
 FREPO = Path(sys.executable).parent / "frepo"
 # Python reads these variables only when it starts.
@@ -20,9 +20,9 @@ INTERPRETERS = {"PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL"
 class Console:
     """Runs `frepo` with `environment` as its whole environment, so that the tester's own variables have no effect."""
 
-    def __init__(self, folder, warm):
+    def __init__(self, folder, preloaded_console):
         self.folder = folder
-        self._warm = warm
+        self._preloaded = preloaded_console
         self.database = folder / "frepo.db"
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
             **log_recorder.environment(),
@@ -37,7 +37,7 @@ class Console:
         if environment.keys() & INTERPRETERS:
             return self.run_script(*arguments, **environment)
         environment = self.environment | environment
-        done = self._warm.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+        done = self._preloaded.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
         log_recorder.record_output(done.stderr)
         return done
 
@@ -85,15 +85,15 @@ class Console:
 
 
 @pytest.fixture(scope="session")
-def warm():
-    warm = WarmFrepo()
-    yield warm
-    warm.close()
+def preloaded_console():
+    preloaded_console = PreloadedConsole()
+    yield preloaded_console
+    preloaded_console.close()
 
 
 @pytest.fixture
-def console(tmp_path, warm):
-    return Console(tmp_path, warm)
+def console(tmp_path, preloaded_console):
+    return Console(tmp_path, preloaded_console)
 
 
 @pytest.fixture

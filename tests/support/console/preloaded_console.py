@@ -14,7 +14,7 @@ import tempfile
 LONGEST_REQUEST = 1 << 20
 
 
-class WarmFrepo:
+class PreloadedConsole:
     """The process that is forked; `run` is `subprocess.run` of the script `frepo`, for text."""
 
     def __init__(self):
@@ -28,17 +28,17 @@ class WarmFrepo:
         theirs.close()
 
     def run(self, arguments, *, env, cwd, stdin="", stdout=None, timeout=60):
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as errors:
             given.write(stdin.encode())
             given.seek(0)
             request = json.dumps([[os.fsdecode(argument) for argument in arguments], env, str(cwd)]).encode()
-            files = [given.fileno(), (stdout or answer).fileno(), said.fileno()]
+            files = [given.fileno(), (stdout or answer).fileno(), errors.fileno()]
             socket.send_fds(self._socket, [request], files)
             self._socket.settimeout(timeout)
             status = int(self._socket.recv(16))
-            for file in (answer, said):
+            for file in (answer, errors):
                 file.seek(0)
-            return subprocess.CompletedProcess(arguments, status, answer.read().decode(), said.read().decode())
+            return subprocess.CompletedProcess(arguments, status, answer.read().decode(), errors.read().decode())
 
     def close(self):
         self._socket.close()
@@ -53,14 +53,14 @@ def serve(requests):
             return False
         child = os.fork()
         if child == 0:
-            become(files, *json.loads(request))
+            take_over(files, *json.loads(request))
             return True
         for file in files:
             os.close(file)
         requests.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
 
 
-def become(files, arguments, environment, folder):
+def take_over(files, arguments, environment, folder):
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)

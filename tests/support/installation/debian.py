@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from support.environments import LEFT_BEHIND, Environment, make_environment
+from support.installation.environments import LEFT_BEHIND, Environment, make_environment
 from support.paths import ROOT
 from support.servers.children import free_port
 from support.servers.nginx import AROUND
