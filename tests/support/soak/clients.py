@@ -22,8 +22,8 @@ SIZES = [10, 3_000, 100_000, 700_000, 2_000_000]
 KEPT = 3
 
 
-class Crowd:
-    """Threads that act at random until `end`; `quiet` pauses all of them."""
+class Clients:
+    """Threads that act at random until `end`; `pause` pauses all of them."""
 
     def __init__(self, callers: list[Caller], clients: int) -> None:
         self.callers = callers
@@ -37,7 +37,7 @@ class Crowd:
         admin.ledger.edited.add(self._edited)
         self._busy = [threading.Lock() for _ in range(clients)]
         self._ended = False
-        self._threads = [threading.Thread(target=self._live, args=(number,)) for number in range(clients)]
+        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(clients)]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -48,24 +48,24 @@ class Crowd:
         for thread in self._threads:
             thread.join(120)
 
-    def quiet(self) -> None:
+    def pause(self) -> None:
         """Wait until each thread has finished its action, and start no further actions."""
         for lock in self._busy:
             lock.acquire()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         for lock in self._busy:
             lock.release()
 
-    def _live(self, number: int) -> None:
-        dice = random.Random(number)
+    def _run(self, number: int) -> None:
+        rng = random.Random(number)
         weights = list(ACTIONS.values())
         while not self._ended:
-            time.sleep(dice.uniform(0, PAUSE_SECONDS))
-            (act,) = dice.choices(list(ACTIONS), weights)
+            time.sleep(rng.uniform(0, PAUSE_SECONDS))
+            (act,) = rng.choices(list(ACTIONS), weights)
             with self._busy[number]:
                 try:
-                    status = act(self, dice, dice.choice(self.callers))
+                    status = act(self, rng, rng.choice(self.callers))
                 except BROKEN:
                     status = 0
                 except Exception as error:  # noqa: BLE001  # a client that ends would make the soak look calm
@@ -75,26 +75,26 @@ class Crowd:
             if status not in {0, 200, 202, 400, 403, 404, 422, 500, 503}:
                 self.problems.append(f"{act.__name__} was answered {status}")
 
-    def push(self, dice: random.Random, caller: Caller) -> int:
-        return caller.push_noted(dice.choice(self._plain), dice.randbytes(dice.choice(SIZES)))
+    def push(self, rng: random.Random, caller: Caller) -> int:
+        return caller.push_noted(rng.choice(self._plain), rng.randbytes(rng.choice(SIZES)))
 
-    def push_common(self, dice: random.Random, caller: Caller) -> int:
-        return caller.push_noted(dice.choice(self._plain), dice.choice(self._common))
+    def push_common(self, rng: random.Random, caller: Caller) -> int:
+        return caller.push_noted(rng.choice(self._plain), rng.choice(self._common))
 
-    def push_and_delete(self, dice: random.Random, caller: Caller) -> int:
-        if dice.random() < 0.6:
-            return caller.push_noted(self._deleting, dice.randbytes(5_000))
+    def push_and_delete(self, rng: random.Random, caller: Caller) -> int:
+        if rng.random() < 0.6:
+            return caller.push_noted(self._deleting, rng.randbytes(5_000))
         numbers = [int(number) for number in _versions(caller, self._deleting)] or [1]
-        return caller.delete_noted(self._deleting, dice.choice(numbers))
+        return caller.delete_noted(self._deleting, rng.choice(numbers))
 
-    def push_and_edit(self, dice: random.Random, caller: Caller) -> int:
-        if dice.random() < 0.7:
-            return caller.push_noted(self._edited, dice.randbytes(5_000))
-        return caller.edit_noted(self._edited, maxBackupsCount=dice.choice([1, 2, 3, 4]))
+    def push_and_edit(self, rng: random.Random, caller: Caller) -> int:
+        if rng.random() < 0.7:
+            return caller.push_noted(self._edited, rng.randbytes(5_000))
+        return caller.edit_noted(self._edited, maxBackupsCount=rng.choice([1, 2, 3, 4]))
 
-    def push_again(self, dice: random.Random, caller: Caller) -> int:
+    def push_again(self, rng: random.Random, caller: Caller) -> int:
         """Send a version twice with one key: both answers are the same, unless the first was rotated out in between."""
-        collection, content = dice.choice(self._plain), dice.randbytes(20_000)
+        collection, content = rng.choice(self._plain), rng.randbytes(20_000)
         key = {"Idempotency-Key": digest_of(content)}
         replies = [caller.push(collection, content, key) for _ in range(2)]
         good = [reply.json["version"]["version"] for reply in replies if reply.status == 200]
@@ -103,9 +103,9 @@ class Crowd:
         assert len(set(good)) <= 1 or good[1] > good[0] + KEPT, f"one key, the versions {good}"
         return replies[0].status
 
-    def upload(self, dice: random.Random, caller: Caller) -> int:
-        content = dice.randbytes(dice.choice(SIZES[:4]))
-        reply = caller.upload(content, f"{dice.randrange(1000)}.bin")
+    def upload(self, rng: random.Random, caller: Caller) -> int:
+        content = rng.randbytes(rng.choice(SIZES[:4]))
+        reply = caller.upload(content, f"{rng.randrange(1000)}.bin")
         if reply.status in {200, 202}:
             caller.ledger.acknowledge_file(reply.json["filename"], content)
             self._names.append(reply.json["filename"])
@@ -115,36 +115,36 @@ class Crowd:
             caller.request("DELETE", f"/repository/file/{name}")
         return reply.status
 
-    def read_file(self, dice: random.Random, caller: Caller) -> int:
-        name = dice.choice([*self._names] or ["nothing"])
+    def read_file(self, rng: random.Random, caller: Caller) -> int:
+        name = rng.choice([*self._names] or ["nothing"])
         reply = caller.download(name)
         if reply.status == 200:
-            told = caller.ledger.files.get(name)
-            assert told in {None, digest_of(reply.body)}, f"{name} came with other bytes"
+            expected = caller.ledger.files.get(name)
+            assert expected in {None, digest_of(reply.body)}, f"{name} has other bytes"
         return reply.status
 
-    def read_version(self, dice: random.Random, caller: Caller) -> int:
-        collection = dice.choice(self._plain)
+    def read_version(self, rng: random.Random, caller: Caller) -> int:
+        collection = rng.choice(self._plain)
         for number, version in _versions(caller, collection).items():
             reply = caller.request("GET", version["url"].removeprefix(caller.service.url), token=False)
             if reply.status == 200:
-                assert version["details"]["sha256"] == digest_of(reply.body), f"v{number} came with other bytes"
+                assert version["details"]["sha256"] == digest_of(reply.body), f"v{number} has other bytes"
             return reply.status
         return 404
 
-    def break_off(self, dice: random.Random, caller: Caller) -> int:
+    def break_off(self, rng: random.Random, caller: Caller) -> int:
         """Stop in the middle of a body: by a reset, by an orderly close, or by staying idle."""
         with Wire(caller.service) as wire:
-            size = dice.choice(SIZES[2:])
-            path = f"/repository/collection/{dice.choice(self._plain)}/backup"
-            wire.send(head("POST", path, caller.auth, f"Content-Length: {size}"), os.urandom(dice.randrange(size)))
-            if dice.random() < 0.5:
+            size = rng.choice(SIZES[2:])
+            path = f"/repository/collection/{rng.choice(self._plain)}/backup"
+            wire.send(head("POST", path, caller.auth, f"Content-Length: {size}"), os.urandom(rng.randrange(size)))
+            if rng.random() < 0.5:
                 wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return 0
 
-    def push_slowly(self, dice: random.Random, caller: Caller) -> int:
+    def push_slowly(self, rng: random.Random, caller: Caller) -> int:
         """Push a version slowly in small pieces."""
-        content, collection = dice.randbytes(dice.randrange(30, 300)), dice.choice(self._plain)
+        content, collection = rng.randbytes(rng.randrange(30, 300)), rng.choice(self._plain)
 
         def drops() -> Any:
             for at in range(0, len(content), 30):
@@ -156,11 +156,11 @@ class Crowd:
             caller.ledger.acknowledge(collection, reply.json["version"]["version"], content)
         return reply.status
 
-    def nonsense(self, dice: random.Random, caller: Caller) -> int:
-        path = dice.choice(["/nowhere", "/repository/collection/x/backup", "/repository/file/none", "/auth/token/x"])
-        return caller.request("GET", path, headers={"X-Auth-Token": dice.choice(["x", caller.service.admin])}).status
+    def send_nonsense(self, rng: random.Random, caller: Caller) -> int:
+        path = rng.choice(["/nowhere", "/repository/collection/x/backup", "/repository/file/none", "/auth/token/x"])
+        return caller.request("GET", path, headers={"X-Auth-Token": rng.choice(["x", caller.service.admin])}).status
 
-    def make_token(self, dice: random.Random, caller: Caller) -> int:
+    def make_token(self, rng: random.Random, caller: Caller) -> int:
         body = b'{"roles": ["upload.all"], "data": {}, "expires": "+1 minute"}'
         reply = caller.request("POST", "/auth/token/generate", body)
         if reply.status in {200, 202}:
@@ -177,17 +177,17 @@ def _versions(caller: Caller, collection: str) -> dict[str, Any]:
     return dict(reply.json["versions"]) if reply.status == 200 else {}
 
 
-ACTIONS: dict[Callable[[Crowd, random.Random, Caller], int], int] = {
-    Crowd.push: 25,
-    Crowd.push_common: 10,
-    Crowd.push_and_delete: 8,
-    Crowd.push_and_edit: 8,
-    Crowd.push_again: 4,
-    Crowd.upload: 12,
-    Crowd.read_file: 12,
-    Crowd.read_version: 10,
-    Crowd.break_off: 6,
-    Crowd.push_slowly: 3,
-    Crowd.nonsense: 5,
-    Crowd.make_token: 2,
+ACTIONS: dict[Callable[[Clients, random.Random, Caller], int], int] = {
+    Clients.push: 25,
+    Clients.push_common: 10,
+    Clients.push_and_delete: 8,
+    Clients.push_and_edit: 8,
+    Clients.push_again: 4,
+    Clients.upload: 12,
+    Clients.read_file: 12,
+    Clients.read_version: 10,
+    Clients.break_off: 6,
+    Clients.push_slowly: 3,
+    Clients.send_nonsense: 5,
+    Clients.make_token: 2,
 }

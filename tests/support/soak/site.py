@@ -24,17 +24,17 @@ FAULTS = [
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """`steady` runs during the whole soak and is measured; `mortal` is killed and restarted."""
+    """`steady` runs during the whole soak and is measured; `restarted` is killed and restarted."""
 
     steady: Service
-    mortal: Service
+    restarted: Service
     folder: Path
     database_url: str
 
     def disk(self) -> int:
         """Return the size of the storage and of both processes' temporary files."""
         size = 0
-        for path in [self.folder / "storage", self.steady.temporary, self.mortal.temporary]:
+        for path in [self.folder / "storage", self.steady.temporary, self.restarted.temporary]:
             for folder, _, names in os.walk(path):
                 for name in names:
                     with contextlib.suppress(FileNotFoundError):
@@ -59,12 +59,12 @@ def running_site(folder: Path) -> Iterator[Site]:
             ENVIRONMENT: str(folder / "faults.json"),
         }
         services = []
-        for name in ("steady", "mortal"):
+        for name in ("steady", "restarted"):
             (folder / name).mkdir()
             service = Service(folder / name, shared, ini=ini)
             service.start()
             stack.callback(service.stop)
             services.append(service)
-        steady, mortal = services
-        mortal._admin = steady.admin
-        yield Site(steady=steady, mortal=mortal, folder=folder, database_url=url)
+        steady, restarted = services
+        restarted._admin = steady.admin
+        yield Site(steady=steady, restarted=restarted, folder=folder, database_url=url)

@@ -23,7 +23,7 @@ from support.wire import Wire, head
 GRACE = timedelta(seconds=60)
 
 
-class Troubles:
+class Faults:
     """A thread that causes a fault every few seconds, until `end`."""
 
     def __init__(self, site: Site, auth: str) -> None:
@@ -32,7 +32,7 @@ class Troubles:
         self.problems: list[str] = []
         self._ended = threading.Event()
         self.calm = threading.Lock()
-        self._thread = threading.Thread(target=self._live)
+        self._thread = threading.Thread(target=self._run)
         self._half_open: list[Wire] = []
 
     def start(self) -> None:
@@ -44,27 +44,27 @@ class Troubles:
         for wire in self._half_open:
             wire.close()
 
-    def _live(self) -> None:
-        dice = random.Random(0)
-        choices = [self.kill, self.restart, self.trouble_database, self.sweep, self.stay_half_open]
-        while not self._ended.wait(dice.uniform(1, 6)):
-            trouble = dice.choice(choices)
+    def _run(self) -> None:
+        rng = random.Random(0)
+        choices = [self.kill, self.restart, self.disturb_database, self.sweep, self.stay_half_open]
+        while not self._ended.wait(rng.uniform(1, 6)):
+            fault = rng.choice(choices)
             with self.calm:
                 try:
-                    trouble()
-                except Exception as error:  # noqa: BLE001  # trouble that ends would make the soak look calm
-                    self.problems.append(f"{trouble.__name__}: {error!r}")
-            self.made[trouble.__name__] += 1
+                    fault()
+                except Exception as error:  # noqa: BLE001  # a thread that ends would make the soak look calm
+                    self.problems.append(f"{fault.__name__}: {error!r}")
+            self.made[fault.__name__] += 1
 
     def kill(self) -> None:
-        self._site.mortal.stop(signal.SIGKILL)
-        self._site.mortal.start()
+        self._site.restarted.stop(signal.SIGKILL)
+        self._site.restarted.start()
 
     def restart(self) -> None:
-        self._site.mortal.stop()
-        self._site.mortal.start()
+        self._site.restarted.stop()
+        self._site.restarted.start()
 
-    def trouble_database(self) -> None:
+    def disturb_database(self) -> None:
         """Break all connections of PostgreSQL, or hold the lock of SQLite for some time."""
         url = normalize_url(self._site.database_url)
         if url.drivername.startswith("sqlite"):
