@@ -178,12 +178,12 @@ WORDS = [b"\r\n", b"\r", b"\n", b" ", b"\t", b":", b"\x00", b"\xff", b"[", b"]",
          b"Host: \r\n", b"Connection: keep-alive\r\n", b"Expect: 100-continue\r\n", b"-1", b'"', b"\\", b"ffffffffffffffffffff"]  # fmt: skip
 
 
-def mutated(dice: random.Random) -> bytes:
-    sent = dice.choice(SEEDS)
-    for _ in range(dice.randint(1, 6)):
-        start = dice.randint(0, len(sent))
-        word = dice.choice(WORDS) if dice.random() < 0.7 else dice.randbytes(dice.randint(1, 20))
-        sent = sent[:start] + word + sent[start + dice.choice([0, 0, len(word), dice.randint(0, 40)]) :]
+def mutated(rng: random.Random) -> bytes:
+    sent = rng.choice(SEEDS)
+    for _ in range(rng.randint(1, 6)):
+        start = rng.randint(0, len(sent))
+        word = rng.choice(WORDS) if rng.random() < 0.7 else rng.randbytes(rng.randint(1, 20))
+        sent = sent[:start] + word + sent[start + rng.choice([0, 0, len(word), rng.randint(0, 40)]) :]
     return sent
 
 
@@ -196,11 +196,11 @@ def fuzzed(tmp_path_factory, make_service):
 
 
 def test_no_input_makes_an_error_line(fuzzed):
-    dice = random.Random(20)
+    rng = random.Random(20)
     for _ in range(2000):
         with Wire(fuzzed) as wire, contextlib.suppress(ConnectionError):
-            wire.send(mutated(dice))
-            if dice.random() < 0.5:  # half of them leave before the answer
+            wire.send(mutated(rng))
+            if rng.random() < 0.5:  # half of them leave before the answer
                 wire.half_close()
                 wire.socket.settimeout(0.05)
                 with contextlib.suppress(TimeoutError):

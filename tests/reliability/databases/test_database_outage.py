@@ -18,7 +18,7 @@ from frepo_core.db.engine import normalize_url
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.testing.sources import Source
 from frepo_core.web import make_app
-from support.reliability.failures import Trouble, fails
+from support.reliability.failures import FaultInjection, fails
 from support.reliability.invariants import assert_unchanged, eventually
 from support.reliability.world import services_over
 from support.servers import postgresql
@@ -128,12 +128,12 @@ def test_a_database_that_stops_during_the_upload_loses_nothing(world, switch, co
 
 def test_a_database_that_stops_at_the_commit_rotates_nothing(world, switch, collection, at_database):
     before = world.snapshot()
-    trouble = Trouble(lambda connection: switch.off(), "COMMIT")
-    at_database(trouble)
-    trouble.arm(1)
+    injection = FaultInjection(lambda connection: switch.off(), "COMMIT")
+    at_database(injection)
+    injection.arm(1)
     with pytest.raises(DatabaseUnavailableError):
         world.push(collection, b"three")
-    trouble.arm(0)
+    injection.arm(0)
     switch.on()
     assert_unchanged(before, world.snapshot(), orphans=True)
 
@@ -149,20 +149,20 @@ def test_a_connection_that_is_terminated_at_any_statement_loses_nothing(world, a
         with killer.connect() as other:
             other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
 
-    trouble = Trouble(terminate)
-    at_database(trouble)
+    injection = FaultInjection(terminate)
+    at_database(injection)
     for k in itertools.count(1):
         collection = world.collection(1)
         world.push(collection, b"old %d" % k)
         before = world.snapshot()
-        trouble.arm(k)
+        injection.arm(k)
         failed = fails(lambda c=collection, k=k: world.push(c, b"new %d" % k))
-        came = trouble.came
-        trouble.arm(0)
+        happened = injection.happened
+        injection.arm(0)
         if failed:
             assert_unchanged(before, world.snapshot(), orphans=True)
         world.check()
-        if not came:
+        if not happened:
             break
     killer.dispose()
 

@@ -54,11 +54,11 @@ class Pusher:
                 self.push(key, service)
 
     def _work(self, seed):
-        dice, keys = random.Random(seed), []
+        rng, keys = random.Random(seed), []
         while not self._ended.is_set():
             keys.append(str(uuid.uuid4()))
-            for key in (keys[-1], dice.choice(keys), dice.choice(keys)):
-                self.push(key, dice.choice(self.processes))
+            for key in (keys[-1], rng.choice(keys), rng.choice(keys)):
+                self.push(key, rng.choice(self.processes))
             time.sleep(0.05)
 
 

@@ -57,18 +57,18 @@ def test_concurrent_clients_violate_no_invariant(crowd, callers):
     end, statuses = time.monotonic() + SECONDS, []
 
     def act(seed):
-        dice, caller = random.Random(seed), callers[seed % len(callers)]
+        rng, caller = random.Random(seed), callers[seed % len(callers)]
         while time.monotonic() < end:
-            collection, chance = dice.choice(collections), dice.random()
+            collection, chance = rng.choice(collections), rng.random()
             if chance < 0.45:
-                status = caller.push_noted(collection, dice.randbytes(dice.choice([10, 3000, 700_000])))
+                status = caller.push_noted(collection, rng.randbytes(rng.choice([10, 3000, 700_000])))
             elif chance < 0.65:
-                status = caller.push_noted(collection, dice.choice(common))
+                status = caller.push_noted(collection, rng.choice(common))
             elif chance < 0.75:
-                status = caller.upload_noted(dice.choice(common), f"{seed}.bin")
+                status = caller.upload_noted(rng.choice(common), f"{seed}.bin")
             elif chance < 0.85:
                 status = caller.delete_noted(
-                    collection, dice.choice([int(n) for n in caller.versions(collection)] or [1])
+                    collection, rng.choice([int(n) for n in caller.versions(collection)] or [1])
                 )
             else:
                 status = _read_whole(caller, collection)

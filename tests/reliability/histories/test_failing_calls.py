@@ -13,7 +13,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.testing import Fail, Stall
-from support.reliability.failures import Trouble, fails
+from support.reliability.failures import FaultInjection, fails
 from support.reliability.invariants import assert_unchanged, digest_of
 from support.scale import IS_BIG
 
@@ -165,19 +165,19 @@ def test_a_postgresql_that_fails_at_step_k_loses_nothing(world, at_database, cas
 
 
 def _fail_at_each_step(world, at_database, case, do, only):
-    trouble = Trouble(do, only)
-    at_database(trouble)
+    injection = FaultInjection(do, only)
+    at_database(injection)
     for k in itertools.count(1):
         call = case(world, k)
         before = world.snapshot()
-        trouble.arm(k)
+        injection.arm(k)
         failed = fails(call)
-        came = trouble.came
-        trouble.arm(0)
+        happened = injection.happened
+        injection.arm(0)
         if failed and do is not lost_after:
             assert_unchanged(before, world.snapshot(), orphans=True)
         _look(world, k)
-        if not came:
+        if not happened:
             assert not failed
             break
     assert k > 1
@@ -193,12 +193,12 @@ def test_a_storage_that_fails_at_step_k_loses_nothing(world, case, method, error
         before = world.snapshot()
         storage = world.wrap(Fail(method, nth=k, **({"error": error} if error else {})))
         failed = fails(call)
-        came = storage.calls[method] >= k
+        happened = storage.calls[method] >= k
         world.unwrap()
         if failed:
             assert_unchanged(before, world.snapshot(), orphans=True)
         _look(world, k)
-        if not came:
+        if not happened:
             assert not failed
             break
     assert k < 20
@@ -206,17 +206,17 @@ def test_a_storage_that_fails_at_step_k_loses_nothing(world, case, method, error
 
 @each_case
 def test_a_failed_request_succeeds_after_the_fault(world, at_database, case):
-    trouble = Trouble(broken)
-    at_database(trouble)
+    injection = FaultInjection(broken)
+    at_database(injection)
     for k in (1, 2, 3, 5):
         call = case(world, k)
-        trouble.arm(k)
+        injection.arm(k)
         failed = fails(call)
-        trouble.arm(0)
+        injection.arm(0)
         if failed:
             call()
         world.check()
-    assert not trouble.k
+    assert not injection.k
 
 
 @pytest.mark.databases("sqlite", "postgresql")
@@ -234,30 +234,30 @@ def test_a_storage_that_stalls_at_any_step_does_not_block_other_writers(world, c
         stalled.start()
         while stalled.is_alive() and not stall.reached.wait(0.01):
             pass
-        came = stall.reached.is_set()
-        if came:
+        happened = stall.reached.is_set()
+        if happened:
             world.edit(other, description=f"while {k} stalls")
             waits = stalled.is_alive()
             stall.release.set()
             assert waits
         stalled.join(SECONDS)
         _look(world, k)
-        if not came:
+        if not happened:
             break
     assert not stalled.is_alive()
 
 
 @each_of(CASES if IS_BIG else INTRICATE)
 def test_a_database_that_stalls_at_step_k_only_takes_longer(world, at_database, case):
-    trouble = Trouble(lambda connection: threading.Event().wait(0.02))
-    at_database(trouble)
+    injection = FaultInjection(lambda connection: threading.Event().wait(0.02))
+    at_database(injection)
     for k in itertools.count(1):
         call = case(world, k)
-        trouble.arm(k)
+        injection.arm(k)
         call()
-        came = trouble.came
-        trouble.arm(0)
-        if not came:
+        happened = injection.happened
+        injection.arm(0)
+        if not happened:
             break
     assert k > 1
 

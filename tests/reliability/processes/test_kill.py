@@ -37,7 +37,7 @@ def restart(service, **environment):
 
 def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
     seed = random.randrange(1 << 32)
-    dice, ledger = random.Random(seed), Ledger()
+    rng, ledger = random.Random(seed), Ledger()
     caller = Caller(killable, ledger)
     collections = [caller.collection(2) for _ in range(2)]
     print(f"seed {seed}")
@@ -51,7 +51,7 @@ def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
         threads = in_threads(*(lambda c=c, s=s: push(c, s) for c in collections for s in (50_000, 700_000)))
         if not kill:
             assert eventually(lambda: statuses)
-        time.sleep(dice.uniform(0, 0.25))
+        time.sleep(rng.uniform(0, 0.25))
         killable.stop(signal.SIGKILL)
         for thread in threads:
             thread.join(30)

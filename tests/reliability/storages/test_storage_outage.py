@@ -40,7 +40,7 @@ def start(tmp_path_factory, fork_server, running_store):
         "FS_AWSS3V3_ATTEMPTS": "1",
     }
     ledger.secrets.add("secret of the store")
-    service = ForkedService(tmp_path_factory.mktemp("storage-troubles"), fork_server, environment)
+    service = ForkedService(tmp_path_factory.mktemp("storage-outage"), fork_server, environment)
 
     def start(**more):
         service.stop()

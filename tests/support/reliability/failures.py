@@ -3,8 +3,8 @@
 from frepo_core.errors import FrepoError
 
 
-class Trouble:
-    """Does something at the k-th statement or COMMIT, once it is `armed`."""
+class FaultInjection:
+    """Calls `do` at the k-th statement or COMMIT, once it is `armed`."""
 
     def __init__(self, do, only=""):
         self.do, self.only, self.k, self.seen = do, only, 0, 0
@@ -19,7 +19,7 @@ class Trouble:
         self.k, self.seen = k, 0
 
     @property
-    def came(self):
+    def happened(self):
         return self.seen >= self.k
 
 

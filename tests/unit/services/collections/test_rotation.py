@@ -68,12 +68,12 @@ def test_a_storage_that_fails_changes_nothing(wrap, collection, push, state, fau
 @pytest.mark.parametrize(
     "statement", ["INSERT INTO blob", "DELETE FROM version", "DELETE FROM file", "INSERT INTO file", "INSERT INTO ver"]
 )
-@pytest.mark.parametrize(("trouble", "error"), [(broken, DatabaseUnavailableError), (full, StorageFull)])
+@pytest.mark.parametrize(("fault", "error"), [(broken, DatabaseUnavailableError), (full, StorageFull)])
 def test_a_database_that_fails_in_the_transaction_changes_nothing(
-    at_statement, collection, push, state, statement, trouble, error
+    at_statement, collection, push, state, statement, fault, error
 ):
     before = state()
-    at_statement(statement, trouble)
+    at_statement(statement, fault)
     with pytest.raises(error):
         push(collection, b"three")
 
