@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 from frepo_core import errors
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings, environment_name
@@ -104,6 +105,14 @@ def test_every_role_has_its_row():
     expected = [[f"`{role.value}`", role.description] for role in Role]
 
     assert sorted(expected) == sorted(row[:2] for row in rows("roles.md", r"`[a-z_.]+`"))
+
+
+def test_every_kind_of_event_has_its_row():
+    expected = [
+        [f"`{kind}`", kind.description, ", ".join(f"`{key}`" for key in kind.keys) or "–"] for kind in EventKind
+    ]
+
+    assert sorted(expected) == sorted(rows("events.md", r"`[a-z]+\.[a-z_]+`"))
 
 
 def error_classes():

@@ -49,8 +49,8 @@ def head():
 
 
 def is_for_rows(name):
-    """Return False for parts of the index over names, which a model cannot describe."""
-    return name != name_index.INDEX and not str(name).startswith(name_index.TABLE)
+    """Return False for what a model cannot describe: the index over names, and one of PostgreSQL alone."""
+    return name not in {name_index.INDEX, "ix_event_unnumbered"} and not str(name).startswith(name_index.TABLE)
 
 
 def set_revision(engine, revision):

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from .roles import GRANTS, Role
 
@@ -35,9 +36,25 @@ class Identity:
         return any(self.holds(role) for role in roles)
 
 
-def describe_actor(by: Identity | None) -> str:
-    """Return how logs name the actor: a token and its client's address, or the console."""
-    return f"token {by.fingerprint} from {by.address or 'unknown'}" if by else "the console"
+@dataclass(frozen=True, kw_only=True)
+class Actor:
+    """Who acts without a token. `name` is `system:<job>`, `console:<user>`, or `anonymous` for a client without one."""
+
+    name: str
+    address: str = ""
+
+
+# Who acts. None is the user of the console.
+By: TypeAlias = Identity | Actor | None
+
+
+def describe_actor(by: By) -> str:
+    """Return how logs name the actor: a token or a client with its address, a job, or the console."""
+    if by is None:
+        return "the console"
+    if isinstance(by, Identity):
+        return f"token {by.fingerprint} from {by.address or 'unknown'}"
+    return f"{by.name} from {by.address}" if by.address else by.name
 
 
 def parse_uuid4(text: str) -> str | None:

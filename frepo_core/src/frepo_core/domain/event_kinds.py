@@ -1,0 +1,103 @@
+"""The kinds of events: one name for each thing that can happen, with the keys of its data."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class EventKind(StrEnum):
+    """A kind of event. Its value is the public name.
+
+    `description` says what has happened, and `keys` are all keys that the data of such an event can have.
+    """
+
+    description: str
+    keys: tuple[str, ...]
+
+    def __new__(cls, name: str, description: str, *keys: str) -> Self:
+        """Create a member from its public name, its description and the keys of its data."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.description = description
+        member.keys = keys
+        return member
+
+    VERSION_ADDED = "version.added", "A version was added.", "name", "size", "sha256", "type"
+    VERSION_REFUSED = (
+        "version.refused",
+        "An upload of a version was refused. One event counts the refusals of a token for a reason in a minute.",
+        *("reason", "message", "error", "size", "count"),
+    )
+    VERSION_SUSPICIOUS = (
+        "version.suspicious",
+        "A version was added although it violates a guard of its collection.",
+        *("reason", "message", "size"),
+    )
+    VERSION_EVICTED = (
+        "version.evicted",
+        "A version was deleted by the collection's strategy, to make room for a new one.",
+        *("name", "size", "sha256", "type", "replaced_by"),
+    )
+    VERSION_DELETED = "version.deleted", "A version was deleted on request.", "name", "size", "sha256", "type"
+    VERSION_CHECKED = "version.checked", "A check of a version has ended.", "check", "outcome", "message"
+    VERSION_DOWNLOADED = (
+        "version.downloaded",
+        "A version was downloaded. Only with `events.downloads = true`.",
+        *("name", "size", "sha256", "type"),
+    )
+
+    COLLECTION_CREATED = "collection.created", "A collection was created.", "after"
+    COLLECTION_EDITED = "collection.edited", "A collection was edited.", "before", "after"
+    COLLECTION_DELETED = "collection.deleted", "An empty collection was deleted.", "before"
+    COLLECTION_FULL = (
+        "collection.full",
+        "A collection has no room: an upload was refused, and the one before it was not.",
+        *("reason", "message", "versions", "stored_size", "size"),
+    )
+    COLLECTION_ACCESS_GRANTED = "collection.access_granted", "A token was put on the list of a collection."
+    COLLECTION_ACCESS_REVOKED = "collection.access_revoked", "A token was taken off the list of a collection."
+
+    FILE_ADDED = (
+        "file.added",
+        "A file was uploaded under a new stored name.",
+        *("name", "size", "sha256", "type", "tags", "public", "has_password"),
+    )
+    FILE_EDITED = "file.edited", "A file was overwritten: its tags, visibility or password.", "name", "before", "after"
+    FILE_DELETED = "file.deleted", "A file was deleted.", "name", "size", "sha256", "type"
+    FILE_DOWNLOADED = (
+        "file.downloaded",
+        "A file was downloaded. Only with `events.downloads = true`.",
+        *("name", "size", "sha256", "type"),
+    )
+
+    TOKEN_CREATED = "token.created", "A token was generated.", "after"
+    TOKEN_REVOKED = "token.revoked", "A token was revoked.", "roles"
+    TOKEN_EXPIRED = (
+        "token.expired",
+        "A token was removed: its time was over, or it was valid for one upload only.",
+        *("roles", "expires_at", "reason"),
+    )
+
+    BLOB_DAMAGED = (
+        "blob.damaged",
+        "Bytes in a storage were found to be wrong or missing.",
+        *("storage", "key", "size", "sha256", "problem", "used_by", "used_by_count"),
+    )
+    BLOB_HEALED = (
+        "blob.healed",
+        "Damaged bytes are sound again: they were uploaded again, or a check found them right.",
+        *("storage", "key", "size", "sha256"),
+    )
+    STORAGE_FULL = "storage.full", "A storage has no room for an upload.", "storage", "problem"
+    STORAGE_UNAVAILABLE = (
+        "storage.unavailable",
+        "A storage failed, or could not be reached, for an upload or a health check.",
+        *("storage", "problem"),
+    )
+    STORAGE_RECOVERED = (
+        "storage.recovered",
+        "A storage that was full or unavailable works again.",
+        *("storage", "was", "since"),
+    )
+
+    JOB_FAILED = "job.failed", "A job of the worker failed.", "job", "started_at", "error"
+    JOB_RECOVERED = "job.recovered", "A job that had failed before succeeded.", "job", "started_at"

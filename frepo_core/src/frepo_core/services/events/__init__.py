@@ -1,0 +1,1 @@
+"""Events: what has happened, recorded in the transaction of the fact."""

@@ -1,0 +1,30 @@
+"""Names who caused an event: a token, a job, or a user of the console."""
+
+import functools
+import getpass
+import os
+
+from frepo_core.domain.identity import Actor, By, Identity
+
+# The lengths of the columns.
+_MAX_ACTOR, _MAX_ADDRESS = 128, 64
+
+
+def actor_columns(by: By) -> dict[str, str | None]:
+    """Return the columns `actor`, `actor_name` and `address` of an event. `by` is None for the console."""
+    if isinstance(by, Identity):
+        name = by.fingerprint
+    else:
+        name = by.name if by else console_actor().name
+    address = by.address if by else ""
+    return {"actor": name[:_MAX_ACTOR], "actor_name": None, "address": address[:_MAX_ADDRESS] or None}
+
+
+@functools.cache
+def console_actor() -> Actor:
+    """Return the user of the operating system that runs the console; the number of one without a name."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # in a container, users need not have names
+        user = str(os.getuid())
+    return Actor(name=f"console:{user}")

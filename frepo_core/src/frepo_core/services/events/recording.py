@@ -1,0 +1,59 @@
+"""Records events. Each is inserted in the transaction of its fact, so that neither is committed without the other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Event
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+
+from .actors import actor_columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewEvent:
+    """An event to record: its kind, who caused it, and what it is about.
+
+    `by` is None for the console. `token` is the fingerprint of the token that the event is about. `data` must be JSON,
+    with keys that `kind` lists. It must not contain the id of a token, a password or its hash, or a link.
+    """
+
+    kind: EventKind
+    by: By
+    collection_id: str | None = None
+    version_number: int | None = None
+    file_id: int | None = None
+    token: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+def record(session: Session, *events: NewEvent) -> None:
+    """Insert the events with one statement, in the session's transaction.
+
+    Raises `ValueError` for a key in the data that the event's kind does not list.
+    """
+    if events:
+        now = utc_now()
+        # With the model, not its table: only then does zope.sqlalchemy commit a transaction without other changes.
+        session.execute(insert(Event), [{"at": now, **_columns(event)} for event in events])
+
+
+def _columns(event: NewEvent) -> dict[str, Any]:
+    if unknown := event.data.keys() - set(event.kind.keys):
+        raise ValueError(
+            f"{event.kind} has no data with the key {min(unknown)!r}; domain/event_kinds.py lists the keys"
+        )
+    return {
+        "kind": event.kind.value,
+        **actor_columns(event.by),
+        "collection_id": event.collection_id,
+        "version_number": event.version_number,
+        "file_id": event.file_id,
+        "token": event.token,
+        "data": dict(event.data),
+    }
