@@ -60,4 +60,5 @@ def _run(path: Path, groups: list[str], *, full: bool) -> None:
     results.write()
 
 
-main()
+if __name__ == "__main__":
+    main()

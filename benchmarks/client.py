@@ -75,7 +75,7 @@ def make_file(path: Path, size: int) -> Path:
     return path
 
 
-class Kept:
+class PersistentConnection:
     """A persistent connection, to time small requests."""
 
     def __init__(self, address: str, headers: Mapping[str, str]) -> None:

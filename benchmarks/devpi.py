@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from support.servers.children import child, free_port
+from support.servers.processes import free_port, running_process
 
 from .client import post_file
 
@@ -70,7 +70,7 @@ def index(programs: Path, where: Path) -> Iterator[Index]:
     command = [str(programs / "devpi-init"), *state, "--no-root-pypi", "--root-passwd", PASSWORD]
     subprocess.run(command, check=True, capture_output=True)
     command = [str(programs / "devpi-server"), *state, "--host", "127.0.0.1", "--port", str(port)]
-    with child(command, where, partial(_answers, port)):
+    with running_process(command, where, partial(_answers, port)):
         yield Index(f"127.0.0.1:{port}")
 
 

@@ -13,7 +13,7 @@ from support import bulk_data
 from support.servers import mariadb, postgresql
 from support.servers.service import Service
 
-from .client import Kept
+from .client import PersistentConnection
 from .measure import Results, Sizes, Work, alternate, compare
 from .world import folder, frepo
 
@@ -61,7 +61,7 @@ def _collections(results: Results, service: Service) -> None:
     works = {}
     for count in (10, 10_000):
         form = {"filename": f"{count}.bin", "maxBackupsCount": count}
-        made = json.loads(_kept(service).ask("POST", "/repository/collection", json.dumps(form).encode()))
+        made = json.loads(_connect(service).ask("POST", "/repository/collection", json.dumps(form).encode()))
         identifier = made["collection"]["id"]
         with _engine(service) as engine:
             bulk_data.fill_versions(engine, identifier, count)
@@ -72,7 +72,7 @@ def _collections(results: Results, service: Service) -> None:
 
 
 def _adding(service: Service, collection: str) -> Work:
-    connection = _kept(service)
+    connection = _connect(service)
 
     def sample() -> float:
         start = time.perf_counter()
@@ -95,7 +95,7 @@ def _files(results: Results, sizes: Sizes, kind: str, few: Service, many: Servic
 
 
 def _asking(service: Service, path: str, times: int = ASKED) -> Work:
-    connection = _kept(service)
+    connection = _connect(service)
 
     def sample() -> float:
         start = time.perf_counter()
@@ -108,7 +108,7 @@ def _asking(service: Service, path: str, times: int = ASKED) -> Work:
 
 def _checking(service: Service) -> Work:
     """Send requests whose token is read from the database: a commit before each request invalidates the token cache."""
-    connection = _kept(service)
+    connection = _connect(service)
 
     def sample() -> float:
         seconds = 0.0
@@ -124,8 +124,8 @@ def _checking(service: Service) -> Work:
     return sample
 
 
-def _kept(service: Service) -> Kept:
-    return Kept(service.address, {"X-Auth-Token": service.admin})
+def _connect(service: Service) -> PersistentConnection:
+    return PersistentConnection(service.address, {"X-Auth-Token": service.admin})
 
 
 @contextlib.contextmanager

@@ -14,10 +14,10 @@ from typing import Any
 
 from frepo_core.db import make_engine
 from support import bulk_data
-from support.servers.children import child, free_port
+from support.servers.processes import free_port, running_process
 
 from . import devpi
-from .client import Kept, fetch, make_file, post_file, stamp
+from .client import PersistentConnection, fetch, make_file, post_file, stamp
 from .measure import Results, Sizes, alternate, disk, timed
 from .small import uploads, wrk
 from .transfers import listens, name
@@ -109,7 +109,7 @@ def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
             post_file(service.address, name(), file, mine)
 
         def list_all() -> int:
-            connection, page, found, last = Kept(service.address, mine), 1, 0, 1
+            connection, page, found, last = PersistentConnection(service.address, mine), 1, 0, 1
             while page <= last:
                 answer = json.loads(connection.ask("GET", f"/repository?limit=1000&page={page}"))
                 found, last, page = found + len(answer["results"]), answer["pagination"]["max"], page + 1
@@ -146,7 +146,7 @@ def _tree(
     lister = more.pop("lister")
     line = command(root, port)
     environment = {"PATH": os.environ["PATH"], "HOME": str(log)}
-    with child(line, log, partial(listens, port), env=environment):
+    with running_process(line, log, partial(listens, port), env=environment):
         numbers = iter(range(1_000_000))
         yield Peer(
             name=label,
@@ -167,7 +167,7 @@ def _copyparty(where: Path, sizes: Sizes, big: Path) -> Any:
         return [str(program), "-q", "-i", "127.0.0.1", "-p", str(port), "-v", f"{root}::rw"]
 
     def lister(address: str) -> int:
-        return len(json.loads(Kept(address, {}).ask("GET", "/listed/?ls"))["files"])
+        return len(json.loads(PersistentConnection(address, {}).ask("GET", "/listed/?ls"))["files"])
 
     text = "-q -v ROOT::rw; SHA-512 of what comes by PUT, no index"
     return _tree(where, sizes, big, f"copyparty {_version(program)}", command, settings=text, lister=lister)
@@ -211,7 +211,7 @@ def _rclone(where: Path, sizes: Sizes, big: Path) -> Any:
 
 
 def _propfind(address: str) -> int:
-    return Kept(address, {"Depth": "1"}).ask("PROPFIND", "/listed/").count(b"response>") // 2 - 1
+    return PersistentConnection(address, {"Depth": "1"}).ask("PROPFIND", "/listed/").count(b"response>") // 2 - 1
 
 
 def _version(program: Path) -> str:

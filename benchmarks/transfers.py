@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from support.servers import nginx as nginx_server
-from support.servers.children import child, free_port
+from support.servers.processes import free_port, running_process
 from support.servers.service import Service
 
 from .client import fetch, make_file, post_chunked, post_file, stamp
@@ -174,7 +174,7 @@ def static(root: Path) -> Iterator[str]:
         user = "user root; " if os.geteuid() == 0 else ""
         (where / "nginx.conf").write_text(NGINX.format(folder=where, port=port, root=root, user=user))
         command = ["nginx", "-c", str(where / "nginx.conf"), "-e", str(where / "error.log")]
-        with child(command, where, partial(listens, port)):
+        with running_process(command, where, partial(listens, port)):
             yield f"127.0.0.1:{port}"
 
 

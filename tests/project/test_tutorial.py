@@ -14,7 +14,7 @@ from support.installation.debian import Machine, copy_clone
 from support.installation.environments import build_wheels
 from support.paths import ROOT
 from support.servers import nginx, postgresql
-from support.servers.children import free_port
+from support.servers.processes import free_port
 
 PAGE = (ROOT / "docs/tutorial.md").read_text()
 LOCAL_PARTS = ["Start the service", "Back up a database each night", "Write a plug-in"]

@@ -30,7 +30,7 @@ class Reply:
         return json.loads(self.body)
 
 
-class _Kept(io.BufferedReader):
+class _SharedBuffer(io.BufferedReader):
     """A buffer for several answers: bytes read after the end of one answer belong to the next."""
 
     def close(self) -> None:
@@ -44,7 +44,7 @@ class Wire:
         host, port = service.address.split(":")
         self.socket = socket.create_connection((host, int(port)), SECONDS)
         self._raw = self.socket.makefile("rb", buffering=0)
-        self._file = _Kept(self._raw)
+        self._file = _SharedBuffer(self._raw)
 
     def send(self, *pieces: bytes) -> Self:
         for piece in pieces:

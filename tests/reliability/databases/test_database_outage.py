@@ -22,7 +22,7 @@ from support.reliability.failures import FaultInjection, fails
 from support.reliability.invariants import assert_unchanged, eventually
 from support.reliability.world import services_over
 from support.servers import postgresql
-from support.servers.children import run_as
+from support.servers.processes import run_as
 
 
 class Switch:

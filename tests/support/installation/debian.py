@@ -11,8 +11,8 @@ from sqlalchemy import make_url
 
 from support.installation.environments import LEFT_BEHIND, Environment, make_environment
 from support.paths import ROOT
-from support.servers.children import free_port
 from support.servers.nginx import AROUND
+from support.servers.processes import free_port
 
 FOLDERS = ("etc/systemd/system", "etc/nginx/conf.d", "usr/local/bin", "opt", "var/lib/frepo", "bin", "pids")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pymysql
 
-from support.servers.children import child, folder_of, free_port, run_as
+from support.servers.processes import folder_of, free_port, run_as, running_process
 
 MISSING = None if shutil.which("mariadbd") else "mariadb-server is not installed: make services"
 OWNER = "mysql"
@@ -60,6 +60,6 @@ def _run() -> Iterator[str]:
                 return False
             return True
 
-        with child(command, folder, answers, **run_as(OWNER)):
+        with running_process(command, folder, answers, **run_as(OWNER)):
             # An OpenSSL context would take 20 ms for each connection.
             yield f"mysql://{USER}:{PASSWORD}@127.0.0.1:{port}/frepo?ssl_disabled=true"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.paths import ROOT
-from support.servers.children import child, free_port
+from support.servers.processes import free_port, running_process
 
 MISSING = None if shutil.which("nginx") else "nginx (nginx-light) is not installed: make services"
 SHIPPED = ROOT / "deploy/nginx.conf"
@@ -93,7 +93,7 @@ def nginx(upstreams: Sequence[str], *, storage: Path | None = None, certificate:
         return True
 
     try:
-        with child(command, folder, answers):
+        with running_process(command, folder, answers):
             yield Nginx(port=port, folder=folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

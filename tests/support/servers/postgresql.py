@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from support.servers.children import child, folder_of, free_port, run_as
+from support.servers.processes import folder_of, free_port, run_as, running_process
 
 _BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 MISSING = None if _BIN else "postgresql is not installed: make services"
@@ -39,5 +39,5 @@ def postgresql(*, durable: bool = False) -> Iterator[str]:
             ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
             return subprocess.run(ready, check=False).returncode == 0
 
-        with child(command, folder, answers, stop=signal.SIGINT, **run_as(OWNER)):
+        with running_process(command, folder, answers, stop=signal.SIGINT, **run_as(OWNER)):
             yield f"postgresql://{OWNER}:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}/postgres"

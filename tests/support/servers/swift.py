@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.paths import ROOT
-from support.servers.children import child, free_port
+from support.servers.processes import free_port, running_process
 
 BIN = ROOT / ".venv-swift/bin"
 MISSING = None if (BIN / "swift-proxy-server").exists() else "OpenStack Swift is not installed: make services"
@@ -103,7 +103,7 @@ def running_swift() -> Iterator[Swift]:
 
 def _server(role: str, port: int, folder: Path) -> contextlib.AbstractContextManager[object]:
     command = [str(BIN / f"swift-{role}-server"), str(folder / f"{role}.conf"), "--verbose"]
-    return child(command, folder, lambda: _answers(port))
+    return running_process(command, folder, lambda: _answers(port))
 
 
 def _run_python(code: str, folder: Path, *arguments: str) -> None:

@@ -44,7 +44,7 @@ def folder_of(user: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def child(
+def running_process(
     command: list[str], folder: Path, answers: Callable[[], bool], stop: int = signal.SIGTERM, **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server until the end of the block; its log is `log` in the folder."""
