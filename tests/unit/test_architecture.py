@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib
 import re
 import tokenize
 from collections import Counter
@@ -19,6 +20,7 @@ FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 PACKAGES = [SERVER, *PLUGINS]
+PUBLIC = ("plugins", "web", "testing", "cli")
 MAX_LINES = 300
 MAX_TEST_LINES = 400
 MAX_MODULES = 15
@@ -32,7 +34,7 @@ MAY_IMPORT = {
     "plugins": {"errors", "settings", "domain.naming"},
     "db": {"domain", "errors"},
     "services": {"domain", "db", "plugins", "errors", "error_explanations", "settings"},
-    "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.registry"},
+    "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.discovery"},
     "cli": {"services", "domain", "errors", "settings", "plugins", "db.migrations"},
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
@@ -113,21 +115,15 @@ def test_no_module_imports_the_testing_kit():
     assert {} == found_in(paths, lambda path: [name for name in core_imports(path) if is_allowed(name, {"testing"})])
 
 
-def test_a_plugin_imports_the_public_room_alone():
-    def private(path):
-        names = [name for level, name in imports(path) if level == 0 and name.startswith("frepo_")]
-        return [name for name in names if not is_allowed(name, {"frepo_core.plugins"})]
-
-    assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], private)
-
-
-def test_a_plugin_uses_only_names_of_the_public_room():
-    import frepo_core.plugins
-
-    offered = {f"frepo_core.plugins.{name}" for name in frepo_core.plugins.__all__}
+def test_a_plugin_imports_only_public_names_of_the_core():
+    rooms = [importlib.import_module(f"frepo_core.{name}") for name in PUBLIC]
+    offered = {f"{module.__name__}.{name}" for module in rooms for name in module.__all__}
+    offered |= {module.__name__ for module in rooms}
 
     def beyond(path):
-        return {name for level, name in imports(path) if level == 0 and name.startswith("frepo_core.")} - offered
+        own = path.relative_to(ROOT).parts[2]
+        names = {name for level, name in imports(path) if level == 0 and name.startswith("frepo_")}
+        return {name for name in names if name.partition(".")[0] != own} - offered - {"frepo_core"}
 
     assert {} == found_in([path for path in FILES if not path.is_relative_to(CORE)], beyond)
 
@@ -136,8 +132,9 @@ def test_the_core_names_no_plugin_distribution():
     names = "|".join(re.escape(spelling) for p in PLUGINS for spelling in (p.name, p.name.replace("_", "-")))
 
     def named(path):
-        # The hook for strategies has the same name as the distribution of the official ones.
-        text = re.sub(r"\bfrepo_strategies\b(?=\()|hook\.frepo_strategies\b", "", path.read_text())
+        # The hooks for strategies and metrics have the same names as the distributions of the official ones.
+        hooks = r"\bfrepo_(strategies|metrics)\b(?=\()|hook\.frepo_(strategies|metrics)\b|`frepo_metrics`"
+        text = re.sub(hooks, "", path.read_text())
         return re.findall(names, text)
 
     assert {} == found_in(CORE_FILES, named)

@@ -3,9 +3,6 @@
 The distributions in these tests are real: a module and its metadata in a folder on the path.
 """
 
-import sys
-from textwrap import dedent
-
 import pytest
 
 from frepo_core.errors import ConfigurationError
@@ -35,27 +32,6 @@ STRATEGY = """
     def frepo_strategies():
         return [StrategySpec(name="{name}", build=KeepAll)]
 """
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Install a distribution of one module: `install("acme-crate", "crate", source)`."""
-    made = []
-
-    def install(distribution, entry, source, version="1.2.3"):
-        folder = tmp_path / distribution
-        module = distribution.replace("-", "_")
-        metadata = folder / f"{module}-{version}.dist-info"
-        metadata.mkdir(parents=True)
-        (folder / f"{module}.py").write_text(dedent(source))
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
-        (metadata / "entry_points.txt").write_text(f"[frepo]\n{entry} = {module}\n")
-        monkeypatch.syspath_prepend(folder)
-        made.append(module)
-
-    yield install
-    for module in made:
-        sys.modules.pop(module, None)
 
 
 def refusal(disabled=()):

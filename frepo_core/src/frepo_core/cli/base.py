@@ -65,10 +65,10 @@ class FrepoCommand(Command):
         """Build the named storage from its settings, even if it is not in use. The database is not used."""
         from frepo_core.plugins import PluginRegistry
         from frepo_core.services.blobs.backends import Backends
-        from frepo_core.settings import load_settings
+        from frepo_core.settings import load_disabled_plugins
 
         ini = read_ini(find_ini(self.app.options.ini))
-        plugins = PluginRegistry.from_entry_points(load_settings(ini, os.environ).plugins_disabled)
+        plugins = PluginRegistry.from_entry_points(load_disabled_plugins(ini, os.environ))
         return Backends(plugins, name, ini).get(name)
 
     def answer(self, identifier: str, *, form: dict[str, Any], response: dict[str, Any]) -> None:

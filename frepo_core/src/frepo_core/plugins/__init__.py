@@ -1,10 +1,25 @@
 """The API for authors of plug-ins: the hook marker, contracts, settings, helpers and errors."""
 
-from frepo_core.errors import BlobNotFound, ConfigurationError, StorageError, StorageFull, StorageUnavailable
+from frepo_core.errors import (
+    BlobNotFound,
+    ConfigurationError,
+    FrepoError,
+    NotFoundError,
+    StorageError,
+    StorageFull,
+    StorageUnavailable,
+)
 
+from .context import PluginContext, make_contexts
+from .discovery import FoundPlugin, find_mistakes
+from .health_check import HealthCheck
 from .hookspecs import hookimpl
-from .registry import PluginRegistry
-from .settings import PluginSettings
+from .job import Job, JobContext, Lane, LeaseLost
+from .lifecycle import Lifecycle
+from .pages import MenuEntry, Pages
+from .registry import Owned, PluginRegistry
+from .service import Collector, Service
+from .settings import PluginSettings, SettingsSpec
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
 from .storage_helpers import (
     PARTIAL,
@@ -17,19 +32,54 @@ from .storage_helpers import (
     partial_name,
 )
 from .strategy import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, StrategySpec, VersionInfo
+from .subscriber import Event, EventHandler, Subscriber
+from .upload_check import (
+    CheckFunction,
+    CheckResult,
+    CollectionInfo,
+    Finding,
+    OnFinding,
+    Outcome,
+    UploadCheck,
+    UploadedContent,
+)
 
 __all__ = [
     "PARTIAL",
     "BlobNotFound",
     "BlobStat",
+    "CheckFunction",
+    "CheckResult",
     "CollectionFull",
+    "CollectionInfo",
     "CollectionState",
     "CollectionStrategy",
+    "Collector",
     "ConfigurationError",
+    "Event",
+    "EventHandler",
     "ExactReader",
+    "Finding",
+    "FoundPlugin",
+    "FrepoError",
+    "HealthCheck",
     "IncomingVersion",
+    "Job",
+    "JobContext",
+    "Lane",
+    "LeaseLost",
+    "Lifecycle",
+    "MenuEntry",
+    "NotFoundError",
+    "OnFinding",
+    "Outcome",
+    "Owned",
+    "Pages",
+    "PluginContext",
     "PluginRegistry",
     "PluginSettings",
+    "Service",
+    "SettingsSpec",
     "StorageBackend",
     "StorageError",
     "StorageFull",
@@ -37,12 +87,17 @@ __all__ = [
     "StorageSpec",
     "StorageUnavailable",
     "StrategySpec",
+    "Subscriber",
+    "UploadCheck",
+    "UploadedContent",
     "VersionInfo",
     "Window",
     "exactly",
+    "find_mistakes",
     "hookimpl",
     "is_blob_key",
     "is_key",
     "is_partial_path",
+    "make_contexts",
     "partial_name",
 ]

@@ -1,84 +1,84 @@
-"""The typed facade over pluggy: loads plug-ins from entry points and gives access to what they provide."""
+"""What the installed plug-ins provide, by kind and name. `Any` of pluggy ends here and in `discovery`."""
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
-from importlib.metadata import PackageNotFoundError, entry_points, requires
-from typing import Any, TypeVar, cast
+from importlib.metadata import PackageNotFoundError, requires
+from typing import Any, Generic, TypeVar
 
 import pluggy
 
 from frepo_core.errors import ConfigurationError, FrepoError
+from frepo_core.settings import core_prefixes, load_plugin_settings
 
-from . import hookspecs
+from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
+from .health_check import HealthCheck
+from .job import Job
+from .settings import SettingsSpec
 from .storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
+from .subscriber import Subscriber
+from .upload_check import UploadCheck
 
-log = logging.getLogger(__name__)
-
-Spec = TypeVar("Spec", StorageSpec, StrategySpec)
-Offer = TypeVar("Offer")
+Spec = TypeVar("Spec")
+Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, Subscriber, Job, HealthCheck)
 Built = TypeVar("Built")
 
-# A name is a part of environment variables, FS_<NAME>_<SETTING>, which cannot contain a dash.
-_NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
+# A name is a part of environment variables, which cannot contain a dash.
+_NAME = re.compile("[a-z][a-z0-9_]*")
+# Storages, strategies and entry points could have capitals from the beginning.
+_OLD_NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoundPlugin:
-    """A loaded plug-in: the name of its entry point, its distribution and what it provides.
+class Owned(Generic[Spec]):
+    """What a plug-in provides, and the plug-in."""
 
-    Only the web calls `endpoints`, because it imports modules that the console does not need.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    storages: Sequence[StorageSpec]
-    strategies: Sequence[StrategySpec]
-    endpoints: Callable[[], Sequence[Any]] = tuple
-
-    @property
-    def origin(self) -> str:
-        """Name the plug-in and its package, for messages."""
-        return f"the plug-in {self.name!r} of the package {self.distribution} {self.version}"
+    spec: Spec
+    plugin: FoundPlugin
 
 
 class PluginRegistry:
-    """The storages and strategies of the installed plug-ins, by name.
+    """What the installed plug-ins provide, by name. Names are unique among all plug-ins.
 
     Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, a name that is not valid or
     that two distributions claim, or a strategy that cannot be built.
     """
 
-    def __init__(self, found: Iterable[FoundPlugin]) -> None:
+    def __init__(self, found: Iterable[FoundPlugin], manager: pluggy.PluginManager | None = None) -> None:
+        self.manager = manager
         self.found = tuple(found)
-        self.storages: Mapping[str, StorageSpec] = _by_name(self.found, lambda plugin: plugin.storages)
-        self.strategies: Mapping[str, StrategySpec] = _by_name(self.found, lambda plugin: plugin.strategies)
+        for plugin in self.found:
+            _check_name("plug-in", plugin.name, plugin.distribution, _OLD_NAME)
+        self.storages: Mapping[str, StorageSpec] = _specs(
+            _by_name(self.found, lambda plugin: plugin.storages, _OLD_NAME)
+        )
+        self.strategies: Mapping[str, StrategySpec] = _specs(
+            _by_name(self.found, lambda plugin: plugin.strategies, _OLD_NAME)
+        )
+        self.upload_checks = _by_name(self.found, lambda plugin: plugin.upload_checks)
+        self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
+        self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
+        self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)
+        self.settings = _by_prefix(self.found)
         for name in self.strategies:
             self.strategy(name)
 
     @classmethod
     def from_entry_points(cls, disabled: Sequence[str] = ()) -> "PluginRegistry":
         """Load the entry points of the group `frepo`, except those named in `disabled`."""
-        manager = pluggy.PluginManager(hookspecs.PROJECT)
-        manager.add_hookspecs(hookspecs)
-        origins: dict[str, tuple[str, str]] = {}
-        for entry in sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: entry.name):
-            origin = (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")
-            if entry.name in disabled:
-                log.info("plug-in %s of %s is disabled", entry.name, origin[0])
-                continue
-            if entry.name in origins:
-                raise _claimed_twice("plug-in", entry.name, origins[entry.name][0], origin[0])
-            origins[entry.name] = origin
-            _check_name("plug-in", entry.name, origin[0])
-            _register(manager, entry.name, origin[0], entry.load)
-        _check_hooks(manager, origins)
-        return cls(_describe(manager, name, *origin) for name, origin in origins.items())
+        manager, found = find_plugins(disabled)
+        return cls(found, manager)
+
+    def load_settings(self, ini: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Any]:
+        """Return the filled settings of each plug-in that has some, by the plug-in's name.
+
+        Raises `ConfigurationError` with the names of a wrong or unknown setting in the ini file and the environment.
+        """
+        models = {prefix: owned.spec.model for prefix, owned in self.settings.items()}
+        filled = load_plugin_settings(models, ini, environment)
+        return {owned.plugin.name: filled[prefix] for prefix, owned in self.settings.items()}
 
     def storage(self, name: str) -> StorageSpec:
         """Return the spec of a storage. Raises `ConfigurationError` with the installed names and the package to install."""
@@ -87,7 +87,7 @@ class PluginRegistry:
             if meant := _resembling(name, self.storages):
                 advice = f"Did you mean {meant!r}? If not: {advice[0].lower()}{advice[1:]}"
             raise ConfigurationError(
-                f"No installed package provides the storage {name!r}. Installed: {_names(self.storages)}. {advice}"
+                f"No installed package provides the storage {name!r}. Installed: {join_names(self.storages)}. {advice}"
             )
         return self.storages[name]
 
@@ -111,95 +111,53 @@ class PluginRegistry:
         if name not in self.strategies:
             raise ConfigurationError(
                 f"A collection uses the strategy {name!r}, but no installed package provides it. "
-                f"Installed: {_names(self.strategies)}."
+                f"Installed: {join_names(self.strategies)}."
             )
         return _built(self.strategies[name].build, CollectionStrategy, self.strategy_origin(name))
 
 
-def _register(manager: pluggy.PluginManager, name: str, distribution: str, load: Callable[[], Any]) -> None:
-    try:
-        manager.register(load(), name=name)
-    except Exception as error:
-        raise ConfigurationError(
-            f"The plug-in {name!r} of the package {distribution} cannot be loaded: {error}. "
-            f"Fix or uninstall the package, or switch it off with plugins.disabled = {name}."
-        ) from error
-
-
-def _check_hooks(manager: pluggy.PluginManager, origins: Mapping[str, tuple[str, str]]) -> None:
-    """Refuse a plug-in with a function `frepo_...` that is not a hook.
-
-    pluggy sees marked functions only, so this also finds a forgotten `@hookimpl`.
-    """
-    known = {name for name in dir(hookspecs) if name.startswith("frepo_")}
-    marked_names = [(name, caller.name) for name in origins for caller in _callers(manager, name)]
-    for name, hook in marked_names:
-        if hook not in known:
-            raise _no_hook(name, origins[name][0], hook, known)
-    for name, (distribution, _) in origins.items():
-        plugin = manager.get_plugin(name)
-        for attribute in (a for a in dir(plugin) if a.startswith("frepo_") and callable(getattr(plugin, a))):
-            marked = getattr(getattr(plugin, attribute), "frepo_impl", None)
-            if attribute not in known:
-                raise _no_hook(name, distribution, attribute, known)
-            if marked is None:
-                raise ConfigurationError(
-                    f"{attribute!r} of the plug-in {name!r} ({distribution}) lacks the decorator @hookimpl."
-                )
-
-
-def _callers(manager: pluggy.PluginManager, name: str) -> Sequence[pluggy.HookCaller]:
-    return manager.get_hookcallers(manager.get_plugin(name)) or ()
-
-
-def _no_hook(name: str, distribution: str, hook: str, known: Iterable[str]) -> ConfigurationError:
-    return ConfigurationError(
-        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is not a hook "
-        f"of frepo. Hooks: {_names(known)}."
-    )
-
-
-def _describe(manager: pluggy.PluginManager, name: str, distribution: str, version: str) -> FoundPlugin:
-    def ask(caller: pluggy.HookCaller, kind: type[Offer]) -> list[Offer]:
-        own = [implementation for implementation in caller.get_hookimpls() if implementation.plugin_name == name]
-        try:
-            specs = [spec for implementation in own for spec in cast(list[Any], implementation.function())]
-            if odd := [spec for spec in specs if not isinstance(spec, kind)]:
-                raise TypeError(f"{odd[0]!r} is not a {kind.__name__}")
-        except Exception as error:
-            raise ConfigurationError(
-                f"{caller.name!r} of the plug-in {name!r} ({distribution}) does not work: {error}. "
-                f"Fix or uninstall the package, or switch it off with plugins.disabled = {name}."
-            ) from error
-        return specs
-
-    return FoundPlugin(
-        name=name,
-        distribution=distribution,
-        version=version,
-        storages=ask(manager.hook.frepo_storages, StorageSpec),
-        strategies=ask(manager.hook.frepo_strategies, StrategySpec),
-        endpoints=partial(ask, manager.hook.frepo_endpoints, object),
-    )
-
-
-def _by_name(found: Iterable[FoundPlugin], offers: Callable[[FoundPlugin], Sequence[Spec]]) -> dict[str, Spec]:
-    specs: dict[str, Spec] = {}
-    owners: dict[str, str] = {}
+def _by_name(
+    found: Iterable[FoundPlugin], offers: Callable[[FoundPlugin], Sequence[Named]], pattern: re.Pattern[str] = _NAME
+) -> dict[str, Owned[Named]]:
+    owned: dict[str, Owned[Named]] = {}
     for plugin in found:
         for spec in offers(plugin):
-            _check_name(type(spec).__name__, spec.name, plugin.distribution)
-            if spec.name in specs:
-                raise _claimed_twice(type(spec).__name__, spec.name, owners[spec.name], plugin.distribution)
-            specs[spec.name] = spec
-            owners[spec.name] = plugin.distribution
-    return specs
+            what = type(spec).__name__
+            _check_name(what, spec.name, plugin.distribution, pattern)
+            if spec.name in owned:
+                raise claimed_twice(what, spec.name, owned[spec.name].plugin.distribution, plugin.distribution)
+            owned[spec.name] = Owned(spec=spec, plugin=plugin)
+    return owned
 
 
-def _check_name(what: str, name: str, distribution: str) -> None:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+def _specs(owned: Mapping[str, Owned[Spec]]) -> dict[str, Spec]:
+    return {name: one.spec for name, one in owned.items()}
+
+
+def _by_prefix(found: Iterable[FoundPlugin]) -> dict[str, Owned[SettingsSpec]]:
+    """Return the settings of plug-ins by prefix. Raises `ConfigurationError` for a prefix that is taken."""
+    owned: dict[str, Owned[SettingsSpec]] = {}
+    reserved = core_prefixes()
+    for plugin in found:
+        for spec in plugin.settings:
+            _check_name("prefix of settings", spec.prefix, plugin.distribution, _NAME)
+            if spec.prefix in reserved:
+                raise ConfigurationError(
+                    f"The package {plugin.distribution} names its settings {spec.prefix}.*, a prefix that frepo itself "
+                    f"uses. Choose another one in the package, such as {plugin.name!r}."
+                )
+            if spec.prefix in owned:
+                first = owned[spec.prefix].plugin.distribution
+                raise claimed_twice("prefix of settings", spec.prefix, first, plugin.distribution)
+            owned[spec.prefix] = Owned(spec=spec, plugin=plugin)
+    return owned
+
+
+def _check_name(what: str, name: str, distribution: str, pattern: re.Pattern[str]) -> None:
+    if not isinstance(name, str) or not pattern.fullmatch(name):
+        letters = "lower-case letters" if pattern is _NAME else "letters"
         raise ConfigurationError(
-            f"The package {distribution} names a {what} {name!r}. A name has letters, digits and underscores, begins "
+            f"The package {distribution} names a {what} {name!r}. A name has {letters}, digits and underscores, begins "
             "with a letter, and has no dash. Rename it in the package."
         )
 
@@ -210,22 +168,11 @@ def _built(build: Callable[[], Built], kind: type[Any], origin: str) -> Built:
         built = build()
     except FrepoError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigurationError(f"`build` of {origin} failed: {type(error).__name__}: {error}") from error
     if not isinstance(built, kind):
         raise ConfigurationError(f"`build` of {origin} returned {built!r}, which is not a {kind.__name__}.")
     return built
-
-
-def _claimed_twice(what: str, name: str, first: str, second: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"Two packages provide the {what} {name!r}: {first} and {second}. Uninstall one of them, "
-        "or switch one plug-in off with plugins.disabled."
-    )
-
-
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
 
 
 def _resembling(name: str, names: Iterable[str]) -> str | None:

@@ -1,4 +1,6 @@
-"""The base class of settings, of the core and of plug-ins."""
+"""The base class of settings, and the declaration of a plug-in's own settings."""
+
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,3 +13,26 @@ class PluginSettings(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsSpec:
+    """The settings of a plug-in: `<prefix>.<name>` in the ini file, `<PREFIX>_<NAME>` in the environment.
+
+    The environment overrides the ini file, which overrides the default. Unknown names with this prefix are refused. The
+    filled model is `context.settings`. Choose the name of the entry point as `prefix`.
+    """
+
+    prefix: str
+    model: type[BaseModel]
+
+    def __post_init__(self) -> None:
+        """Raise `TypeError` for a model that is not one."""
+        if not (isinstance(self.model, type) and issubclass(self.model, BaseModel)):
+            raise TypeError(f"model is {self.model!r}; write a class that inherits PluginSettings")
+
+
+def require_callable(name: str, value: object) -> None:
+    """Raise `TypeError` if a part of a declaration is not a function."""
+    if not callable(value):
+        raise TypeError(f"{name} is {value!r}, which cannot be called; write a function")

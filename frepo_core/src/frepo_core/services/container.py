@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from frepo_core.db import Database, make_engine
-from frepo_core.plugins import PluginRegistry
-from frepo_core.settings import Settings, load_settings
+from frepo_core.plugins import PluginContext, PluginRegistry, make_contexts
+from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from .access.passwords import Passwords
 from .access.protected_urls import ProtectedUrls
@@ -25,15 +25,20 @@ from .files.downloads import Downloads
 from .files.files import Files
 from .files.listing import Listing
 from .health import Health
+from .plugin_service import PluginService
 from .remote.fetcher import Fetcher
 
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """All services that the web API and the console application call."""
+    """All services that the web API and the console application call.
+
+    `contexts` are the contexts of the plug-ins by the plug-in's name.
+    """
 
     settings: Settings
     plugins: PluginRegistry
+    contexts: Mapping[str, PluginContext]
     database: Database
     backends: Backends
     blobs: Blobs
@@ -62,17 +67,22 @@ def assemble(
     By default, the installed plug-ins are used, and an engine is made for `database.url`.
     Raises `ConfigurationError` if the service cannot start with these settings.
     """
-    settings = load_settings(ini, environment)
-    plugins = plugins or PluginRegistry.from_entry_points(settings.plugins_disabled)
+    disabled = load_disabled_plugins(ini, environment)
+    plugins = plugins or PluginRegistry.from_entry_points(disabled)
+    # Settings of a plug-in that is switched off may stay in the ini file.
+    settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes())
+    service = PluginService()
+    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), service)
     engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
     database = Database(engine, settings.database_reserve)
     backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     ingest, passwords, links = Ingest(settings.temp_directory), Passwords(settings), SignedLinks(settings)
     blobs = Blobs(database, backends)
     files = Files(database, ingest, blobs, passwords)
-    return Services(
+    services = Services(
         settings=settings,
         plugins=plugins,
+        contexts=contexts,
         database=database,
         backends=backends,
         blobs=blobs,
@@ -89,3 +99,5 @@ def assemble(
         add_version=AddVersion(database, settings, plugins, ingest, blobs),
         health=Health(database, backends, settings),
     )
+    service.connect(services)
+    return services

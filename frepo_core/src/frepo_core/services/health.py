@@ -8,10 +8,11 @@ from sqlalchemy import func, select
 from frepo_core.db import Database, migrations
 from frepo_core.db.models import Blob
 from frepo_core.errors import AccessDeniedError, BytesMissingError
+from frepo_core.plugins import HealthCheck
 from frepo_core.settings import Settings
 
 from .blobs.backends import Backends
-from .health_checks import HealthCheck, HealthChecks
+from .health_checks import HealthChecks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +47,15 @@ class Health:
         """Run all checks. Raises `AccessDeniedError` for a wrong code, and always if no code is set."""
         if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
             raise AccessDeniedError("No access: the health check needs its code")
-        found = self._checks.run()
+        found = self.run()
         database, storage = found["database"], found["storage"]
         if not database:  # without a database, the check of the blobs only repeats that
             storage += found["blobs"]
         return HealthReport(database=database, storage=storage)
+
+    def run(self) -> dict[str, tuple[str, ...]]:
+        """Run all checks at the same time; return the problems that each found, by its name."""
+        return self._checks.run()
 
     def _check_database(self) -> None:
         self._database.check()

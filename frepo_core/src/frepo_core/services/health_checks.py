@@ -1,25 +1,14 @@
-"""Health checks: named functions, each run in a thread of its own, with a deadline."""
+"""Runs health checks, each in a thread of its own, with a deadline."""
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from frepo_core.errors import FrepoError
+from frepo_core.plugins import HealthCheck
 
 log = logging.getLogger(__name__)
-
-DEADLINE = 5.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class HealthCheck:
-    """A check with a name: `run` raises if something does not work. `deadline` is in seconds."""
-
-    name: str
-    run: Callable[[], None]
-    deadline: float = DEADLINE
 
 
 class HealthChecks:

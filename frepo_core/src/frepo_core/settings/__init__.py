@@ -1,6 +1,21 @@
 """The settings: declared as data, and read from the environment, the ini file or the default, in this order."""
 
-from .loader import environment_name, load_settings, load_storage_settings
+from .loader import (
+    core_prefixes,
+    environment_name,
+    load_disabled_plugins,
+    load_plugin_settings,
+    load_settings,
+    load_storage_settings,
+)
 from .model import Settings
 
-__all__ = ["Settings", "environment_name", "load_settings", "load_storage_settings"]
+__all__ = [
+    "Settings",
+    "core_prefixes",
+    "environment_name",
+    "load_disabled_plugins",
+    "load_plugin_settings",
+    "load_settings",
+    "load_storage_settings",
+]

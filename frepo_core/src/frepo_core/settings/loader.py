@@ -13,6 +13,8 @@ from .secrets import read_or_make_secrets
 
 AnySettings = TypeVar("AnySettings", bound=BaseModel)
 
+# Set by systemd for services, not by operators.
+FOREIGN_VARIABLES = frozenset({"NOTIFY_SOCKET"})
 SECRETS = ("app.secret", "enc.token_phrase")
 
 
@@ -21,13 +23,18 @@ def environment_name(name: str) -> str:
     return name.upper().replace(".", "_")
 
 
-def load_settings(ini: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
+def load_settings(ini: Mapping[str, str], environment: Mapping[str, str], *, others: Collection[str] = ()) -> Settings:
     """Read the service's own settings; `fs.<adapter>.*` and `pyramid.*` are ignored here.
 
+    `others` are the prefixes of the settings of plug-ins; they are ignored, too.
     Raises `ConfigurationError`, which gives the setting's names in the ini file and in the environment.
     """
     names = {field.alias for field in Settings.model_fields.values() if field.alias}
-    own = {name: value for name, value in ini.items() if not _belongs_to_others(name)}
+    own = {
+        name: value
+        for name, value in ini.items()
+        if name in names or not (_belongs_to_others(name) or name.partition(".")[0] in others)
+    }
     warn_about_misspellings(environment, {environment_name(name) for name in names})
     settings = _with_secrets(_fill(Settings, own, names, environment, prefix=""))
     if settings.app_env == "prod" and "database_url" not in settings.model_fields_set:
@@ -45,13 +52,49 @@ def load_storage_settings(
 
     Unknown names are refused in the environment as well: a variable with this prefix must be a misspelt setting.
     """
-    prefix = f"fs.{adapter}."
+    return _load_prefixed(model, f"fs.{adapter}.", ini, environment)
+
+
+def load_plugin_settings(
+    models: Mapping[str, type[BaseModel]], ini: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, BaseModel]:
+    """Read `<prefix>.<name>` and `<PREFIX>_<NAME>` into the model of each prefix; return the models by prefix.
+
+    Unknown names are refused as for storages. Raises `ConfigurationError`.
+    """
+    variables = {environment_name(f"{prefix}.{name}") for prefix in models for name in models[prefix].model_fields}
+    foreign = variables | FOREIGN_VARIABLES
+    return {prefix: _load_prefixed(model, f"{prefix}.", ini, environment, foreign) for prefix, model in models.items()}
+
+
+def load_disabled_plugins(ini: Mapping[str, str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Read `plugins.disabled` alone: it is needed to load the plug-ins, which declare further settings."""
+    name = "plugins.disabled"
+    text = environment.get(environment_name(name)) or ini.get(name, "")
+    return tuple(text.replace(",", " ").split())
+
+
+def core_prefixes() -> set[str]:
+    """Return the first parts of the names of the service's own settings, which plug-ins cannot use."""
+    names = {field.alias for field in Settings.model_fields.values() if field.alias}
+    return {name.partition(".")[0] for name in names} | {"pyramid"}
+
+
+def _load_prefixed(
+    model: type[AnySettings],
+    prefix: str,
+    ini: Mapping[str, str],
+    environment: Mapping[str, str],
+    foreign: Collection[str] = (),
+) -> AnySettings:
+    """Fill a model from settings that begin with a prefix. `foreign` are variables with this prefix to ignore."""
     names = {prefix + name for name in model.model_fields}
     own = {name: value for name, value in ini.items() if name.startswith(prefix)}
     known = {environment_name(name) for name in names}
     for variable in environment:
-        if environment[variable] and variable.startswith(environment_name(prefix)) and variable not in known:
-            raise _unknown(variable, known)
+        is_named = variable.startswith(environment_name(prefix)) and variable not in foreign
+        if environment[variable] and is_named and variable not in known:
+            raise _unknown(prefix + variable.removeprefix(environment_name(prefix)).lower(), names)
     warn_about_misspellings(environment, known)
     return _fill(model, own, names, environment, prefix=prefix)
 
@@ -91,7 +134,9 @@ def _explain(error: ValidationError, prefix: str) -> str:
 
 
 def _unknown(name: str, known: Collection[str]) -> ConfigurationError:
-    return ConfigurationError(f"Unknown setting {name!r}. Known settings: {', '.join(sorted(known))}.")
+    return ConfigurationError(
+        f"Unknown setting {name!r} ({environment_name(name)}). Known settings: {', '.join(sorted(known))}."
+    )
 
 
 def _with_secrets(settings: Settings) -> Settings:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from frepo_core.domain.access import RULES
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins.registry import FoundPlugin
+from frepo_core.plugins.discovery import FoundPlugin
 
 from ..openapi.responses import MEANINGS
 from .endpoint import Endpoint

@@ -1,0 +1,230 @@
+"""Finds plug-ins by their entry points, calls their hooks with pluggy, and checks what they return."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, distributions, entry_points
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pluggy
+
+from frepo_core.errors import ConfigurationError
+
+from . import hookspecs
+from .health_check import HealthCheck
+from .job import Job
+from .lifecycle import Lifecycle
+from .pages import Pages
+from .settings import SettingsSpec
+from .storage import StorageSpec
+from .strategy import StrategySpec
+from .subscriber import Subscriber
+from .upload_check import UploadCheck
+
+log = logging.getLogger(__name__)
+
+Offer = TypeVar("Offer")
+
+COMMANDS = "frepo.commands"
+# Distributions of this name that are no plug-ins.
+NOT_PLUGINS = frozenset({"frepo-core", "frepo-server"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundPlugin:
+    """A loaded plug-in: the name of its entry point, its distribution and what it provides.
+
+    `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console does
+    not need. `endpoints` and `metrics` take the plug-in's context, or nothing.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    storages: Sequence[StorageSpec] = ()
+    strategies: Sequence[StrategySpec] = ()
+    upload_checks: Sequence[UploadCheck] = ()
+    subscribers: Sequence[Subscriber] = ()
+    jobs: Sequence[Job] = ()
+    health_checks: Sequence[HealthCheck] = ()
+    settings: Sequence[SettingsSpec] = ()
+    lifecycles: Sequence[Lifecycle] = ()
+    hooks: frozenset[str] = frozenset()
+    endpoints: Callable[..., Sequence[Any]] = tuple
+    pages: Callable[[], Sequence[Pages]] = tuple
+    metrics: Callable[..., Sequence[Any]] = tuple
+
+    @property
+    def origin(self) -> str:
+        """Name the plug-in and its package, for messages."""
+        return f"the plug-in {self.name!r} of the package {self.distribution} {self.version}"
+
+
+def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[FoundPlugin]]:
+    """Load the entry points of the group `frepo`, except those named in `disabled`, and call their hooks.
+
+    Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, two entry points of one name, or a
+    hook that fails or returns something else than the hook is for.
+    """
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    origins: dict[str, tuple[str, str]] = {}
+    for entry in _sorted_entries():
+        origin = (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")
+        if entry.name in disabled:
+            log.info("plug-in %s of %s is disabled", entry.name, origin[0])
+            continue
+        if entry.name in origins:
+            raise claimed_twice("plug-in", entry.name, origins[entry.name][0], origin[0])
+        origins[entry.name] = origin
+        _register(manager, entry.name, origin[0], entry.load)
+    _check_hooks(manager, origins)
+    return manager, [_describe(manager, name, *origin) for name, origin in origins.items()]
+
+
+def find_mistakes(disabled: Sequence[str]) -> list[str]:
+    """Return a warning for each probable mistake of an installation that prevents nothing."""
+    entries = _sorted_entries()
+    names = {entry.name for entry in entries}
+    warnings = [
+        f"plugins.disabled names {name!r}, but no installed plug-in has this name. Installed: {join_names(names)}."
+        for name in disabled
+        if name not in names
+    ]
+    for entry in entries:
+        if entry.name not in disabled and not isinstance(entry.load(), ModuleType):
+            warnings.append(
+                f"The entry point {entry.name!r} of the package {entry.dist.name if entry.dist else '?'} names "
+                f"{entry.value!r}, which is not a module. Name the module that contains the hooks."
+            )
+    return warnings + [
+        f"The package {name} is installed, but has no entry point in the group 'frepo', so none of its hooks is "
+        'called. Add [project.entry-points.frepo] to its pyproject.toml, with NAME = "MODULE".'
+        for name in _without_entry_points()
+    ]
+
+
+def _without_entry_points() -> list[str]:
+    """Return the installed distributions that are named like plug-ins and have no entry points of frepo."""
+    groups = {hookspecs.PROJECT, COMMANDS}
+    named = {one.name: one for one in distributions() if one.name and one.name.lower().startswith("frepo-")}
+    return sorted(
+        name
+        for name, one in named.items()
+        if name not in NOT_PLUGINS and not any(entry.group in groups for entry in one.entry_points)
+    )
+
+
+def _sorted_entries() -> list[EntryPoint]:
+    return sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: entry.name)
+
+
+def _register(manager: pluggy.PluginManager, name: str, distribution: str, load: Callable[[], Any]) -> None:
+    try:
+        manager.register(load(), name=name)
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(
+            f"The plug-in {name!r} of the package {distribution} cannot be loaded: {error}. {_remedy(name)}"
+        ) from error
+
+
+def _remedy(name: str) -> str:
+    return f"Fix or uninstall the package, or switch it off with plugins.disabled = {name}."
+
+
+def _check_hooks(manager: pluggy.PluginManager, origins: Mapping[str, tuple[str, str]]) -> None:
+    """Refuse a plug-in with a function `frepo_...` that is not a hook.
+
+    pluggy sees marked functions only, so this also finds a forgotten `@hookimpl`.
+    """
+    known = {name for name in dir(hookspecs) if name.startswith("frepo_")}
+    marked_names = [(name, caller.name) for name in origins for caller in _callers(manager, name)]
+    for name, hook in marked_names:
+        if hook not in known:
+            raise _no_hook(name, origins[name][0], hook, known)
+    for name, (distribution, _) in origins.items():
+        plugin = manager.get_plugin(name)
+        for attribute in (a for a in dir(plugin) if a.startswith("frepo_") and callable(getattr(plugin, a))):
+            marked = getattr(getattr(plugin, attribute), "frepo_impl", None)
+            if attribute not in known:
+                raise _no_hook(name, distribution, attribute, known)
+            if marked is None:
+                raise ConfigurationError(
+                    f"{attribute!r} of the plug-in {name!r} ({distribution}) lacks the decorator @hookimpl."
+                )
+
+
+def _callers(manager: pluggy.PluginManager, name: str) -> Sequence[pluggy.HookCaller]:
+    return manager.get_hookcallers(manager.get_plugin(name)) or ()
+
+
+def _no_hook(name: str, distribution: str, hook: str, known: Iterable[str]) -> ConfigurationError:
+    return ConfigurationError(
+        f"The plug-in {name!r} of the package {distribution} implements {hook!r}, which is not a hook "
+        f"of frepo. Hooks: {join_names(known)}."
+    )
+
+
+def _describe(manager: pluggy.PluginManager, name: str, distribution: str, version: str) -> FoundPlugin:
+    ask = partial(_ask, name, distribution)
+    hook = manager.hook
+    return FoundPlugin(
+        name=name,
+        distribution=distribution,
+        version=version,
+        storages=ask(hook.frepo_storages, StorageSpec),
+        strategies=ask(hook.frepo_strategies, StrategySpec),
+        upload_checks=ask(hook.frepo_upload_checks, UploadCheck),
+        subscribers=ask(hook.frepo_subscribers, Subscriber),
+        jobs=ask(hook.frepo_jobs, Job),
+        health_checks=ask(hook.frepo_health_checks, HealthCheck),
+        settings=ask(hook.frepo_settings, SettingsSpec, is_one=True),
+        lifecycles=ask(hook.frepo_lifecycle, Lifecycle, is_one=True),
+        hooks=frozenset(caller.name for caller in _callers(manager, name)),
+        endpoints=partial(ask, hook.frepo_endpoints, object),
+        pages=partial(ask, hook.frepo_pages, Pages),
+        metrics=partial(ask, hook.frepo_metrics, object),
+    )
+
+
+def _ask(
+    name: str,
+    distribution: str,
+    caller: pluggy.HookCaller,
+    kind: type[Offer],
+    context: object = None,
+    *,
+    is_one: bool = False,
+) -> list[Offer]:
+    """Call one plug-in's implementations of a hook. Raises `ConfigurationError` if one fails or returns another type.
+
+    `is_one` is whether the hook returns one object and not a list of them.
+    """
+    own = [implementation for implementation in caller.get_hookimpls() if implementation.plugin_name == name]
+    offers: list[Any] = []
+    try:
+        for implementation in own:
+            answer: Any = implementation.function(*([context] if "context" in implementation.argnames else []))
+            offers += [answer] if is_one else answer
+        if odd := [offer for offer in offers if not isinstance(offer, kind)]:
+            raise TypeError(f"{odd[0]!r} is not a {kind.__name__}")
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(
+            f"{caller.name!r} of the plug-in {name!r} ({distribution}) does not work: {error}. {_remedy(name)}"
+        ) from error
+    return offers
+
+
+def claimed_twice(what: str, name: str, first: str, second: str) -> ConfigurationError:
+    """Return the error for a name that two packages provide."""
+    return ConfigurationError(
+        f"Two packages provide the {what} {name!r}: {first} and {second}. Uninstall one of them, "
+        "or switch one plug-in off with plugins.disabled."
+    )
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return names as a text, for messages."""
+    return ", ".join(sorted(names)) or "none"

@@ -1,0 +1,68 @@
+"""The subscriber contract: is told what happened, after it was committed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .settings import require_callable
+
+if TYPE_CHECKING:
+    from .context import PluginContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that happened and was committed.
+
+    - `id` identifies the event; `position` is its place in the order of commits. Events are delivered in this order.
+    - `at`: the time in UTC (aware). `kind`: such as `version.added`.
+    - `actor`: who did it: fingerprint and name of a token, or `system:<job>`. `address`: of the client, None if there
+      was none.
+    - `collection_id`, `version_number`, `file_id` and `token` (a fingerprint): what it is about, None where it is not
+      about one.
+    - `data`: more, depending on the kind. It never contains a secret.
+    """
+
+    id: int
+    position: int
+    at: datetime
+    kind: str
+    actor: str
+    address: str | None = None
+    collection_id: str | None = None
+    version_number: int | None = None
+    file_id: str | None = None
+    token: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+EventHandler: TypeAlias = "Callable[[Event, PluginContext], None]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subscriber:
+    """A function that is called for each event of some kinds.
+
+    - `name`: unique among all subscribers. The service stores under it which events were handled; keep it.
+    - `kinds`: kinds, or patterns such as `version.*`. `*` is all kinds.
+    - `handle`: called by the worker, in a thread of this subscriber, in the order of commits, at least once for each
+      event. It must tolerate a repetition. After an exception, it is called again later with the same event.
+    """
+
+    name: str
+    kinds: Sequence[str]
+    handle: EventHandler
+
+    def __post_init__(self) -> None:
+        """Check the values that Python does not. Raises `TypeError` or `ValueError`."""
+        require_callable("handle", self.handle)
+        if isinstance(self.kinds, str) or not all(isinstance(kind, str) for kind in self.kinds):
+            raise TypeError(f"kinds is {self.kinds!r}; write a list of texts, such as ['version.*']")
+        if not self.kinds:
+            raise ValueError("kinds is empty, so the subscriber would never be called; '*' is every kind")
+
+    def wants(self, kind: str) -> bool:
+        """Whether one of the kinds or patterns matches this kind."""
+        return any(fnmatchcase(kind, pattern) for pattern in self.kinds)

@@ -1,0 +1,115 @@
+"""The upload check contract: looks at uploaded content before it is stored."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast, get_args
+
+from .settings import require_callable
+
+OnFinding: TypeAlias = Literal["off", "mark", "quarantine", "refuse"]
+Outcome: TypeAlias = Literal["good", "pending", "not checked"]
+AppliesTo: TypeAlias = Literal["versions", "files"]
+
+
+class Finding(Exception):  # the contract's name: it is what a check found, not a failure of the check
+    """The content is broken or unwanted. `message` says why, for a person; `details` are stored as JSON."""
+
+    def __init__(self, message: str, *, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = dict(details or {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """What a check says about a content that it did not find broken.
+
+    `good`: checked completely. `pending`: a job checks it later. `not checked`: the check does not know this kind of
+    content. `message` is for a person; `details` are stored as JSON.
+    """
+
+    outcome: Outcome
+    message: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionInfo:
+    """A collection, as plug-ins see it. `labels` is empty if the collection has none."""
+
+    id: str
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+class UploadedContent(Protocol):
+    """Content that was uploaded and not stored yet. It can be read only until the check returns."""
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 in lower-case hex."""
+
+    @property
+    def mime_type(self) -> str:
+        """The detected type, such as `application/gzip`."""
+
+    @property
+    def file_name(self) -> str:
+        """The name under which the content will be stored; a version has the name of its collection."""
+
+    @property
+    def collection(self) -> CollectionInfo | None:
+        """The collection of a version; None for a file."""
+
+    def open(self) -> BinaryIO:
+        """Open the content at its start. The file is seekable, and has a position of its own.
+
+        Reading it raises `ValueError` after the check has returned.
+        """
+
+
+# `run(content, context)`; the context is a `PluginContext`.
+CheckFunction: TypeAlias = Callable[[UploadedContent, Any], CheckResult]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadCheck:
+    """A check of uploaded content.
+
+    - `name`: unique among all checks. Results are stored under it.
+    - `run`: gets the content and the plug-in's context. It returns a `CheckResult`, or raises a `Finding`. The service
+      calls it in the thread of the request, outside any transaction. After any other exception, the content is
+      accepted and recorded as `not checked`.
+    - `on_finding`: what follows a finding, or a function that gets the plug-in's settings and returns it at the start.
+      `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `refuse`: the upload is
+      refused. `quarantine` is reserved: the service does not start with it yet.
+    - `applies_to`: what is checked: versions of collections, other files, or both.
+    """
+
+    name: str
+    run: CheckFunction
+    on_finding: OnFinding | Callable[[Any], OnFinding] = "mark"
+    applies_to: tuple[AppliesTo, ...] = ("versions",)
+
+    def __post_init__(self) -> None:
+        """Check the values that Python does not. Raises `TypeError` or `ValueError`."""
+        require_callable("run", self.run)
+        if not callable(self.on_finding):
+            check_on_finding(self.on_finding)
+        if not self.applies_to or set(self.applies_to) - {*get_args(AppliesTo)}:
+            raise ValueError(
+                f"applies_to is {self.applies_to!r}; write ('versions',), ('files',), or both in one tuple"
+            )
+
+
+def check_on_finding(value: object) -> OnFinding:
+    """Return the value if it says what follows a finding. Raises `ValueError`."""
+    if value not in get_args(OnFinding):
+        raise ValueError(f"on_finding is {value!r}; write one of {', '.join(get_args(OnFinding))}")
+    if value == "quarantine":
+        raise ValueError("on_finding is 'quarantine', which this version of frepo cannot do; write mark or refuse")
+    return cast(OnFinding, value)
