@@ -11,9 +11,9 @@ from webtest import TestApp
 
 from frepo_core.db import make_engine, migrations
 from support.client import Client
-from support.reliability.earlier import EarlierService, commit_of, unpack
+from support.reliability.earlier_commits import EarlierService, commit_of, unpack
 from support.reliability.stored_data import WRONG_BYTES, check, store
-from support.reliability.upgrading import revisions
+from support.reliability.upgrades import revisions
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
 

@@ -15,7 +15,7 @@ from frepo_core.services.maintenance import verify
 from frepo_core.web import make_app
 from support.client import Client
 from support.reliability.stored_data import WRONG_BYTES, check, store
-from support.reliability.upgrading import revisions, upgrade_to
+from support.reliability.upgrades import revisions, upgrade_to
 
 pytestmark = pytest.mark.databases
 

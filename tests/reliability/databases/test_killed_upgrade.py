@@ -12,7 +12,7 @@ from sqlalchemy import insert, inspect, select, text
 from frepo_core.db import make_engine, migrations, name_index, utc_now
 from frepo_core.db.models import Base, Token
 from frepo_core.errors import ConfigurationError
-from support.reliability.upgrading import upgrade_to
+from support.reliability.upgrades import upgrade_to
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedProcess
 
@@ -76,7 +76,7 @@ def test_an_upgrade_that_is_killed_at_any_statement_can_be_repeated(engine, fres
             with engine.begin() as connection:
                 connection.execute(insert(Token).values(ROW | {"created_at": utc_now()}))
         engine.dispose()
-        order = {"call": "support.reliability.upgrading:upgrade_and_die", "arguments": [fresh_database_url, k]}
+        order = {"call": "support.reliability.upgrades:upgrade_and_die", "arguments": [fresh_database_url, k]}
         ended = ForkedProcess(fork_server, **order).wait(60)
         assert ended in {KILLED, FINISHED}
         migrations.upgrade(engine)

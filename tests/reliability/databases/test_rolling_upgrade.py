@@ -8,8 +8,8 @@ from collections import defaultdict
 
 import pytest
 
-from support.reliability.earlier import EarlierService, unpack
-from support.reliability.real import BROKEN
+from support.reliability.earlier_commits import EarlierService, unpack
+from support.reliability.recording_client import BROKEN
 from support.servers.fork_server import ForkedService
 from support.wire import Client
 

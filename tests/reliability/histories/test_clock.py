@@ -10,7 +10,7 @@ from support.reliability.clock import ENVIRONMENT, set_clock
 from support.reliability.faulty import ENVIRONMENT as FAULTS
 from support.reliability.faulty import faulty_ini
 from support.reliability.invariants import Ledger
-from support.reliability.real import assert_holds_after_sweep
+from support.reliability.recording_client import assert_holds_after_sweep
 from support.servers.fork_server import ForkedService
 from support.wire import Client, Wire, head
 

@@ -12,7 +12,7 @@ from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import CollectionFullError, FrepoError, VersionConflictError
 from frepo_core.testing.sources import Source
 from support.reliability.invariants import Ledger
-from support.reliability.real import Caller, assert_holds_after_sweep, in_threads
+from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep, in_threads
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
 from support.servers.service import Service
@@ -23,7 +23,7 @@ PROCESSES = 4 if IS_BIG else 2
 
 
 @pytest.fixture
-def crowd(tmp_path, database_url, fork_server):
+def services(tmp_path, database_url, fork_server):
     """Processes over one database and one storage."""
     services: list[Service] = []
     for number in range(PROCESSES):
@@ -43,13 +43,13 @@ def crowd(tmp_path, database_url, fork_server):
 
 
 @pytest.fixture
-def callers(crowd):
+def callers(services):
     ledger = Ledger()
-    return [Caller(service, ledger) for service in crowd]
+    return [RecordingClient(service, ledger) for service in services]
 
 
 @pytest.mark.databases
-def test_concurrent_clients_violate_no_invariant(crowd, callers):
+def test_concurrent_clients_violate_no_invariant(services, callers):
     """Concurrent pushes, equal contents, deletions, edits and downloads on three small collections."""
     ledger = callers[0].ledger
     collections = [callers[0].collection(3) for _ in range(3)]
@@ -61,13 +61,13 @@ def test_concurrent_clients_violate_no_invariant(crowd, callers):
         while time.monotonic() < end:
             collection, chance = rng.choice(collections), rng.random()
             if chance < 0.45:
-                status = caller.push_noted(collection, rng.randbytes(rng.choice([10, 3000, 700_000])))
+                status = caller.push_and_record(collection, rng.randbytes(rng.choice([10, 3000, 700_000])))
             elif chance < 0.65:
-                status = caller.push_noted(collection, rng.choice(common))
+                status = caller.push_and_record(collection, rng.choice(common))
             elif chance < 0.75:
-                status = caller.upload_noted(rng.choice(common), f"{seed}.bin")
+                status = caller.upload_and_record(rng.choice(common), f"{seed}.bin")
             elif chance < 0.85:
-                status = caller.delete_noted(
+                status = caller.delete_and_record(
                     collection, rng.choice([int(n) for n in caller.versions(collection)] or [1])
                 )
             else:
@@ -76,12 +76,12 @@ def test_concurrent_clients_violate_no_invariant(crowd, callers):
 
     for thread in in_threads(*(lambda seed=seed: act(seed) for seed in range(CLIENTS))):
         thread.join(SECONDS + 60)
-    for service in crowd:
+    for service in services:
         service.stop()
-    assert_holds_after_sweep(crowd[0], ledger)
+    assert_holds_after_sweep(services[0], ledger)
 
     assert {200} <= set(statuses) <= {200, 202, 400, 404}
-    assert not [line for service in crowd for line in service.log.read_text().splitlines() if " ERROR " in line]
+    assert not [line for service in services for line in service.log.read_text().splitlines() if " ERROR " in line]
 
 
 def _read_whole(caller, collection):
@@ -95,26 +95,26 @@ def _read_whole(caller, collection):
 
 
 @pytest.mark.databases("postgresql")
-def test_limits_changed_during_pushes_apply_to_the_next_version(crowd, callers):
+def test_limits_changed_during_pushes_apply_to_the_next_version(services, callers):
     collection, ledger = callers[0].collection(3), callers[0].ledger
     end = time.monotonic() + SECONDS / 2
 
     def push(number):
         while time.monotonic() < end:
-            callers[number % len(callers)].push_noted(collection, os.urandom(1000))
+            callers[number % len(callers)].push_and_record(collection, os.urandom(1000))
 
     def edit():
         while time.monotonic() < end:
-            callers[-1].edit_noted(collection, maxBackupsCount=random.choice([1, 2, 3, 5]))
+            callers[-1].edit_and_record(collection, maxBackupsCount=random.choice([1, 2, 3, 5]))
 
     for thread in in_threads(edit, *(lambda number=number: push(number) for number in range(6))):
         thread.join(60)
-    callers[0].edit_noted(collection, maxBackupsCount=2)
-    status = callers[0].push_noted(collection, b"last")
+    callers[0].edit_and_record(collection, maxBackupsCount=2)
+    status = callers[0].push_and_record(collection, b"last")
     kept = len(callers[0].versions(collection))
-    for service in crowd:
+    for service in services:
         service.stop()
-    assert_holds_after_sweep(crowd[0], ledger)
+    assert_holds_after_sweep(services[0], ledger)
 
     assert (200, 2) == (status, kept)
 
@@ -156,7 +156,7 @@ def test_a_download_of_a_version_that_rotation_removes_is_complete(world, servic
     assert content == head + rest
 
 
-def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(crowd, callers):
+def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(services, callers):
     """The token is checked when the request arrives: requests accepted before the revocation store a version."""
     caller, ledger = callers[0], callers[0].ledger
     collection = caller.collection(0)
@@ -183,8 +183,8 @@ def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(crowd
     for thread in threads:
         thread.join(30)
     count = len(caller.versions(collection))
-    crowd[0].stop()
-    assert_holds_after_sweep(crowd[0], ledger)
+    services[0].stop()
+    assert_holds_after_sweep(services[0], ledger)
 
     assert (2, statuses.count(200)) == (statuses.count(403), count)
 

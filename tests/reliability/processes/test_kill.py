@@ -10,7 +10,7 @@ import pytest
 
 from frepo_core.services.blobs.failpoints import ENVIRONMENT, POINTS
 from support.reliability.invariants import Ledger, digest_of, eventually
-from support.reliability.real import Caller, assert_holds_after_sweep, in_threads, inside
+from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep, in_threads, services_of
 from support.reliability.world import World
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
@@ -38,13 +38,13 @@ def restart(service, **environment):
 def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
     seed = random.randrange(1 << 32)
     rng, ledger = random.Random(seed), Ledger()
-    caller = Caller(killable, ledger)
+    caller = RecordingClient(killable, ledger)
     collections = [caller.collection(2) for _ in range(2)]
     print(f"seed {seed}")
     statuses = []
 
     def push(collection, size):
-        while (status := caller.push_noted(collection, os.urandom(size))) == 200:
+        while (status := caller.push_and_record(collection, os.urandom(size))) == 200:
             statuses.append(status)
 
     for kill in range(KILLS):
@@ -67,12 +67,12 @@ def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
 def test_a_kill_at_every_named_point_loses_nothing(killable):
     """The pushes rotate, heal damaged bytes and collect blobs, so that every point is reached."""
     ledger = Ledger()
-    caller = Caller(killable, ledger)
+    caller = RecordingClient(killable, ledger)
     reached = []
     killable.stop()
     for point in POINTS:
         content = os.urandom(700_000)
-        with inside(killable) as services:
+        with services_of(killable) as services:
             world = World(services, ledger)
             collection, other = world.collection(1), world.collection()
             world.push(collection, f"old {point}".encode())
@@ -80,12 +80,12 @@ def test_a_kill_at_every_named_point_loses_nothing(killable):
                 world.push(other, content)
                 spoil(next(path for path in blob_files(killable) if digest_of(content) in path))
         restart(killable, **{ENVIRONMENT: point})
-        status = caller.push_noted(collection, content)
+        status = caller.push_and_record(collection, content)
         reached += [point] if status == 0 and killable.process.wait(10) == -signal.SIGKILL else []
         if point == "damaged_replaced":
             ledger.acknowledge(collection, 2, content)  # committed, though its answer was lost
         assert_holds_after_sweep(killable, ledger)
-        with inside(killable) as services:
+        with services_of(killable) as services:
             World(services, ledger).push(collection, content)
     assert_holds_after_sweep(killable, ledger)
 
@@ -101,7 +101,7 @@ def spoil(path):
 def test_a_stop_completes_running_requests(killable):
     """SIGTERM drains: an accepted upload is answered, and no temporary data is left."""
     ledger = Ledger()
-    caller = Caller(killable, ledger)
+    caller = RecordingClient(killable, ledger)
     collection = caller.collection(2)
     statuses = []
     started = threading.Event()
@@ -109,7 +109,7 @@ def test_a_stop_completes_running_requests(killable):
     def push():
         with_body = os.urandom(3_000_000)
         started.set()
-        statuses.append(caller.push_noted(collection, with_body))
+        statuses.append(caller.push_and_record(collection, with_body))
 
     threads = in_threads(push)
     started.wait(5)

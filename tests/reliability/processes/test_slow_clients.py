@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
-from support.reliability.real import in_threads
+from support.reliability.recording_client import in_threads
 from support.servers.fork_server import ForkedService
 from support.servers.service import IS_STOCK
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from support.reliability.invariants import Ledger, digest_of
-from support.reliability.real import Caller, assert_holds_after_sweep
+from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep
 from support.servers.fork_server import ForkedService
 from support.servers.lying_s3 import lying_s3
 
@@ -46,7 +46,7 @@ def start(tmp_path_factory, fork_server, running_store):
         service.stop()
         service.environment |= more
         service.start()
-        return Caller(service, ledger)
+        return RecordingClient(service, ledger)
 
     yield start
     service.stop()
@@ -72,7 +72,7 @@ def content():
 @pytest.fixture
 def collection(caller):
     collection = caller.collection(1)
-    assert 200 == caller.push_noted(collection, b"good")
+    assert 200 == caller.push_and_record(collection, b"good")
     return collection
 
 
@@ -89,7 +89,7 @@ def test_a_failing_store_is_a_fast_503_and_rotates_nothing(caller, collection, s
     took = time.monotonic() - started
     store.mood = "honest"
     kept = download(caller, collection).body
-    again = caller.push_noted(collection, content)
+    again = caller.push_and_record(collection, content)
 
     assert (503, 7016103, "30") == (refused.status, refused.json["error_code"], refused.headers["Retry-After"])
     assert took < 20 * WAIT
@@ -129,7 +129,7 @@ def test_wrong_bytes_of_the_right_length_are_detected_by_a_download(caller, coll
     link = caller.request("GET", f"/repository/collection/{other}/backup/latest").headers["Location"]
     with pytest.raises((http.client.IncompleteRead, ConnectionError)):
         caller.request("GET", link.removeprefix(caller.service.url), token=False)
-    caller.push_noted(collection, content)
+    caller.push_and_record(collection, content)
     key = next(key for key in store.objects if digest_of(content) in key)
     store.objects[key] = content
 
@@ -137,10 +137,10 @@ def test_wrong_bytes_of_the_right_length_are_detected_by_a_download(caller, coll
 def test_wrong_bytes_of_the_right_length_are_refused_if_writes_are_read_back(start, store, content):
     caller = start(FS_READ_BACK="true")
     collection = caller.collection(1)
-    statuses = [caller.push_noted(collection, b"good")]
+    statuses = [caller.push_and_record(collection, b"good")]
     store.mood = "flips"
-    statuses.append(caller.push_noted(collection, content))
+    statuses.append(caller.push_and_record(collection, content))
     store.mood = "honest"
-    statuses.append(caller.push_noted(collection, content))
+    statuses.append(caller.push_and_record(collection, content))
 
     assert ([200, 503, 200], content) == (statuses, download(caller, collection).body)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from support.reliability.invariants import Ledger, assert_invariants
-from support.reliability.real import Caller, assert_holds_after_sweep, inside
+from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep, services_of
 from support.soak.clients import Clients
 from support.soak.faults import Faults
 from support.soak.plot import draw
@@ -25,7 +25,12 @@ def main(seconds: float, plot: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="frepo-soak-") as folder, running_site(Path(folder)) as site:
         ledger = Ledger()
         clients = Clients(
-            [Caller(site.steady, ledger), Caller(site.steady, ledger), Caller(site.restarted, ledger)], CLIENTS
+            [
+                RecordingClient(site.steady, ledger),
+                RecordingClient(site.steady, ledger),
+                RecordingClient(site.restarted, ledger),
+            ],
+            CLIENTS,
         )
         faults = Faults(site, clients.callers[0].auth)
         samples = _soak(site, clients, faults, seconds)
@@ -65,7 +70,7 @@ def _soak(site: Site, clients: Clients, faults: Faults, seconds: float) -> list[
 def _check(site: Site, clients: Clients, faults: Faults) -> None:
     clients.pause()
     try:
-        with faults.calm, inside(site.steady) as services:
+        with faults.calm, services_of(site.steady) as services:
             log = site.steady.log.read_text() + site.restarted.log.read_text()
             _note(clients.problems, lambda: assert_invariants(services, clients.callers[0].ledger, log=log))
     finally:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from support.reliability.invariants import digest_of
-from support.reliability.real import BROKEN, Caller
+from support.reliability.recording_client import BROKEN, RecordingClient
 from support.wire import Wire, head
 
 PAUSE_SECONDS = 0.2
@@ -25,7 +25,7 @@ KEPT = 3
 class Clients:
     """Threads that act at random until `end`; `pause` pauses all of them."""
 
-    def __init__(self, callers: list[Caller], clients: int) -> None:
+    def __init__(self, callers: list[RecordingClient], clients: int) -> None:
         self.callers = callers
         self.seen: Counter[str] = Counter()
         self.problems: list[str] = []
@@ -75,24 +75,24 @@ class Clients:
             if status not in {0, 200, 202, 400, 403, 404, 422, 500, 503}:
                 self.problems.append(f"{act.__name__} was answered {status}")
 
-    def push(self, rng: random.Random, caller: Caller) -> int:
-        return caller.push_noted(rng.choice(self._plain), rng.randbytes(rng.choice(SIZES)))
+    def push(self, rng: random.Random, caller: RecordingClient) -> int:
+        return caller.push_and_record(rng.choice(self._plain), rng.randbytes(rng.choice(SIZES)))
 
-    def push_common(self, rng: random.Random, caller: Caller) -> int:
-        return caller.push_noted(rng.choice(self._plain), rng.choice(self._common))
+    def push_common(self, rng: random.Random, caller: RecordingClient) -> int:
+        return caller.push_and_record(rng.choice(self._plain), rng.choice(self._common))
 
-    def push_and_delete(self, rng: random.Random, caller: Caller) -> int:
+    def push_and_delete(self, rng: random.Random, caller: RecordingClient) -> int:
         if rng.random() < 0.6:
-            return caller.push_noted(self._deleting, rng.randbytes(5_000))
+            return caller.push_and_record(self._deleting, rng.randbytes(5_000))
         numbers = [int(number) for number in _versions(caller, self._deleting)] or [1]
-        return caller.delete_noted(self._deleting, rng.choice(numbers))
+        return caller.delete_and_record(self._deleting, rng.choice(numbers))
 
-    def push_and_edit(self, rng: random.Random, caller: Caller) -> int:
+    def push_and_edit(self, rng: random.Random, caller: RecordingClient) -> int:
         if rng.random() < 0.7:
-            return caller.push_noted(self._edited, rng.randbytes(5_000))
-        return caller.edit_noted(self._edited, maxBackupsCount=rng.choice([1, 2, 3, 4]))
+            return caller.push_and_record(self._edited, rng.randbytes(5_000))
+        return caller.edit_and_record(self._edited, maxBackupsCount=rng.choice([1, 2, 3, 4]))
 
-    def push_again(self, rng: random.Random, caller: Caller) -> int:
+    def push_again(self, rng: random.Random, caller: RecordingClient) -> int:
         """Send a version twice with one key: both answers are the same, unless the first was rotated out in between."""
         collection, content = rng.choice(self._plain), rng.randbytes(20_000)
         key = {"Idempotency-Key": digest_of(content)}
@@ -103,7 +103,7 @@ class Clients:
         assert len(set(good)) <= 1 or good[1] > good[0] + KEPT, f"one key, the versions {good}"
         return replies[0].status
 
-    def upload(self, rng: random.Random, caller: Caller) -> int:
+    def upload(self, rng: random.Random, caller: RecordingClient) -> int:
         content = rng.randbytes(rng.choice(SIZES[:4]))
         reply = caller.upload(content, f"{rng.randrange(1000)}.bin")
         if reply.status in {200, 202}:
@@ -115,7 +115,7 @@ class Clients:
             caller.request("DELETE", f"/repository/file/{name}")
         return reply.status
 
-    def read_file(self, rng: random.Random, caller: Caller) -> int:
+    def read_file(self, rng: random.Random, caller: RecordingClient) -> int:
         name = rng.choice([*self._names] or ["nothing"])
         reply = caller.download(name)
         if reply.status == 200:
@@ -123,7 +123,7 @@ class Clients:
             assert expected in {None, digest_of(reply.body)}, f"{name} has other bytes"
         return reply.status
 
-    def read_version(self, rng: random.Random, caller: Caller) -> int:
+    def read_version(self, rng: random.Random, caller: RecordingClient) -> int:
         collection = rng.choice(self._plain)
         for number, version in _versions(caller, collection).items():
             reply = caller.request("GET", version["url"].removeprefix(caller.service.url), token=False)
@@ -132,7 +132,7 @@ class Clients:
             return reply.status
         return 404
 
-    def break_off(self, rng: random.Random, caller: Caller) -> int:
+    def break_off(self, rng: random.Random, caller: RecordingClient) -> int:
         """Stop in the middle of a body: by a reset, by an orderly close, or by staying idle."""
         with Wire(caller.service) as wire:
             size = rng.choice(SIZES[2:])
@@ -142,7 +142,7 @@ class Clients:
                 wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return 0
 
-    def push_slowly(self, rng: random.Random, caller: Caller) -> int:
+    def push_slowly(self, rng: random.Random, caller: RecordingClient) -> int:
         """Push a version slowly in small pieces."""
         content, collection = rng.randbytes(rng.randrange(30, 300)), rng.choice(self._plain)
 
@@ -156,11 +156,11 @@ class Clients:
             caller.ledger.acknowledge(collection, reply.json["version"]["version"], content)
         return reply.status
 
-    def send_nonsense(self, rng: random.Random, caller: Caller) -> int:
+    def send_nonsense(self, rng: random.Random, caller: RecordingClient) -> int:
         path = rng.choice(["/nowhere", "/repository/collection/x/backup", "/repository/file/none", "/auth/token/x"])
         return caller.request("GET", path, headers={"X-Auth-Token": rng.choice(["x", caller.service.admin])}).status
 
-    def make_token(self, rng: random.Random, caller: Caller) -> int:
+    def make_token(self, rng: random.Random, caller: RecordingClient) -> int:
         body = b'{"roles": ["upload.all"], "data": {}, "expires": "+1 minute"}'
         reply = caller.request("POST", "/auth/token/generate", body)
         if reply.status in {200, 202}:
@@ -171,13 +171,13 @@ class Clients:
         return reply.status
 
 
-def _versions(caller: Caller, collection: str) -> dict[str, Any]:
+def _versions(caller: RecordingClient, collection: str) -> dict[str, Any]:
     """List a collection's versions; return an empty list while the service is not available."""
     reply = caller.request("GET", f"/repository/collection/{collection}/backup")
     return dict(reply.json["versions"]) if reply.status == 200 else {}
 
 
-ACTIONS: dict[Callable[[Clients, random.Random, Caller], int], int] = {
+ACTIONS: dict[Callable[[Clients, random.Random, RecordingClient], int], int] = {
     Clients.push: 25,
     Clients.push_common: 10,
     Clients.push_and_delete: 8,

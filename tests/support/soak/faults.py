@@ -16,7 +16,7 @@ from frepo_core.db.engine import normalize_url
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.services.maintenance import sweep
 from support.reliability.invariants import EVERYTHING
-from support.reliability.real import inside
+from support.reliability.recording_client import services_of
 from support.soak.site import Site
 from support.wire import Wire, head
 
@@ -81,7 +81,7 @@ class Faults:
     def sweep(self) -> None:
         """Sweep while the services run."""
         # The lock of SQLite may be held; the next sweep succeeds.
-        with inside(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
+        with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
             sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 
     def stay_half_open(self) -> None:

@@ -16,7 +16,7 @@ from support.wire import Client
 BROKEN = (OSError, http.client.HTTPException)
 
 
-class Caller(Client):
+class RecordingClient(Client):
     """A client that records its answers in a ledger."""
 
     def __init__(self, service, ledger: Ledger) -> None:
@@ -24,7 +24,7 @@ class Caller(Client):
         self.ledger = ledger
         ledger.secrets.add(service.admin)
 
-    def push_noted(self, collection: str, content: bytes) -> int:
+    def push_and_record(self, collection: str, content: bytes) -> int:
         """Push, return the status (0: the connection broke)."""
         try:
             reply = self.push(collection, content)
@@ -34,7 +34,7 @@ class Caller(Client):
             self.ledger.acknowledge(collection, reply.json["version"]["version"], content)
         return reply.status
 
-    def upload_noted(self, content: bytes, name: str = "a.bin") -> int:
+    def upload_and_record(self, content: bytes, name: str = "a.bin") -> int:
         try:
             reply = self.upload(content, name)
         except BROKEN:
@@ -43,21 +43,21 @@ class Caller(Client):
             self.ledger.acknowledge_file(reply.json["filename"], content)
         return reply.status
 
-    def delete_noted(self, collection: str, number: int) -> int:
+    def delete_and_record(self, collection: str, number: int) -> int:
         self.ledger.ask_to_delete(collection, number)
         try:
             return self.request("DELETE", f"/repository/collection/{collection}/backup/v{number}").status
         except BROKEN:
             return 0
 
-    def edit_noted(self, collection: str, **fields: Any) -> int:
+    def edit_and_record(self, collection: str, **fields: Any) -> int:
         self.ledger.edited.add(collection)
         body = json.dumps({"collection": collection, **fields})
         return self.request("PUT", "/repository/collection", body).status
 
 
 @contextlib.contextmanager
-def inside(service):
+def services_of(service):
     """The services on the database and the storage of a real service that is stopped or idle."""
     services = assemble({"app.env": "dev", "fs.adapter": "local"}, service.environment)
     try:
@@ -68,7 +68,7 @@ def inside(service):
 
 def assert_holds_after_sweep(service, ledger: Ledger) -> None:
     """Sweep a stopped service without grace; then check all invariants."""
-    with inside(service) as services:
+    with services_of(service) as services:
         _check(services, service, ledger, swept=False)
         storage = services.backends.current
         options = {"storage": storage, "grace": timedelta(0), "most": EVERYTHING}
