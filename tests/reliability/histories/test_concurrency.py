@@ -23,7 +23,7 @@ PROCESSES = 4 if IS_BIG else 2
 
 
 @pytest.fixture
-def services(tmp_path, database_url, fork_server):
+def processes(tmp_path, database_url, fork_server):
     """Processes over one database and one storage."""
     services: list[Service] = []
     for number in range(PROCESSES):
@@ -43,13 +43,13 @@ def services(tmp_path, database_url, fork_server):
 
 
 @pytest.fixture
-def callers(services):
+def callers(processes):
     ledger = Ledger()
-    return [RecordingClient(service, ledger) for service in services]
+    return [RecordingClient(service, ledger) for service in processes]
 
 
 @pytest.mark.databases
-def test_concurrent_clients_violate_no_invariant(services, callers):
+def test_concurrent_clients_violate_no_invariant(processes, callers):
     """Concurrent pushes, equal contents, deletions, edits and downloads on three small collections."""
     ledger = callers[0].ledger
     collections = [callers[0].collection(3) for _ in range(3)]
@@ -76,12 +76,12 @@ def test_concurrent_clients_violate_no_invariant(services, callers):
 
     for thread in in_threads(*(lambda seed=seed: act(seed) for seed in range(CLIENTS))):
         thread.join(SECONDS + 60)
-    for service in services:
+    for service in processes:
         service.stop()
-    assert_holds_after_sweep(services[0], ledger)
+    assert_holds_after_sweep(processes[0], ledger)
 
     assert {200} <= set(statuses) <= {200, 202, 400, 404}
-    assert not [line for service in services for line in service.log.read_text().splitlines() if " ERROR " in line]
+    assert not [line for service in processes for line in service.log.read_text().splitlines() if " ERROR " in line]
 
 
 def _read_whole(caller, collection):
@@ -95,7 +95,7 @@ def _read_whole(caller, collection):
 
 
 @pytest.mark.databases("postgresql")
-def test_limits_changed_during_pushes_apply_to_the_next_version(services, callers):
+def test_limits_changed_during_pushes_apply_to_the_next_version(processes, callers):
     collection, ledger = callers[0].collection(3), callers[0].ledger
     end = time.monotonic() + SECONDS / 2
 
@@ -112,9 +112,9 @@ def test_limits_changed_during_pushes_apply_to_the_next_version(services, caller
     callers[0].edit_and_record(collection, maxBackupsCount=2)
     status = callers[0].push_and_record(collection, b"last")
     kept = len(callers[0].versions(collection))
-    for service in services:
+    for service in processes:
         service.stop()
-    assert_holds_after_sweep(services[0], ledger)
+    assert_holds_after_sweep(processes[0], ledger)
 
     assert (200, 2) == (status, kept)
 
@@ -156,7 +156,7 @@ def test_a_download_of_a_version_that_rotation_removes_is_complete(world, servic
     assert content == head + rest
 
 
-def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(services, callers):
+def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(processes, callers):
     """The token is checked when the request arrives: requests accepted before the revocation store a version."""
     caller, ledger = callers[0], callers[0].ledger
     collection = caller.collection(0)
@@ -183,8 +183,8 @@ def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(servi
     for thread in threads:
         thread.join(30)
     count = len(caller.versions(collection))
-    services[0].stop()
-    assert_holds_after_sweep(services[0], ledger)
+    processes[0].stop()
+    assert_holds_after_sweep(processes[0], ledger)
 
     assert (2, statuses.count(200)) == (statuses.count(403), count)
 
