@@ -178,6 +178,24 @@ class Version(Base):
     file: Mapped[File] = relationship()
 
 
+class VersionCheck(Base):
+    """The result of a check of a version's content: one for each check, replaced by a later result.
+
+    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event.
+    """
+
+    __tablename__ = "version_check"
+    __table_args__ = (Index("ix_version_check_queue", "name", "outcome", "at", "version_id"),)
+
+    version_id: Mapped[str] = mapped_column(exact(36), ForeignKey("version.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    outcome: Mapped[str] = mapped_column(exact(16))
+    message: Mapped[str] = mapped_column(Text)
+    details: Mapped[dict[str, Any]]
+    at: Mapped[datetime]
+    actor: Mapped[str] = mapped_column(exact(128))
+
+
 class Upload(Base):
     """The recorded answer to an upload with an Idempotency-Key, kept for a day.
 

@@ -18,6 +18,7 @@ from .blobs.backends import Backends
 from .blobs.lifecycle import Blobs
 from .collections.add_version import AddVersion
 from .collections.collections import Collections
+from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
 from .content.ingest import Ingest
 from .files.aliases import Aliases
@@ -52,6 +53,7 @@ class Services:
     fetcher: Fetcher
     collections: Collections
     versions: Versions
+    version_checks: VersionChecks
     add_version: AddVersion
     health: Health
 
@@ -96,6 +98,7 @@ def assemble(
         fetcher=Fetcher(settings),
         collections=Collections(database, settings, plugins, passwords),
         versions=Versions(database, blobs, passwords),
+        version_checks=VersionChecks(database),
         add_version=AddVersion(database, settings, plugins, ingest, blobs),
         health=Health(database, backends, settings),
     )

@@ -1,0 +1,144 @@
+"""Results of checks of versions: whether a backup is whole, as the upload checks and jobs of plug-ins found."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Version, VersionCheck
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By, describe_actor
+
+from ..events.actors import actor_columns
+from ..events.recording import NewEvent, record
+
+log = logging.getLogger(__name__)
+
+Outcome = Literal["good", "broken", "pending", "not checked"]
+BROKEN: Outcome = "broken"
+PENDING: Outcome = "pending"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewCheck:
+    """A result to record: the check's name, its outcome, a sentence for people, and details that are JSON."""
+
+    name: str
+    outcome: Outcome
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRecord:
+    """A recorded result. `at` is UTC (aware); `actor` is as in events."""
+
+    version_id: str
+    collection_id: str
+    version_number: int
+    name: str
+    outcome: Outcome
+    message: str
+    details: dict[str, Any]
+    at: datetime
+    actor: str
+
+
+def write_checks(session: Session, version: Version, checks: Iterable[NewCheck], *, by: By) -> None:
+    """Insert or replace results in the session's transaction, with their events. A pending check has no event yet."""
+    now = utc_now()
+    for check in checks:
+        row = session.get(VersionCheck, (version.id, check.name)) or VersionCheck(
+            version_id=version.id, name=check.name
+        )
+        row.outcome, row.message, row.details, row.at = check.outcome, check.message, check.details, now
+        row.actor = str(actor_columns(by)["actor"])
+        session.add(row)
+        if check.outcome != PENDING:
+            record(session, _event(version, check, by))
+
+
+def _event(version: Version, check: NewCheck, by: By) -> NewEvent:
+    return NewEvent(
+        kind=EventKind.VERSION_CHECKED,
+        by=by,
+        collection_id=version.collection_id,
+        version_number=version.number,
+        file_id=version.file_id,
+        data={"check": check.name, "outcome": check.outcome, "message": check.message},
+    )
+
+
+class VersionChecks:
+    """The use cases of results of checks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_collection(self, collection_id: str, number: int | None = None) -> list[CheckRecord]:
+        """Return the results of a collection's versions, or of one of them, ascending by version and name."""
+        query = _select().where(Version.collection_id == collection_id)
+        if number is not None:
+            query = query.where(Version.number == number)
+        return self._records(query.order_by(Version.number, VersionCheck.name))
+
+    def pending(self, name: str, *, limit: int, without: Sequence[str] = ()) -> list[CheckRecord]:
+        """Return up to `limit` results of the check `name` that are pending, the oldest first.
+
+        `without` are ids of versions that are left out.
+        """
+        query = _select().where(VersionCheck.name == name, VersionCheck.outcome == PENDING)
+        if without:
+            query = query.where(VersionCheck.version_id.not_in(without))
+        return self._records(query.order_by(VersionCheck.at, VersionCheck.version_id).limit(limit))
+
+    def record(self, version_id: str, check: NewCheck, *, by: By) -> bool:
+        """Record a result. Return False if the version was deleted meanwhile."""
+
+        def work(session: Session) -> Version | None:
+            version = session.scalar(select(Version).where(Version.id == version_id).with_for_update())
+            if version is not None:
+                write_checks(session, version, [check], by=by)
+            return version
+
+        version = self._database.write(work)
+        if version is None:
+            return False
+        log_check(version.collection_id, version.number, check, by)
+        return True
+
+    def _records(self, query: Any) -> list[CheckRecord]:
+        with self._database.reading() as session:
+            return [_record(row, collection_id, number) for row, collection_id, number in session.execute(query)]
+
+
+def log_check(collection_id: str, number: int, check: NewCheck, by: By) -> None:
+    """Log a result; one that is broken is an error."""
+    level = logging.ERROR if check.outcome == BROKEN else logging.INFO
+    text = "collection %s: check %s of version %s by %s: %s: %s"
+    log.log(level, text, collection_id, check.name, number, describe_actor(by), check.outcome, check.message)
+
+
+def _select() -> Any:
+    return select(VersionCheck, Version.collection_id, Version.number).join(
+        Version, Version.id == VersionCheck.version_id
+    )
+
+
+def _record(row: VersionCheck, collection_id: str, number: int) -> CheckRecord:
+    return CheckRecord(
+        version_id=row.version_id,
+        collection_id=collection_id,
+        version_number=number,
+        name=row.name,
+        outcome=row.outcome,  # type: ignore[arg-type]  # only `NewCheck` is written
+        message=row.message,
+        details=row.details,
+        at=row.at,
+        actor=row.actor,
+    )
