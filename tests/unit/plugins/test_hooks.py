@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import PluginRegistry, find_mistakes
+from frepo_core.plugins import Finding, PluginRegistry, find_mistakes
 from frepo_core.services.container import assemble
 
 HEAD = """
@@ -214,3 +214,10 @@ def test_a_package_without_an_entry_point_is_reported(install):
 
 def test_our_own_packages_are_no_mistakes():
     assert [] == find_mistakes([])
+
+
+def test_a_finding_may_say_what_follows_it():
+    assert "refuse" == Finding("cut", on_finding="refuse").on_finding
+    assert Finding("cut").on_finding is None
+    with pytest.raises(ValueError, match="'quarantine', which this version of frepo cannot do"):
+        Finding("cut", on_finding="quarantine")

@@ -9,6 +9,7 @@ from frepo_core.errors import (
     StorageFull,
     StorageUnavailable,
 )
+from frepo_core.settings.types import Seconds, Size
 
 from .context import PluginContext, make_contexts
 from .discovery import FoundPlugin, find_mistakes
@@ -18,7 +19,7 @@ from .job import Job, JobContext, Lane, LeaseLost
 from .lifecycle import Lifecycle
 from .pages import MenuEntry, Pages
 from .registry import Owned, PluginRegistry
-from .service import Collector, Service
+from .service import Collector, PendingCheck, Service
 from .settings import PluginSettings, SettingsSpec
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
 from .storage_helpers import (
@@ -75,11 +76,14 @@ __all__ = [
     "Outcome",
     "Owned",
     "Pages",
+    "PendingCheck",
     "PluginContext",
     "PluginRegistry",
     "PluginSettings",
+    "Seconds",
     "Service",
     "SettingsSpec",
+    "Size",
     "StorageBackend",
     "StorageError",
     "StorageFull",

@@ -12,12 +12,19 @@ AppliesTo: TypeAlias = Literal["versions", "files"]
 
 
 class Finding(Exception):  # the contract's name: it is what a check found, not a failure of the check
-    """The content is broken or unwanted. `message` says why, for a person; `details` are stored as JSON."""
+    """The content is broken or unwanted. `message` says why, for a person; `details` are stored as JSON.
 
-    def __init__(self, message: str, *, details: Mapping[str, Any] | None = None) -> None:
+    `on_finding` is what follows this finding, if that is not the same for all findings of the check. Raises
+    `ValueError` for a value that is not known.
+    """
+
+    def __init__(
+        self, message: str, *, details: Mapping[str, Any] | None = None, on_finding: OnFinding | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.details = dict(details or {})
+        self.on_finding = None if on_finding is None else check_on_finding(on_finding)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,14 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from frepo_core.plugins import Collector, ConfigurationError, Pages
+from frepo_core.domain.identity import Actor
+from frepo_core.plugins import Collector, ConfigurationError, Outcome, Pages, PendingCheck
+
+from .collections.version_checks import NewCheck
+from .content.seekable_content import seekable_content
 
 if TYPE_CHECKING:
     from .container import Services
@@ -33,8 +38,25 @@ class PluginService:
 
     def open_version(self, collection_id: str, number: int) -> BinaryIO:
         """See `Service.open_version`."""
-        version = self._services.versions.find(collection_id, f"v{number}")
-        return self._services.downloads.open(version.file.blob)
+        blob = self._services.versions.find(collection_id, f"v{number}").file.blob
+        return seekable_content(partial(self._services.downloads.open, blob), blob.size)
+
+    def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
+        """See `Service.pending_checks`."""
+        return self._services.version_checks.pending(name, limit=limit, without=without)
+
+    def record_check(
+        self,
+        check: PendingCheck,
+        outcome: Literal["broken"] | Outcome,
+        message: str,
+        *,
+        job: str,
+        details: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """See `Service.record_check`."""
+        result = NewCheck(name=check.name, outcome=outcome, message=message, details=dict(details or {}))
+        return self._services.version_checks.record(check.version_id, result, by=Actor(name=f"system:{job}"))
 
     def collectors(self) -> Sequence[Collector]:
         """See `Service.collectors`."""

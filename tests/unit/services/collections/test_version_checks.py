@@ -80,3 +80,19 @@ def test_a_result_for_a_deleted_version_is_dropped(services, checks, versions, s
 
     assert not checks.record(versions[0].id, result("good"), by=JOB)
     assert [] == events(services)
+
+
+def test_a_plugin_finishes_a_pending_check(services, checks, versions):
+    service = next(iter(services.contexts.values())).service
+    checks.record(versions[1].id, result("pending"), by=JOB)
+
+    (pending,) = service.pending_checks("integrity", limit=10)
+    with service.open_version(pending.collection_id, pending.version_number) as content:
+        assert b"-- dump 1" == content.read()
+        content.seek(3)
+        assert b"dump" == content.read(4)
+    assert service.record_check(pending, "broken", "cut", job="integrity_deep", details={"kinds": ["sql"]})
+
+    assert [] == service.pending_checks("integrity", limit=10)
+    assert ("dump-v2.sql", "text/plain", 9) == (pending.file_name, pending.mime_type, pending.size)
+    assert [JOB.name] == [actor for actor, *_ in events(services)]

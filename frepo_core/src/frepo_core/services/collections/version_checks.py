@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Version, VersionCheck
+from frepo_core.db.models import File, Version, VersionCheck
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
+from frepo_core.plugins import PendingCheck
 
 from ..events.actors import actor_columns
 from ..events.recording import NewEvent, record
@@ -87,15 +88,23 @@ class VersionChecks:
             query = query.where(Version.number == number)
         return self._records(query.order_by(Version.number, VersionCheck.name))
 
-    def pending(self, name: str, *, limit: int, without: Sequence[str] = ()) -> list[CheckRecord]:
-        """Return up to `limit` results of the check `name` that are pending, the oldest first.
+    def pending(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
+        """Return up to `limit` versions whose check `name` is pending, the oldest result first.
 
         `without` are ids of versions that are left out.
         """
-        query = _select().where(VersionCheck.name == name, VersionCheck.outcome == PENDING)
+        query = (
+            select(Version, VersionCheck.at)
+            .join(VersionCheck, VersionCheck.version_id == Version.id)
+            .options(joinedload(Version.file).joinedload(File.blob))
+            .where(VersionCheck.name == name, VersionCheck.outcome == PENDING)
+            .order_by(VersionCheck.at, VersionCheck.version_id)
+            .limit(limit)
+        )
         if without:
             query = query.where(VersionCheck.version_id.not_in(without))
-        return self._records(query.order_by(VersionCheck.at, VersionCheck.version_id).limit(limit))
+        with self._database.reading() as session:
+            return [_pending(name, version, since) for version, since in session.execute(query)]
 
     def record(self, version_id: str, check: NewCheck, *, by: By) -> bool:
         """Record a result. Return False if the version was deleted meanwhile."""
@@ -127,6 +136,19 @@ def log_check(collection_id: str, number: int, check: NewCheck, by: By) -> None:
 def _select() -> Any:
     return select(VersionCheck, Version.collection_id, Version.number).join(
         Version, Version.id == VersionCheck.version_id
+    )
+
+
+def _pending(name: str, version: Version, since: datetime) -> PendingCheck:
+    return PendingCheck(
+        name=name,
+        version_id=version.id,
+        collection_id=version.collection_id,
+        version_number=version.number,
+        file_name=version.file.requested_name,
+        mime_type=version.file.blob.mime,
+        size=version.file.blob.size,
+        since=since,
     )
 
 
