@@ -40,6 +40,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "{needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
     "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less",
     # Versions
+    "an_upload_check_refused_the_content": "The check {check} found the content broken: {message}",
     "backup_version_uploaded_twice": "A version in this collection has the same content: it is stored already",
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
     "collection allows for one: raise maxOneVersionSize, or send less",

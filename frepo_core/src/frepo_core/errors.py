@@ -7,10 +7,7 @@ from frepo_core.error_explanations import explain, explain_fields
 
 
 class FrepoError(Exception):
-    """Base of all errors. `number` is part of the API; `docs/errors.md` lists all numbers.
-
-    `explanation` is a plain sentence for an error whose text is a code name.
-    """
+    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name."""
 
     number: ClassVar[int] = 500
 
@@ -56,10 +53,7 @@ class NotFoundError(FrepoError):
 
 
 class FieldsError(FrepoError):
-    """Some fields of the request are invalid.
-
-    `fields` maps names as clients know them to messages: `form.<field>`, or `form` for the whole body.
-    """
+    """Some fields are invalid. `fields` maps names to messages: `form.<field>`, or `form` for the whole body."""
 
     number = 400
     FORM = "Form validation error"
@@ -190,6 +184,12 @@ class VersionShrankError(CollectionRuleError):
     """The version shrank more than the collection allows."""
 
     number, field, text = 4014, "file", "new_version_shrank_too_much"
+
+
+class UploadCheckError(CollectionRuleError):
+    """An upload check of a plug-in found the content broken; `check` and `message` are in the context."""
+
+    number, field, text = 4017, "file", "an_upload_check_refused_the_content"
 
 
 class ForeignVersionError(CollectionRuleError):

@@ -43,6 +43,7 @@ from .upload_check import (
     Outcome,
     UploadCheck,
     UploadedContent,
+    check_on_finding,
 )
 
 __all__ = [
@@ -96,6 +97,7 @@ __all__ = [
     "UploadedContent",
     "VersionInfo",
     "Window",
+    "check_on_finding",
     "exactly",
     "find_mistakes",
     "hookimpl",

@@ -42,10 +42,11 @@ class CheckResult:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionInfo:
-    """A collection, as plug-ins see it. `labels` is empty if the collection has none."""
+    """A collection, as plug-ins see it: `name` is the file name of its versions. `labels` may be empty."""
 
     id: str
     name: str
+    description: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -16,6 +16,7 @@ from .access.signed_links import SignedLinks
 from .access.tokens import Tokens
 from .blobs.backends import Backends
 from .blobs.lifecycle import Blobs
+from .checks.upload_checks import UploadChecks
 from .collections.add_version import AddVersion
 from .collections.collections import Collections
 from .collections.version_checks import VersionChecks
@@ -80,7 +81,8 @@ def assemble(
     backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     ingest, passwords, links = Ingest(settings.temp_directory), Passwords(settings), SignedLinks(settings)
     blobs = Blobs(database, backends)
-    files = Files(database, ingest, blobs, passwords)
+    checks = UploadChecks(plugins, contexts)
+    files = Files(database, ingest, blobs, passwords, checks)
     services = Services(
         settings=settings,
         plugins=plugins,
@@ -99,7 +101,7 @@ def assemble(
         collections=Collections(database, settings, plugins, passwords),
         versions=Versions(database, blobs, passwords),
         version_checks=VersionChecks(database),
-        add_version=AddVersion(database, settings, plugins, ingest, blobs),
+        add_version=AddVersion(database, settings, plugins, ingest, blobs, checks),
         health=Health(database, backends, settings),
     )
     service.connect(services)

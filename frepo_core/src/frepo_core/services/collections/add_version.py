@@ -4,12 +4,13 @@
 
 1. Check what needs no content: limits on the declared size, `If-Match`, and whether the strategy would refuse.
 2. Ingest the content: one pass computes its digest, counts its bytes, detects its type and stops at the limit.
-3. Store the content in a backend, unless a sound blob with the same digest exists.
-4. Write in one short transaction: lock the collection, delete the versions that the strategy evicts, insert the new
+3. Run the upload checks of plug-ins over it.
+4. Store the content in a backend, unless a sound blob with the same digest exists.
+5. Write in one short transaction: lock the collection, delete the versions that the strategy evicts, insert the new
    version. The transaction alone is tried again after a conflict.
-5. After the commit, delete the blobs that no file uses any more.
+6. After the commit, delete the blobs that no file uses any more.
 
-No transaction and no database connection is open during steps 2 and 3, however long they take. No version is deleted
+No transaction and no database connection is open during steps 2 to 4, however long they take. No version is deleted
 unless the version that replaces it is committed in the same transaction.
 """
 
@@ -32,13 +33,15 @@ from frepo_core.errors import (
     VersionConflictError,
     VersionTooBigError,
 )
-from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import CollectionInfo, IncomingVersion, PluginRegistry, VersionInfo
 from frepo_core.settings import Settings
 
 from ..access.tokens import consume_token, log_consumed_token
 from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
+from ..checks.spooled_content import UploadTarget
+from ..checks.upload_checks import CheckReport, UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..files.file_rows import insert_file
 from ..files.files import token_size_limit, type_not_allowed
@@ -46,6 +49,7 @@ from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer
 from ..records import CollectionRecord, VersionRecord
 from .collections import find_collection
 from .rotation import find_violated_guard, make_room
+from .version_checks import NewCheck, write_checks
 from .versions import delete_versions, lock_collection, select_with_files
 
 log = logging.getLogger(__name__)
@@ -64,8 +68,9 @@ VersionUpload: TypeAlias = IdempotentUpload[AddedVersion]
 
 @dataclass(frozen=True, kw_only=True)
 class _Committed:
-    """What the write transaction changed: the numbers of deleted versions, and the ids of blobs that they used."""
+    """What the write transaction changed: the version, the numbers of deleted versions, and the ids of blobs that they used."""
 
+    row: Version
     added: AddedVersion
     evicted_numbers: Sequence[int]
     released_blob_ids: Sequence[int]
@@ -75,12 +80,19 @@ class AddVersion:
     """Adds versions to collections. The module's docstring lists the steps."""
 
     def __init__(
-        self, database: Database, settings: Settings, plugins: PluginRegistry, ingest: Ingest, blobs: Blobs
+        self,
+        database: Database,
+        settings: Settings,
+        plugins: PluginRegistry,
+        ingest: Ingest,
+        blobs: Blobs,
+        checks: UploadChecks,
     ) -> None:
         self._database = database
         self._plugins = plugins
         self._ingest = ingest
         self._blobs = blobs
+        self._checks = checks
         self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
 
     def add(
@@ -98,7 +110,7 @@ class AddVersion:
         `after` requires that the last accepted version has this number (`If-Match`). `is_checked` says that the caller
         has called `check` for this upload already, before the content arrived.
 
-        Raises `RuleError`, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`.
+        Raises `RuleError`, also for a check that refuses the content, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`.
         Nothing has changed then.
         """
         if idempotency is None and not is_checked:
@@ -108,6 +120,7 @@ class AddVersion:
                 raise type_not_allowed(content.mime)
             if recorded := self._find_recorded(idempotency, content, by):
                 return recorded
+            reports = self._checks.run(content, _target(collection))
 
             def work(session: Session, blob: Blob) -> _Committed | RecordedAnswer:
                 row = lock_collection(session, collection.id)
@@ -115,6 +128,7 @@ class AddVersion:
                     return recorded
                 consume_token(session, by)
                 changes = self._write_rows(session, row, blob, after)
+                write_checks(session, changes.row, [_check_of(report) for report in reports], by=by)
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
                 return changes
 
@@ -123,6 +137,7 @@ class AddVersion:
             return committed
         self._blobs.collect(committed.released_blob_ids)
         _log(committed, by)
+        log_findings(f"collection {collection.id}: version {committed.added.version.number}", reports)
         return committed.added
 
     def limits(self, collection: CollectionRecord, *, by: Identity) -> tuple[Limit, ...]:
@@ -168,10 +183,21 @@ class AddVersion:
         hit("versions_deleted")
         version = _insert_version(session, row, blob, incoming, is_suspicious=violation is not None)
         return _Committed(
+            row=version,
             added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
             evicted_numbers=[old.number for old in evicted],
             released_blob_ids=released_blob_ids,
         )
+
+
+def _target(collection: CollectionRecord) -> UploadTarget:
+    """Return what the upload checks are told about the collection."""
+    info = CollectionInfo(id=collection.id, name=collection.filename, description=collection.description)
+    return UploadTarget(file_name=collection.filename, collection=info)
+
+
+def _check_of(report: CheckReport) -> NewCheck:
+    return NewCheck(name=report.check, outcome=report.outcome, message=report.message, details=report.details)
 
 
 def _check_last_number(collection: CollectionRecord, number: int | None) -> None:

@@ -26,6 +26,8 @@ from ..access.passwords import Passwords
 from ..access.tokens import consume_token, log_consumed_token
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_edit, file_values
+from ..checks.spooled_content import UploadTarget
+from ..checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, FileRecord
@@ -80,11 +82,14 @@ class _ExistingFile:
 class Files:
     """Manages plain files."""
 
-    def __init__(self, database: Database, ingest: Ingest, blobs: Blobs, passwords: Passwords) -> None:
+    def __init__(
+        self, database: Database, ingest: Ingest, blobs: Blobs, passwords: Passwords, checks: UploadChecks
+    ) -> None:
         self._database = database
         self._ingest = ingest
         self._blobs = blobs
         self._passwords = passwords
+        self._checks = checks
 
     def add(
         self, new: NewFile, incoming: Incoming, *, by: Identity, idempotency: IdempotentUpload[AddedFile] | None = None
@@ -93,7 +98,7 @@ class Files:
 
         If an answer was recorded for the same Idempotency-Key, that is returned.
         Raises `AccessDeniedError` before the content is read, `TooBigError` while it is read, and `TypeNotAllowedError`
-        afterwards.
+        or `UploadCheckError` afterwards.
         """
         tags = self.check_rights(new, by=by)
         with self._ingest.read(incoming, self.limits(by=by)) as content:
@@ -103,6 +108,7 @@ class Files:
                 with self._database.reading() as session:
                     if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                         return recorded
+            reports = self._checks.run(content, UploadTarget(file_name=new.name))
             known = self._find_same_content(content, new, by)
             password_hash = self._passwords.hash(new.password)
 
@@ -117,6 +123,7 @@ class Files:
             added = self._blobs.store(content, work)
         if isinstance(added, AddedFile):
             _log(added, by)
+            log_findings(f"file {added.file.id}", reports)
         return added
 
     def limits(self, *, by: Identity) -> tuple[Limit, ...]:

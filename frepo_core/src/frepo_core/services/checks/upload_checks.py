@@ -1,0 +1,130 @@
+"""Runs the upload checks of plug-ins over content that is not stored yet."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from frepo_core.errors import ConfigurationError, UploadCheckError
+from frepo_core.plugins import (
+    CheckResult,
+    Finding,
+    OnFinding,
+    Outcome,
+    Owned,
+    PluginContext,
+    PluginRegistry,
+    UploadCheck,
+    check_on_finding,
+)
+
+from ..content.ingest import Content
+from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
+from .spooled_content import SpooledContent, UploadTarget
+
+log = logging.getLogger(__name__)
+
+ReportOutcome: TypeAlias = Literal["broken"] | Outcome
+FAILED = "The check failed, the log of the service knows more"
+NO_DETAILS: Mapping[str, Any] = {}
+OUTCOMES = ("good", "pending", "not checked")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package."""
+
+    check: str
+    origin: str
+    outcome: ReportOutcome
+    message: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Check:
+    """A check that is in use, with the answer to what follows a finding."""
+
+    spec: UploadCheck
+    origin: str
+    context: PluginContext
+    on_finding: OnFinding
+
+
+class UploadChecks:
+    """The upload checks that are in use. Raises `ConfigurationError` if the settings of one are wrong."""
+
+    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext]) -> None:
+        checks = [_prepare(owned, contexts[owned.plugin.name]) for owned in plugins.upload_checks.values()]
+        self._checks = tuple(check for check in checks if check.on_finding != "off")
+
+    def names(self) -> Sequence[str]:
+        """Return the names of the checks that are in use."""
+        return [check.spec.name for check in self._checks]
+
+    def run(self, content: Content, target: UploadTarget) -> tuple[CheckReport, ...]:
+        """Run the checks for this kind of content one after the other; return what each said.
+
+        Raises `UploadCheckError` if a check found the content broken and its findings are refused.
+        """
+        kind = "versions" if target.collection else "files"
+        checks = [check for check in self._checks if kind in check.spec.applies_to]
+        return tuple(_run(check, content, target) for check in checks)
+
+
+def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
+    origin = f"the check {owned.spec.name!r} ({owned.plugin.origin})"
+    try:
+        chosen = owned.spec.on_finding
+        on_finding = check_on_finding(chosen(context.settings) if callable(chosen) else chosen)
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        raise ConfigurationError(f"`on_finding` of {origin} does not work: {describe_failure(error)}") from error
+    return _Check(spec=owned.spec, origin=origin, context=context, on_finding=on_finding)
+
+
+def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
+    outcome: ReportOutcome = "not checked"
+    message, details = FAILED, NO_DETAILS
+    try:
+        with SpooledContent(content, target) as spooled:
+            result: Any = check.spec.run(spooled, check.context)
+        _check_result(result)
+        outcome, message, details = result.outcome, result.message, result.details
+    except Finding as finding:
+        if check.on_finding == "refuse":
+            raise UploadCheckError(context={"check": check.spec.name, "message": finding.message}) from finding
+        outcome, message, details = "broken", finding.message, finding.details
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        log.exception("%s failed, the content is accepted as not checked", check.origin)
+    return CheckReport(
+        check=check.spec.name,
+        origin=check.origin,
+        outcome=outcome,
+        message=message,
+        details=_as_json(details),
+    )
+
+
+def _as_json(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details as they are stored: what JSON cannot express becomes a text."""
+    try:
+        return cast(dict[str, Any], json.loads(json.dumps(dict(details), default=str)))
+    except (TypeError, ValueError):
+        return {"details": str(details)}
+
+
+def _check_result(result: object) -> None:
+    if not isinstance(result, CheckResult):
+        raise TypeError(f"run() returned {result!r}, which is not a CheckResult")
+    if result.outcome not in OUTCOMES:
+        raise ValueError(f"the outcome {result.outcome!r} is not one of {', '.join(OUTCOMES)}")
+
+
+def log_findings(subject: str, reports: Sequence[CheckReport]) -> None:
+    """Log what the checks found wrong with a content that was accepted."""
+    for report in reports:
+        if report.outcome == "broken":
+            log.warning("%s: %s found: %s", subject, report.origin, report.message)

@@ -1,0 +1,37 @@
+"""What the service catches when it calls a function of a plug-in."""
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+# A plug-in that ends the interpreter with `exit()` must not end the service.
+PLUGIN_FAILURES = (Exception, SystemExit, KeyboardInterrupt)
+
+
+def raise_interrupt(error: BaseException) -> None:
+    """Raise the error again if the operator pressed Ctrl-C. Python tells that to the main thread alone."""
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+
+
+def describe_failure(error: BaseException) -> str:
+    """Return type and text of an exception in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def call_with_context(function: Callable[..., Result], context: object, *arguments: Any) -> Result:
+    """Call the function, with the context as its last argument if it has a parameter for it."""
+    return function(*arguments, context) if takes_arguments(function, len(arguments) + 1) else function(*arguments)
+
+
+def takes_arguments(function: Callable[..., Any], count: int) -> bool:
+    """Return whether the function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*([None] * count))
+    except (TypeError, ValueError):  # some functions that are written in C have no signature
+        return False
+    return True
