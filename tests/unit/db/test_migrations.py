@@ -8,13 +8,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import insert, inspect, make_url, select, text
-from support.reliability.upgrading import revisions, upgrade_to
 
 from frepo_core import main
 from frepo_core.db import make_engine, migrations, name_index, utc_now
 from frepo_core.db.models import NAMES, Base, Token
 from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
+from support.reliability.upgrades import revisions, upgrade_to
 
 pytestmark = pytest.mark.databases
 
