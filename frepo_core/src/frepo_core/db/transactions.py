@@ -5,21 +5,25 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import transaction
 import zope.sqlalchemy
-from sqlalchemy import Engine, Row, Select, text
+from sqlalchemy import Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
+from .clock import clock_query
 from .commit_watch import CommitWatch
 from .engine import BUSY_SECONDS, public_url
 from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
 from .sqlite.row_cache import RowCache
+from .types import utc_now
 
 Result = TypeVar("Result")
 
@@ -41,11 +45,17 @@ class Database:
         self.engine = engine
         self._reserve = Reserve.of(engine, reserve) if reserve else None
         self._autocommit_engine = engine.execution_options(sqlite_begin="")
+        # Called after each commit of `write`, in its thread; the worker looks for new events then.
+        self.on_commit: Callable[[], None] | None = None
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
         zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
+        self._single_engine = (
+            self._autocommit_engine if is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
+        )
+        self._clock_query = clock_query(engine.dialect.name)
         self._writers = threading.Lock() if is_sqlite else None
         self._row_cache = RowCache(engine) if is_sqlite else None
 
@@ -67,7 +77,7 @@ class Database:
             session.connection(execution_options=options)
             yield session
 
-    def fetch_rows(self, query: Select[Any], **values: Any) -> Sequence[Row[Any]]:
+    def fetch_rows(self, query: "Select[*tuple[Any, ...]]", **values: Any) -> Sequence[Row[Any]]:
         """Return the rows of one query on tables. Without a session, it takes a third of the time.
 
         `values` are those of its `bindparam`s: a query that is built only once takes a third of the time again. On
@@ -76,6 +86,26 @@ class Database:
         if self._row_cache is None:
             return self._query(query, values)
         return self._row_cache.find((query, *values.values()), lambda: self._query(query, values))
+
+    def now(self) -> datetime:
+        """Return the time of the database's clock (aware, UTC), which is the same for all processes."""
+        if self._clock_query is None:
+            return utc_now()
+        time: datetime = self._query(self._clock_query, {})[0][0]
+        return time
+
+    def execute(self, statement: UpdateBase) -> int:
+        """Run one statement that writes, and return the number of rows that it changed.
+
+        The database itself begins and ends the transaction, so a process that is stopped at any moment holds no lock
+        on a server. Uses the reserve if the disk is full. Raises `IntegrityError` for a conflict about a unique value.
+        """
+        try:
+            return self._execute(statement)
+        except StorageFull:
+            if self._reserve is None:
+                raise
+        return self._write_from_reserve(partial(self._execute, statement), self._reserve)
 
     def refill_reserve(self) -> None:
         """Reserve the disk space for deletions again, if there is enough. Never raises."""
@@ -92,14 +122,16 @@ class Database:
         `may_use_reserve` is for deletions: on a full disk they use the reserved space, so that they can free more.
         """
         try:
-            return self._write(work, watch)
+            result = self._write(work, watch)
         except StorageFull as error:
             if watch is not None and was_rolled_back(error.__cause__):
                 watch.note_rollback()
             if self._reserve is None or not may_use_reserve:
                 raise
-        result = self._write_from_reserve(work, self._reserve, watch)
-        self._reserve.refill()
+            result = self._write_from_reserve(partial(self._write, work, watch), self._reserve)
+            self._reserve.refill()
+        if self.on_commit is not None:
+            self.on_commit()
         return result
 
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
@@ -117,13 +149,17 @@ class Database:
                     result = work(session)
             return result
 
-    def _write_from_reserve(
-        self, work: Callable[[Session], Result], reserve: Reserve, watch: CommitWatch | None
-    ) -> Result:
+    def _execute(self, statement: UpdateBase) -> int:
+        with self._writer_lock(), _translated(), self._single_engine.connect() as connection:
+            result = connection.execute(statement)
+            connection.commit()
+            return result.rowcount
+
+    def _write_from_reserve(self, write: Callable[[], Result], reserve: Reserve) -> Result:
         """Write while a part of the reserve is released. Other writers may use the space, so try again with larger parts."""
         for loan in LOANS:
             with reserve.released(loan), contextlib.suppress(StorageFull):
-                result = self._write(work, watch)
+                result = write()
                 self._checkpoint()
                 return result
         raise StorageFull(FULL)
@@ -137,7 +173,7 @@ class Database:
             finally:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
-    def _query(self, query: Select[Any], values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+    def _query(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
         with _translated(), self._autocommit_engine.connect() as connection:
             return connection.execute(query, values).all()
 

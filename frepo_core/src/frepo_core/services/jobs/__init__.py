@@ -1,0 +1,1 @@
+"""The worker: one process at a time leads, runs the jobs and delivers the events."""

@@ -1,0 +1,83 @@
+"""Schedules of jobs: cron, an interval, or off."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cronsim import CronSim, CronSimError
+
+from frepo_core.domain.durations import parse_duration
+
+OFF = "off"
+_EVERY = "every "
+_CRON_FIELDS = 5
+_EXAMPLES = "write cron such as `15 2 * * *`, an interval such as `every 1h`, or `off`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """When a job is due. `text` names it in messages and in the database.
+
+    Cron is read in `zone`, with the rules of Debian's cron for the days on which the clock is changed. `interval` is
+    None for cron and for `off`.
+    """
+
+    text: str
+    zone: tzinfo = field(default=UTC)
+    interval: timedelta | None = None
+
+    def after(self, moment: datetime) -> datetime | None:
+        """Return the first time after `moment` (aware) at which the job is due, in UTC; None if it is off."""
+        if self.interval is not None:
+            return (moment + self.interval).astimezone(UTC)
+        if self.text == OFF:
+            return None
+        # When clocks are set back, an hour is repeated, and its first run may be what the library finds in the second.
+        times = (time.astimezone(UTC) for time in CronSim(self.text, moment.astimezone(self.zone)))
+        return next((time for time in times if time > moment), None)
+
+    def latest_after(self, moment: datetime) -> datetime | None:
+        """Return the second time after `moment` at which the job is due.
+
+        A job that is due later than that has been scheduled by a clock that was fast.
+        """
+        following = self.after(moment)
+        return self.after(following) if following else None
+
+    def __str__(self) -> str:
+        return self.text if self.zone is UTC else f"{self.text} {self.zone}"
+
+
+def parse_schedule(text: str, zone: tzinfo = UTC) -> Schedule:
+    """Parse the text of a schedule. Raises `ValueError` with a message for the user."""
+    text = " ".join(text.split())
+    if text.lower() == OFF:
+        return Schedule(text=OFF)
+    if text.lower().startswith(_EVERY):
+        return Schedule(text=text.lower(), interval=_parse_interval(text[len(_EVERY) :]))
+    if len(text.split()) != _CRON_FIELDS:
+        raise ValueError(f"{text!r} is not a schedule: {_EXAMPLES}")
+    try:
+        next(CronSim(text, datetime(2026, 1, 1, tzinfo=UTC)))
+    except CronSimError as error:
+        raise ValueError(f"{text!r} is not a schedule ({error}): {_EXAMPLES}") from None
+    except StopIteration:
+        raise ValueError(f"{text!r} never happens: {_EXAMPLES}") from None
+    return Schedule(text=text, zone=zone)
+
+
+def parse_zone(name: str) -> tzinfo:
+    """Return the time zone with this name, such as `Europe/Berlin`. Raises `ValueError` with a message for the user."""
+    if name.upper() == "UTC":  # known without the system's database of time zones
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{name!r} is not a time zone of this system: write UTC, or e.g. Europe/Berlin") from None
+
+
+def _parse_interval(text: str) -> timedelta:
+    interval = parse_duration(text)
+    if interval < timedelta(seconds=1):
+        raise ValueError(f"the interval {text!r} is too short: write at least 1s")
+    return interval
