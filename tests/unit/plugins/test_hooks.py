@@ -110,6 +110,7 @@ def test_a_name_that_a_variable_cannot_spell_is_refused(install, kind, name):
         ("frepo_upload_checks", "['paint']", "'paint' is not a UploadCheck"),
         ("frepo_subscribers", "[plugins.Subscriber(name='a', kinds='version.*', handle=print)]", "list of texts"),
         ("frepo_subscribers", "[plugins.Subscriber(name='a', kinds=[], handle=print)]", "kinds is empty"),
+        ("frepo_subscribers", "[plugins.Subscriber(name='a', kinds=['*'], handle=print, delay=-1)]", "delay is -1"),
         ("frepo_jobs", "[plugins.Job(name='a', schedule='off', run=print, lane='fast')]", "lane is 'fast'"),
         ("frepo_jobs", "[plugins.Job(name='a', schedule='', run=print)]", "schedule is ''"),
         ("frepo_health_checks", "[plugins.HealthCheck(name='a', run=print, deadline=0)]", "deadline is 0"),
@@ -188,6 +189,31 @@ def test_collectors_of_a_broken_plugin_are_left_out_and_logged(install, ini, cap
 
     assert [] == [one for one in service.collectors() if "acme" in one.origin]
     assert "'frepo_metrics' of the plug-in 'paint' (acme-paint) does not work" in caplog.text
+
+
+CONFIGURED = ALL.replace("frepo_subscribers()", "frepo_subscribers(context)").replace(
+    "frepo_jobs()", "frepo_jobs(context)"
+)
+CONFIGURED = CONFIGURED.replace('"painter"', 'f"painter_{context.settings.colour}"').replace(
+    '"every 1h"', 'f"every {context.settings.size}h"'
+)
+
+
+def test_subscribers_and_jobs_may_depend_on_the_settings(install, ini):
+    install("acme-paint", "paint", CONFIGURED)
+
+    plugins = assemble(ini | {"acme.size": "3", "acme.colour": "blue"}, {}).plugins
+
+    assert "acme-paint" == plugins.subscribers["painter_blue"].plugin.distribution
+    assert "every 3h" == plugins.jobs["dry"].spec.schedule
+    assert "brush" in plugins.health_checks
+
+
+def test_what_depends_on_the_settings_is_checked_at_the_start(install, ini):
+    install("acme-paint", "paint", CONFIGURED)
+
+    with pytest.raises(ConfigurationError, match="names a Subscriber 'painter_Blue'.*lower-case letters"):
+        assemble(ini | {"acme.size": "3", "acme.colour": "Blue"}, {})
 
 
 def test_a_disabled_name_that_does_not_exist_is_reported():

@@ -22,10 +22,10 @@ def frepo(tmp_path):
     for entry in SITE.iterdir():
         if not entry.name.startswith(HIDDEN):
             (site / entry.name).symlink_to(entry)
-    packages = [SOURCE, *(SOURCE.parents[1] / name / "src" for name in ("frepo_storage_s3", "frepo_strategies"))]
+    packages = [path for path in SOURCE.parents[1].glob("frepo_*/src") if path.parent.name != "frepo_storage_local"]
 
     def run(*arguments, **environment):
-        paths = ":".join(str(path) for path in (site, *packages, SOURCE.parents[1] / "frepo_storage_ftp" / "src"))
+        paths = ":".join(str(path) for path in (site, *packages))
         # -S excludes the real site-packages with its editable installs.
         return subprocess.run(
             [sys.executable, "-S", "-W", "ignore", "-c", RUN, *arguments],

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import EntryPoint, distributions, entry_points
 from types import ModuleType
@@ -13,6 +13,7 @@ import pluggy
 from frepo_core.errors import ConfigurationError
 
 from . import hookspecs
+from .context import PluginContext
 from .health_check import HealthCheck
 from .job import Job
 from .lifecycle import Lifecycle
@@ -37,7 +38,8 @@ class FoundPlugin:
     """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
     `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console does
-    not need. `endpoints` and `metrics` take the plug-in's context, or nothing.
+    not need. `endpoints` and `metrics` take the plug-in's context, or nothing. `with_context` returns the subscribers and
+    jobs that depend on the plug-in's settings.
     """
 
     name: str
@@ -55,11 +57,16 @@ class FoundPlugin:
     endpoints: Callable[..., Sequence[Any]] = tuple
     pages: Callable[[], Sequence[Pages]] = tuple
     metrics: Callable[..., Sequence[Any]] = tuple
+    with_context: Callable[[PluginContext], dict[str, Any]] | None = None
 
     @property
     def origin(self) -> str:
         """Name the plug-in and its package, for messages."""
         return f"the plug-in {self.name!r} of the package {self.distribution} {self.version}"
+
+    def configured(self, context: PluginContext) -> "FoundPlugin":
+        """Return the plug-in with the subscribers and jobs that its settings ask for. Raises `ConfigurationError`."""
+        return replace(self, **self.with_context(context)) if self.with_context else self
 
 
 def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[FoundPlugin]]:
@@ -177,8 +184,8 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         storages=ask(hook.frepo_storages, StorageSpec),
         strategies=ask(hook.frepo_strategies, StrategySpec),
         upload_checks=ask(hook.frepo_upload_checks, UploadCheck),
-        subscribers=ask(hook.frepo_subscribers, Subscriber),
-        jobs=ask(hook.frepo_jobs, Job),
+        subscribers=ask(hook.frepo_subscribers, Subscriber, is_early=True),
+        jobs=ask(hook.frepo_jobs, Job, is_early=True),
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
         settings=ask(hook.frepo_settings, SettingsSpec, is_one=True),
         lifecycles=ask(hook.frepo_lifecycle, Lifecycle, is_one=True),
@@ -186,7 +193,25 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         endpoints=partial(ask, hook.frepo_endpoints, object),
         pages=partial(ask, hook.frepo_pages, Pages),
         metrics=partial(ask, hook.frepo_metrics, object),
+        with_context=_configuration(hook, name, ask),
     )
+
+
+def _configuration(
+    hook: Any, name: str, ask: Callable[..., Sequence[Any]]
+) -> Callable[[PluginContext], dict[str, Any]] | None:
+    """Return what calls the hooks for which this plug-in declares `context`; None if there are none."""
+    kinds = {"subscribers": (hook.frepo_subscribers, Subscriber), "jobs": (hook.frepo_jobs, Job)}
+    own = {field: kind for field, kind in kinds.items() if any(map(_takes_context, _implementations(kind[0], name)))}
+    return (lambda context: {field: ask(*kind, context) for field, kind in own.items()}) if own else None
+
+
+def _implementations(caller: pluggy.HookCaller, name: str) -> list[pluggy.HookImpl]:
+    return [implementation for implementation in caller.get_hookimpls() if implementation.plugin_name == name]
+
+
+def _takes_context(implementation: pluggy.HookImpl) -> bool:
+    return "context" in implementation.argnames
 
 
 def _ask(
@@ -197,16 +222,18 @@ def _ask(
     context: object = None,
     *,
     is_one: bool = False,
+    is_early: bool = False,
 ) -> list[Offer]:
     """Call one plug-in's implementations of a hook. Raises `ConfigurationError` if one fails or returns another type.
 
-    `is_one` is whether the hook returns one object and not a list of them.
+    `is_one` is whether the hook returns one object and not a list of them. `is_early` is whether there are no contexts
+    yet: an implementation that takes one is called later.
     """
-    own = [implementation for implementation in caller.get_hookimpls() if implementation.plugin_name == name]
+    own = [each for each in _implementations(caller, name) if not (is_early and _takes_context(each))]
     offers: list[Any] = []
     try:
         for implementation in own:
-            answer: Any = implementation.function(*([context] if "context" in implementation.argnames else []))
+            answer: Any = implementation.function(*([context] if _takes_context(implementation) else []))
             offers += [answer] if is_one else answer
         if odd := [offer for offer in offers if not isinstance(offer, kind)]:
             raise TypeError(f"{odd[0]!r} is not a {kind.__name__}")

@@ -52,16 +52,16 @@ def frepo_upload_checks() -> Sequence[UploadCheck]:  # type: ignore[empty-body]
 
 
 @hookspec
-def frepo_subscribers() -> Sequence[Subscriber]:  # type: ignore[empty-body]
-    """Return the subscribers of this plug-in, which are told what happened.
+def frepo_subscribers(context: PluginContext) -> Sequence[Subscriber]:  # type: ignore[empty-body]
+    """Return the subscribers of this plug-in, which are told what happened. They may depend on `context.settings`.
 
     .. versionadded:: 0.1
     """
 
 
 @hookspec
-def frepo_jobs() -> Sequence[Job]:  # type: ignore[empty-body]
-    """Return the periodic jobs of this plug-in.
+def frepo_jobs(context: PluginContext) -> Sequence[Job]:  # type: ignore[empty-body]
+    """Return the periodic jobs of this plug-in. They may depend on `context.settings`.
 
     .. versionadded:: 0.1
     """

@@ -12,6 +12,7 @@ import pluggy
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.settings import core_prefixes, load_plugin_settings
 
+from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .health_check import HealthCheck
 from .job import Job
@@ -79,6 +80,15 @@ class PluginRegistry:
         models = {prefix: owned.spec.model for prefix, owned in self.settings.items()}
         filled = load_plugin_settings(models, ini, environment)
         return {owned.plugin.name: filled[prefix] for prefix, owned in self.settings.items()}
+
+    def configured(self, contexts: Mapping[str, PluginContext]) -> "PluginRegistry":
+        """Return the registry with the subscribers and jobs that depend on settings; `contexts` are by plug-in.
+
+        Raises `ConfigurationError` if a hook fails, or a name is not valid or is claimed twice.
+        """
+        if not any(plugin.with_context for plugin in self.found):
+            return self
+        return PluginRegistry((plugin.configured(contexts[plugin.name]) for plugin in self.found), self.manager)
 
     def storage(self, name: str) -> StorageSpec:
         """Return the spec of a storage. Raises `ConfigurationError` with the installed names and the package to install."""

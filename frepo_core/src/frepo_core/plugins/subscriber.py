@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .context import PluginContext
 
 
+# Seconds.
+MAX_DELAY = 3600
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
     """Something that happened and was committed.
@@ -49,11 +53,13 @@ class Subscriber:
     - `kinds`: kinds, or patterns such as `version.*`. `*` is all kinds.
     - `handle`: called by the worker, in a thread of this subscriber, in the order of commits, at least once for each
       event. It must tolerate a repetition. After an exception, it is called again later with the same event.
+    - `delay`: seconds that an event is at least old when it is handled, for a subscriber that groups events.
     """
 
     name: str
     kinds: Sequence[str]
     handle: EventHandler
+    delay: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the values that Python does not. Raises `TypeError` or `ValueError`."""
@@ -62,6 +68,8 @@ class Subscriber:
             raise TypeError(f"kinds is {self.kinds!r}; write a list of texts, such as ['version.*']")
         if not self.kinds:
             raise ValueError("kinds is empty, so the subscriber would never be called; '*' is every kind")
+        if not isinstance(self.delay, int | float) or not 0 <= self.delay <= MAX_DELAY:
+            raise ValueError(f"delay is {self.delay!r}; write seconds from 0 to {MAX_DELAY}")
 
     def wants(self, kind: str) -> bool:
         """Whether one of the kinds or patterns matches this kind."""

@@ -76,6 +76,7 @@ def assemble(
     settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes())
     service = PluginService()
     contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), service)
+    plugins = plugins.configured(contexts)
     engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
     database = Database(engine, settings.database_reserve)
     backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
