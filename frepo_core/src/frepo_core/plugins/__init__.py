@@ -5,11 +5,12 @@ from frepo_core.errors import (
     ConfigurationError,
     FrepoError,
     NotFoundError,
+    RemoteError,
     StorageError,
     StorageFull,
     StorageUnavailable,
 )
-from frepo_core.settings.types import Seconds, Size
+from frepo_core.settings.types import Networks, Seconds, Size
 
 from .context import PluginContext, make_contexts
 from .discovery import FoundPlugin, find_mistakes
@@ -19,7 +20,7 @@ from .job import Job, JobContext, Lane, LeaseLost
 from .lifecycle import Lifecycle
 from .pages import MenuEntry, Pages
 from .registry import Owned, PluginRegistry
-from .service import Collector, PendingCheck, Service
+from .service import Collector, EventCount, HttpAnswer, PendingCheck, Service
 from .settings import PluginSettings, SettingsSpec
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
 from .storage_helpers import (
@@ -59,12 +60,14 @@ __all__ = [
     "Collector",
     "ConfigurationError",
     "Event",
+    "EventCount",
     "EventHandler",
     "ExactReader",
     "Finding",
     "FoundPlugin",
     "FrepoError",
     "HealthCheck",
+    "HttpAnswer",
     "IncomingVersion",
     "Job",
     "JobContext",
@@ -72,6 +75,7 @@ __all__ = [
     "LeaseLost",
     "Lifecycle",
     "MenuEntry",
+    "Networks",
     "NotFoundError",
     "OnFinding",
     "Outcome",
@@ -81,6 +85,7 @@ __all__ = [
     "PluginContext",
     "PluginRegistry",
     "PluginSettings",
+    "RemoteError",
     "Seconds",
     "Service",
     "SettingsSpec",

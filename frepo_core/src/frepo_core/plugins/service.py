@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network
 from typing import Any, BinaryIO, Literal, Protocol
 
 from .pages import Pages
-from .upload_check import Outcome
+from .subscriber import Event
+from .upload_check import CollectionInfo, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,22 @@ class PendingCheck:
     mime_type: str
     size: int
     since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventCount:
+    """How many events of one kind there were, and how many different collections they were about."""
+
+    events: int
+    collections: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpAnswer:
+    """The answer of another server, without its body. The names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
 
 
 class Service(Protocol):
@@ -77,3 +95,41 @@ class Service(Protocol):
 
     def pages(self) -> Sequence[Pages]:
         """Return the pages of all plug-ins, for the menu of the web console."""
+
+    def collection(self, collection_id: str) -> CollectionInfo | None:
+        """Return a collection; None if it does not exist, e.g. because it was deleted."""
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        since: datetime | None = None,
+        kinds: Sequence[str] = ("*",),
+        limit: int = 1000,
+    ) -> Sequence[Event]:
+        """Return the first events in the order of commits: those after a position, or since a time in UTC (aware).
+
+        `kinds` are kinds or patterns, as those of a `Subscriber`. Events that have no position yet are left out.
+        """
+
+    def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
+        """Count the events since a time in UTC (aware), by kind. A kind without events is left out."""
+
+    def send_request(
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        allowed_networks: Sequence[IPv4Network | IPv6Network] = (),
+        setting: str = "",
+    ) -> HttpAnswer:
+        """Send an HTTP request to a public address, or to one of the allowed networks, as add-by-url does.
+
+        A host name is resolved once, and only the checked addresses are connected to. Redirects of a `GET` without
+        headers are followed, under the same rules; other redirects are returned. User and password in the URL are not
+        sent, and the URL is not logged. `timeout` is in seconds, for the whole request. `setting` is the name of the
+        setting with the allowed networks, for the message. Raises `RemoteError`, whose `reason` never names the URL.
+        """

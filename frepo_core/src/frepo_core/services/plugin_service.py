@@ -2,14 +2,29 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import partial
+from ipaddress import IPv4Network, IPv6Network
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from frepo_core.db.models import Collection
 from frepo_core.domain.identity import Actor
-from frepo_core.plugins import Collector, ConfigurationError, Outcome, Pages, PendingCheck
+from frepo_core.plugins import (
+    CollectionInfo,
+    Collector,
+    ConfigurationError,
+    Event,
+    EventCount,
+    HttpAnswer,
+    Outcome,
+    Pages,
+    PendingCheck,
+)
 
 from .collections.version_checks import NewCheck
 from .content.seekable_content import seekable_content
+from .events.queries import count_events, read_events
+from .remote.outgoing import send_request
 
 if TYPE_CHECKING:
     from .container import Services
@@ -73,6 +88,49 @@ class PluginService:
     def pages(self) -> Sequence[Pages]:
         """See `Service.pages`."""
         return [pages for plugin in self._services.plugins.found for pages in plugin.pages()]
+
+    def collection(self, collection_id: str) -> CollectionInfo | None:
+        """See `Service.collection`."""
+        with self._services.database.reading() as session:
+            row = session.get(Collection, collection_id)
+            return CollectionInfo(id=row.id, name=row.filename) if row else None
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        since: datetime | None = None,
+        kinds: Sequence[str] = ("*",),
+        limit: int = 1000,
+    ) -> Sequence[Event]:
+        """See `Service.events`."""
+        return read_events(self._services.database, after=after, since=since, kinds=kinds, limit=limit)
+
+    def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
+        """See `Service.count_events`."""
+        return count_events(self._services.database, since)
+
+    def send_request(
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        allowed_networks: Sequence[IPv4Network | IPv6Network] = (),
+        setting: str = "",
+    ) -> HttpAnswer:
+        """See `Service.send_request`."""
+        return send_request(
+            method,
+            url,
+            body=body,
+            headers=headers or {},
+            timeout=timeout,
+            allowed_networks=allowed_networks,
+            setting=setting or "a setting of the plug-in",
+        )
 
     @property
     def _services(self) -> "Services":

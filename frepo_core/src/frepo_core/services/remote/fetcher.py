@@ -12,14 +12,16 @@ from frepo_core.errors import RemoteError, RemotesBusyError
 from frepo_core.settings import Settings
 
 from .deadline import Deadline
+from .url_log_filter import URL_LOG_FILTER
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
     from .http_client import RemoteBody
 
-
 log = logging.getLogger(__name__)
+
+SETTING = "add_by_url.allowed_networks"
 
 
 class Fetcher:
@@ -35,8 +37,6 @@ class Fetcher:
         self._seconds = settings.long_execution_time
         self._tls: SSLContext | None = None
         self._slots = threading.BoundedSemaphore(settings.add_by_url_at_once)
-        for name in ("connection", "connectionpool", "poolmanager", "util.retry"):
-            logging.getLogger(f"urllib3.{name}").addFilter(_URL_LOG_FILTER)
 
     @contextlib.contextmanager
     def open(self, url: str, *, by: Identity) -> Iterator["RemoteBody"]:
@@ -64,7 +64,7 @@ class Fetcher:
 
         self._tls = self._tls or make_tls()
         with Deadline(self._seconds) as deadline, make_pool(self._timeout, self._allowed, deadline, self._tls) as pool:
-            with translated(deadline), _URL_LOG_FILTER:
+            with translated(deadline, SETTING), URL_LOG_FILTER:
                 response = fetch(pool, url)
             try:
                 deadline.remaining()  # headers that end early at the deadline look complete
@@ -81,21 +81,3 @@ def _host(url: str) -> str:
         return f"{parts.scheme}://{parts.hostname or ''}"[:300]
     except ValueError:
         return "an invalid URL"
-
-
-class _UrlLogFilter(logging.Filter, threading.local):
-    """Suppresses urllib3's log lines during a fetch: the URL's query may contain a token or password."""
-
-    active = False
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not self.active
-
-    def __enter__(self) -> None:
-        self.active = True
-
-    def __exit__(self, *_: object) -> None:
-        self.active = False
-
-
-_URL_LOG_FILTER = _UrlLogFilter()

@@ -38,13 +38,11 @@ BROKEN = "Fetching the URL broke on the way"
 BAD_SCHEME = "The scheme of the URL, or of a redirect, is not http or https."
 BAD_URL = "The URL, or a redirect, is not valid."
 BAD_NAME = "The host name of the URL, or of a redirect, cannot be resolved."
-BAD_ADDRESS = (
-    "The host of the URL, or of a redirect, has an address that is not public. "
-    "The operator can allow it with add_by_url.allowed_networks."
-)
+BAD_ADDRESS = "The host of the URL, or of a redirect, has an address that is not public. The operator can allow it with {setting}."
 NO_CONNECTION = "The host of the URL, or of a redirect, does not accept a connection."
 BAD_CERTIFICATE = "The certificate of the host of the URL, or of a redirect, is not valid or not trusted."
 CUT = "The connection broke, or the answer is not valid HTTP."
+_NONE: Mapping[str, str] = {}
 _LENGTHS = re.compile(r"\s*[0-9]{1,18}\s*(,\s*[0-9]{1,18}\s*)*")  # urllib3 refuses those that differ
 # After an invalid header line, Python treats all following headers as text, so the body's length would be unknown.
 _LOST_HEADERS = (
@@ -120,14 +118,16 @@ def make_pool(
 
 
 @contextlib.contextmanager
-def translated(deadline: Deadline) -> Iterator[None]:
-    """Raise the exceptions of urllib3 and of the network as `RemoteError`, or the deadline's error if it has expired."""
+def translated(deadline: Deadline, setting: str) -> Iterator[None]:
+    """Raise the exceptions of urllib3 and of the network as `RemoteError`, or the deadline's error if it has expired.
+
+    `setting` is the name of the setting that allows further networks, for the message.
+    """
     try:
         yield
     except tuple(_REASONS) as error:
-        raise RemoteRefusedError(
-            REFUSED, next(_REASONS[kind] for kind in _REASONS if isinstance(error, kind))
-        ) from error
+        reason = next(_REASONS[kind] for kind in _REASONS if isinstance(error, kind))
+        raise RemoteRefusedError(REFUSED, reason.format(setting=setting)) from error
     except SSLError as error:  # the certificate is not trusted, or the other side closed the connection
         deadline.remaining()
         is_cut = isinstance(error.args[0], ssl.SSLEOFError)
@@ -137,20 +137,28 @@ def translated(deadline: Deadline) -> Iterator[None]:
         raise RemoteFailedError(BROKEN, CUT) from error
 
 
+def request_once(
+    pool: urllib3.PoolManager, method: str, url: str, *, body: bytes | None = None, headers: Mapping[str, str] = _NONE
+) -> urllib3.BaseHTTPResponse:
+    """Send one request and return the answer, which may be a redirect."""
+    if not url.lower().startswith(("http://", "https://")):
+        raise RemoteRefusedError(REFUSED, BAD_SCHEME)
+    return pool.request(
+        method,
+        url,
+        body=body,
+        redirect=False,
+        retries=False,
+        preload_content=False,
+        decode_content=False,
+        headers={"Accept-Encoding": "identity", "User-Agent": "frepo", **headers},
+    )
+
+
 def fetch(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
     """Request the URL and follow redirects; return the final answer. Bodies of redirects may be endless and are not read."""
     for _ in range(REDIRECTS + 1):
-        if not url.lower().startswith(("http://", "https://")):
-            raise RemoteRefusedError(REFUSED, BAD_SCHEME)
-        response = pool.request(
-            "GET",
-            url,
-            redirect=False,
-            retries=False,
-            preload_content=False,
-            decode_content=False,
-            headers={"Accept-Encoding": "identity", "User-Agent": "frepo"},
-        )
+        response = request_once(pool, "GET", url)
         target = response.get_redirect_location()
         if not target:
             return response
