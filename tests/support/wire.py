@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
+from frepo_core.services.maintenance import OwnerMark
 from support.servers.service import Service
 
 SECONDS = 30
@@ -167,8 +168,9 @@ def rows(service: Service) -> dict[str, int]:
 
 
 def blob_files(service: Service) -> list[str]:
-    """All files in the storage, including partly written ones."""
-    return sorted(str(path) for path in service.storage.rglob("*") if path.is_file())
+    """All files in the storage, including partly written ones, but without the owner's mark."""
+    files = [path for path in service.storage.rglob("*") if path.is_file()]
+    return sorted(str(path) for path in files if not OwnerMark.parse(path.relative_to(service.storage).as_posix()))
 
 
 def open_files(service: Service) -> list[str]:

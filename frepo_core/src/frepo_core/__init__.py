@@ -25,12 +25,14 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         try:
             from frepo_core.services.container import assemble
             from frepo_core.services.content.mime_detection import detect_type
-            from frepo_core.services.startup import make_ready
+            from frepo_core.services.startup import make_ready, mark_storage
             from frepo_core.web import make_app
 
             services = assemble(settings)
             make_ready(services.database, services.settings)
             services.database.refill_reserve()
+            if not services.settings.read_only:
+                mark_storage(services.database, services.backends)
             detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded
             return make_app(services)
         except FrepoError as error:

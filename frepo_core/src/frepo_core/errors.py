@@ -273,7 +273,7 @@ class BytesMissingError(FrepoError):
 
 
 class SweepStoppedError(FrepoError):
-    """A sweep stopped before it deleted an implausible number of blobs. Only the console raises it."""
+    """A sweep stopped before it deleted blobs that may still be needed."""
 
 
 class StorageError(FrepoError):

@@ -16,6 +16,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Base, Blob, Collection, File, Version
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.container import Services
+from frepo_core.services.maintenance import OwnerMark
 
 GRACE = timedelta(hours=48)
 EVERYTHING = 1 << 30  # more blobs than the sweep finds in any test
@@ -150,7 +151,8 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
         assert {blob.id for blob in blobs} == used, "I2: rows that nobody uses outlived the sweep"
     backend = services.backends.get(services.backends.current)
     oldest, known = utc_now() - grace, {blob.key for blob in blobs}
-    orphans = [stat.key for stat in backend.list() if stat.key not in known and (swept or stat.modified < oldest)]
+    keys = {stat.key: stat.modified for stat in backend.list() if OwnerMark.parse(stat.key) is None}
+    orphans = [key for key, modified in keys.items() if key not in known and (swept or modified < oldest)]
     assert not orphans, f"I2: bytes without a row: {orphans}"
     return good
 

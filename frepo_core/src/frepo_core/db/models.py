@@ -252,6 +252,21 @@ class Event(Base):
     data: Mapped[dict[str, Any]]
 
 
+class StorageMark(Base):
+    """A mark that this database left in a storage, see `services/maintenance/ownership.py`.
+
+    `is_stored` says that the storage has certainly received it. The rows stay when the marks are deleted.
+    """
+
+    __tablename__ = "storage_mark"
+
+    storage: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    epoch: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    nonce: Mapped[str] = mapped_column(exact(8))
+    is_stored: Mapped[bool] = mapped_column(Boolean)
+    made_at: Mapped[datetime]
+
+
 Index("ix_file_listing", File.kind, File.public, File.id)
 Index("ix_file_newest", File.kind, File.id)
 Index("ix_file_types", File.kind, File.public, File.mime, File.id)

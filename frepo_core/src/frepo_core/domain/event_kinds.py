@@ -99,5 +99,16 @@ class EventKind(StrEnum):
         *("storage", "was", "since"),
     )
 
+    STORAGE_DISPUTED = (
+        "storage.disputed",
+        "A storage may hold the blobs of another database, or newer ones, so nothing was deleted from it.",
+        *("storage", "problem"),
+    )
+    STORAGE_ADOPTED = (
+        "storage.adopted",
+        "A database became the only owner of a storage, by `frepo storage:adopt`.",
+        *("storage", "epoch", "problem"),
+    )
+
     JOB_FAILED = "job.failed", "A job of the worker failed.", "job", "started_at", "error"
     JOB_RECOVERED = "job.recovered", "A job that had failed before succeeded.", "job", "started_at"

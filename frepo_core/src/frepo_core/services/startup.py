@@ -1,19 +1,51 @@
-"""Checks that must pass before the service or a command uses a database."""
+"""Checks that must pass before the service or a command uses a database, and the mark in the service's storage."""
+
+import logging
+import threading
 
 from frepo_core.db import Database, migrations
+from frepo_core.errors import FrepoError
 from frepo_core.settings import Settings
 
 from .access import token_phrase
+from .blobs.backends import Backends
+from .installation import ensure_id
+
+log = logging.getLogger(__name__)
 
 
 def make_ready(database: Database, settings: Settings) -> None:
     """Migrate the database if `database.auto_upgrade` is on, then check the schema and the token phrase.
+
+    A database without an id gets one.
 
     Raises `ConfigurationError` and `DatabaseUnavailableError`, and leaves no connection open then.
     """
     migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
     try:
         token_phrase.check(database, settings.enc_token_phrase.get_secret_value())
+        ensure_id(database)
     except Exception:
         database.engine.dispose()
         raise
+
+
+def mark_storage(database: Database, backends: Backends) -> threading.Thread:
+    """Mark the storage for new blobs as this database's, in the returned thread: the storage may not answer now.
+
+    Sweeps of other services on the same storage then find the mark before they take new blobs for orphans.
+    """
+
+    from .maintenance.ownership import Ownership  # local, because console commands must start fast
+
+    def claim() -> None:
+        try:
+            Ownership(database, backends).claim(backends.current)
+        except FrepoError as error:
+            log.warning("the storage %s was not marked, the next sweep does it: %s", backends.current, error.message)
+        except Exception:
+            log.exception("the storage %s was not marked, the next sweep does it", backends.current)
+
+    thread = threading.Thread(target=claim, name="mark the storage", daemon=True)
+    thread.start()
+    return thread

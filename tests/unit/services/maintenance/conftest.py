@@ -9,6 +9,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageSettings, StorageSpec
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
+from frepo_core.services.maintenance import OwnerMark, Ownership
 from frepo_core.testing import Fail, FaultyStorage, MemoryStorage
 
 
@@ -40,16 +41,24 @@ def path_of(backend):
 
 @pytest.fixture
 def keys(backend):
-    return lambda: sorted(stat.key for stat in backend.list())
+    """The keys of all files in the storage but the marks of owners."""
+    return lambda: sorted(stat.key for stat in backend.list() if OwnerMark.parse(stat.key) is None)
 
 
 @pytest.fixture
 def memory(services):
-    """A second storage, named `memory`, as if from a plug-in."""
+    """A second storage, named `memory`, as if from a plug-in. It is marked as this database's."""
     storage = MemoryStorage()
     spec = StorageSpec(name="memory", settings=StorageSettings, build=lambda settings: storage)
     services.plugins.storages["memory"] = spec
+    Ownership(services.database, services.backends).claim("memory")
     return storage
+
+
+@pytest.fixture
+def memory_keys(memory):
+    """The keys of all blobs in the second storage."""
+    return lambda: sorted(stat.key for stat in memory.list() if OwnerMark.parse(stat.key) is None)
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ def test_the_source_of_a_migration_is_kept_for_its_purge(services, clean, memory
     assert 1 == migrator.run(purge=True).purged
 
 
-def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, add):
+def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, memory_keys, add):
     file = add(b"content")
     with services.database.engine.begin() as connection:
         connection.execute(update(Blob).values(created_at=utc_now() - timedelta(days=3)))
@@ -127,7 +127,7 @@ def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, add):
     options = {"storage": "memory", "grace": timedelta(), "most": 1}
     report = sweep(services.database, services.backends, services.blobs, **options)
 
-    assert (1, []) == (report.orphans, list(memory.list()))
+    assert (1, []) == (report.orphans, memory_keys())
 
 
 def test_progress_is_reported_for_each_key(clean, add, orphan):

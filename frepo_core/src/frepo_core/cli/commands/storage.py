@@ -126,8 +126,9 @@ class Sweep(StorageCommand):
             "missing": list(report.missing),
             "foreign": report.foreign,
             "foreign_examples": list(report.foreign_examples),
+            "dispute": report.dispute,
         }
-        return rows, bool(report.missing)
+        return rows, bool(report.missing or report.dispute)
 
 
 class Migrate(StorageCommand):

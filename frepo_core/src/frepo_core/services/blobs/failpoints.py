@@ -16,6 +16,12 @@ POINTS = (
     "blob_row_deleted",  # the bytes of the unused blob still exist
     "collected",
 )
+SWEEP_POINTS = (
+    "mark_recorded",  # the database knows the owner's mark with the next epoch, the storage does not have it yet
+    "mark_stored",  # the storage has it
+    "mark_current",  # the database knows that, the older mark still exists
+    "old_mark_deleted",
+)
 ENVIRONMENT = "FREPO_FAIL_POINT"
 
 _armed = os.environ.get(ENVIRONMENT, "")

@@ -11,6 +11,7 @@ from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.plugins import StorageBackend
 
 from .orphans import printable
+from .owner_mark import OwnerMark
 from .progress import Progress, batches, count_blobs, no_progress
 
 BATCH = 500
@@ -35,7 +36,8 @@ def read_index(
     digests: set[str] = set()
     foreign: list[str] = []
     keys, size, unknown = 0, 0, 0
-    for batch in batches(backend.list(), BATCH):
+    stored = (stat for stat in backend.list() if OwnerMark.parse(stat.key) is None)
+    for batch in batches(stored, BATCH):
         found = {digest for stat in batch if (digest := parse_digest_in_key(stat.key))}
         foreign += [printable(stat.key) for stat in batch if parse_digest_in_key(stat.key) is None]
         unknown += len(found - digests - _known(database, found))

@@ -17,6 +17,8 @@ from frepo_core.plugins import StorageBackend
 from ..blobs.backends import Backends
 from ..content.checksums import Checksums
 from .blob_check import UnreadableError, find_damage
+from .owner_mark import find_marks
+from .ownership import Ownership
 from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)
@@ -41,12 +43,17 @@ class Migrator:
         self._database = database
         self._source_name, self._target_name = source, target
         self._source, self._target = backends.get(source), backends.get(target)
+        self._ownership = Ownership(database, backends)
 
     def run(self, *, purge: bool = False, progress: Progress = no_progress) -> MigrationReport:
         """Move the blobs whose rows name the source; with `purge`, delete the bytes in the source of all moved blobs.
 
+        The target is marked as this database's before the first blob is stored. A source that may hold blobs of others
+        is not purged: `StorageDisputedError`.
+
         A blob that is damaged or unreadable in the source stays there and is reported; the others are moved.
         """
+        self._ownership.claim(self._target_name)
         total = count_blobs(self._database, Blob.storage == self._source_name)
         moved, size, failed = 0, 0, list[str]()
         for done, row in enumerate(self._rows(), start=1):
@@ -112,6 +119,8 @@ class Migrator:
 
     def _purge(self) -> int:
         """Delete the bytes in the source of each content that has sound bytes in the target and a row that names them."""
+        self._ownership.raise_epoch(self._source_name)
+        self._ownership.confirm(self._source_name, find_marks(self._source))
         purged = 0
         for stat in self._source.list():
             digest = parse_digest_in_key(stat.key)

@@ -1,6 +1,6 @@
 """Finds orphans: blobs of a storage that no row names. Files that frepo cannot have stored are never included."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.plugins import BlobStat, StorageBackend
 
+from .owner_mark import OwnerMark
 from .progress import Progress, batches, count_blobs
 
 BATCH = 500
@@ -21,12 +22,21 @@ ROW_TOLERANCE = timedelta(hours=1)  # bytes are stored shortly before their row 
 
 @dataclass(kw_only=True)
 class Inventory:
-    """The contents of a storage: the number of frepo's blobs, the orphans among them, and foreign files."""
+    """The contents of a storage: the number of frepo's blobs, the orphans among them, owners' marks and foreign files."""
 
     blobs: int = 0
     orphans: list[BlobStat] = field(default_factory=list)
+    marks: list[OwnerMark] = field(default_factory=list)
     foreign: int = 0
     foreign_examples: list[str] = field(default_factory=list)
+
+    def without_marks(self, stats: Iterable[BlobStat]) -> Iterator[BlobStat]:
+        """Yield all but the owners' marks, which are recorded."""
+        for stat in stats:
+            if mark := OwnerMark.parse(stat.key):
+                self.marks.append(mark)
+            else:
+                yield stat
 
     def add_foreign(self, key: str) -> None:
         """Count a file that frepo did not store. The first ones are kept as examples."""
@@ -41,7 +51,7 @@ def take_inventory(
     """List the storage once. Orphans are blobs without a row that were stored before `before` (UTC, aware)."""
     total = count_blobs(database, Blob.storage == storage)
     found, done = Inventory(), 0
-    for batch in batches(backend.list(), BATCH):
+    for batch in batches(found.without_marks(backend.list()), BATCH):
         own = [stat for stat in batch if parse_digest_in_key(stat.key)]
         found.blobs += len(own)
         found.orphans += without_row(database, [stat for stat in own if stat.modified < before], storage)

@@ -8,12 +8,14 @@ from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File
+from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, SweepStoppedError
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from ..blobs.backends import Backends
 from ..blobs.lifecycle import Blobs
 from .orphans import BATCH, in_batches, take_inventory, without_row
+from .ownership import Ownership
 from .progress import Progress, no_progress
 
 # The bytes of an upload may wait some minutes for their row (see `BlobWrite.check_not_swept`).
@@ -31,6 +33,7 @@ class SweepReport:
     :param leftovers: the number of unfinished uploads that the backend deleted
     :param missing: the keys of rows whose bytes are missing; they are only reported
     :param foreign: the number of files that frepo cannot have stored, which are never touched
+    :param dispute: in a dry run, why a sweep would refuse the storage as not (only) this database's, or None
     """
 
     blobs: int
@@ -41,6 +44,7 @@ class SweepReport:
     missing: Sequence[str]
     foreign: int
     foreign_examples: Sequence[str]
+    dispute: str | None = None
 
 
 def check_grace(grace: timedelta) -> timedelta:
@@ -60,18 +64,27 @@ def sweep(
     dry_run: bool = False,
     most: int | None = None,
     progress: Progress = no_progress,
+    by: By = None,
 ) -> SweepReport:
     """Sweep one storage. Blobs younger than the grace period may belong to an upload in progress, so they stay.
+
+    Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`.
+
+    `by` is who sweeps, for the event about that.
 
     `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
     `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.
     """
     before = utc_now() - grace
     backend = backends.get(storage)
+    ownership = Ownership(database, backends, by=by)
+    if not dry_run:
+        ownership.raise_epoch(storage)
     unused = _unused_rows(database, storage, before)
     found = take_inventory(database, backend, storage=storage, before=before, progress=progress)
     orphans = found.orphans
     if not dry_run:
+        ownership.confirm(storage, found.marks)
         _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
         blobs.collect(unused)
         orphans = _delete(database, backend, storage, orphans)
@@ -84,6 +97,7 @@ def sweep(
         missing=list(_missing(database, backend, storage)),
         foreign=found.foreign,
         foreign_examples=found.foreign_examples,
+        dispute=ownership.find_problem(storage, found.marks) if dry_run else None,
     )
 
 

@@ -1,0 +1,76 @@
+"""The command that makes a database the only owner of a storage."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frepo_core.domain.sizes import format_size
+from frepo_core.errors import FieldsError
+
+from ..base import FrepoCommand
+from ..progress import ProgressBar
+
+if TYPE_CHECKING:
+    from frepo_core.services.maintenance import Comparison
+
+
+class Adopt(FrepoCommand):
+    """Make this database the only owner of a storage, after a restore or a second service on it."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Show both sides, ask, and adopt. Return 1 if the answer is not yes."""
+        from frepo_core.services.maintenance import Ownership, compare
+
+        services = self.services()
+        storage = arguments.storage or services.backends.current
+        services.backends.check_name(storage)
+        with ProgressBar("adopt") as progress:
+            sides = compare(services.database, services.backends, storage=storage, progress=progress)
+        for line in _describe(sides, storage, services.database.name):
+            self.say(line)
+        if sides.problem is None:
+            self.say("Nothing needs to be accepted: no other database has marked this storage.")
+            return None
+        if not arguments.yes and not self._confirms(storage):
+            self.say("Nothing was changed.")
+            return 1
+        mark = Ownership(services.database, services.backends).adopt(storage)
+        self.say(f"The storage {storage!r} belongs to this database now, with the epoch {mark.epoch}.")
+        return None
+
+    def _confirms(self, storage: str) -> bool:
+        if not self.app.stdin.isatty():
+            raise FieldsError({"--yes": ["is required if the command cannot ask, because there is no terminal"]})
+        self.app.stdout.write(f"Shall this database be the only owner of the storage {storage!r}? [y/N] ")
+        self.app.stdout.flush()
+        return self.app.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]:
+    """Yield the lines that show both sides."""
+    epoch = f"epoch {sides.mark.epoch}" if sides.mark else "no mark in this storage yet"
+    newest = f", the newest of {sides.newest:%Y-%m-%d %H:%M} UTC" if sides.newest else ""
+    yield f"Database {database}"
+    yield f"  id {sides.database}, {epoch}"
+    yield f"  {sides.rows} blobs in this storage{newest}; the bytes of {sides.missing} are missing"
+    size = format_size(sum(stat.size for stat in sides.unknown))
+    latest = max((stat.modified for stat in sides.unknown), default=None)
+    yield f"Storage {storage!r}"
+    for mark, note in zip(sides.marks, sides.notes, strict=True):
+        own = "this database" if mark == sides.mark else f"database {mark.database}"
+        yield f"  marked by {own}, epoch {mark.epoch}, {note}"
+    if not sides.marks:
+        yield "  no database has marked it"
+    yield f"  {sides.blobs} blobs; {len(sides.unknown)} of them ({size}) are unknown to this database" + (
+        f", the newest of {latest:%Y-%m-%d %H:%M} UTC" if latest else ""
+    )
+    if sides.problem:
+        yield f"Difference: {sides.problem}."
+        yield "If you accept this, the next sweeps delete the unknown blobs, and refuse other databases."

@@ -1,0 +1,94 @@
+"""Two services on one bucket or one FTP directory, and a restored database: nothing is deleted."""
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from io import BytesIO
+from itertools import count
+
+import pytest
+
+from frepo_core.domain.naming import new_blob_key
+from frepo_core.services.maintenance import Ownership, StorageDisputedError, find_marks, sweep
+from support.ftp import needs_proftpd
+from support.servers.proftpd import PASSWORD, USER
+
+NUMBERS = count()
+ORPHAN = new_blob_key("ab" * 32)
+
+
+@pytest.fixture(params=["awss3v3", pytest.param("ftp", marks=needs_proftpd)])
+def storage_ini(request):
+    """The settings of a storage on a real server."""
+    if request.param == "awss3v3":
+        found = request.getfixturevalue("s3_settings")().model_dump()
+        settings = {name: found[name] for name in ("bucket", "prefix", "endpoint", "region", "addressing_style")}
+        settings |= {name: found[name].get_secret_value() for name in ("key", "secret")}
+    else:
+        port = str(request.getfixturevalue("plain_server").port)
+        root = f"ownership-{next(NUMBERS)}/blobs"
+        settings = {"host": "localhost", "port": port, "username": USER, "password": PASSWORD, "root": root}
+    return {"fs.adapter": request.param} | {f"fs.{request.param}.{name}": value for name, value in settings.items()}
+
+
+@pytest.fixture
+def open_service(open_services, ini, storage_ini, tmp_path):
+    """Open a service with a database of its own, or with a copy of that of another service."""
+    opened = []
+
+    def open_service(name, copy_of=None):
+        (tmp_path / name).mkdir()
+        services = open_services(tmp_path / name, ini | storage_ini)
+        if copy_of:
+            with (
+                closing(sqlite3.connect(copy_of.database.engine.url.database)) as source,
+                closing(sqlite3.connect(tmp_path / name / "frepo.db")) as target,
+            ):
+                source.backup(target)
+        opened.append(services)
+        return services
+
+    yield open_service
+    for services in opened:
+        services.database.engine.dispose()
+
+
+def clean(services):
+    options = {"storage": services.backends.current, "grace": timedelta(), "most": 100}
+    return sweep(services.database, services.backends, services.blobs, **options)
+
+
+def storage_of(services):
+    return services.backends.get(services.backends.current)
+
+
+def test_two_services_on_one_storage_delete_nothing_until_one_adopts_it(open_service):
+    first, second = open_service("first"), open_service("second")
+    clean(first)
+    storage_of(second).store(ORPHAN, BytesIO(b"of the second"), 13)
+    Ownership(second.database, second.backends).claim(second.backends.current)
+
+    for services in (first, second):
+        with pytest.raises(StorageDisputedError, match="frepo storage:adopt"):
+            clean(services)
+    assert 13 == storage_of(first).stat(ORPHAN).size
+
+    Ownership(first.database, first.backends).adopt(first.backends.current)
+
+    assert 1 == clean(first).orphans
+    with pytest.raises(StorageDisputedError):
+        clean(second)
+
+
+def test_a_restored_database_deletes_nothing(open_service):
+    today = open_service("today")
+    clean(today)
+    restored = open_service("restored", copy_of=today)
+    clean(today)
+    storage_of(today).store(ORPHAN, BytesIO(b"of this week"), 12)
+
+    with pytest.raises(StorageDisputedError, match="restored from an old backup"):
+        clean(restored)
+
+    assert 12 == storage_of(today).stat(ORPHAN).size
+    assert [2] == [mark.epoch for mark in find_marks(storage_of(today))]
