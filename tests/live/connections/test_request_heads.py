@@ -55,7 +55,7 @@ def test_empty_lines_before_a_request_cost_little(service, client, sent):
 
 MALFORMED = {
     "an IPv6 address without an end": b"GET http://[ HTTP/1.1\r\nHost: a\r\n\r\n",
-    "an IPv6 address that is none": b"GET http://[x]/ HTTP/1.1\r\nHost: a\r\n\r\n",
+    "an invalid IPv6 address": b"GET http://[x]/ HTTP/1.1\r\nHost: a\r\n\r\n",
     "5,000 digits": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
     "20 digits": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + b"0" * 19 + b"1\r\n\r\nx",
     "a negative length": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",

@@ -41,7 +41,7 @@ SHAPES = {
     "one wide text too long": filled(f'{{"expires":"{EMOJI}', "a", '"}'),
     "a text that does not end": filled('{"expires":"', '\\"', ""),
     "many texts that do not end": filled('{"expires":"\\', '"\\', ""),
-    "many roles that are none": filled('{"roles":[', '"' + "x" * 600 + '",', '"x"]}'),
+    "many unknown roles": filled('{"roles":[', '"' + "x" * 600 + '",', '"x"]}'),
     "many wrong roles": json.dumps({"roles": list(range(100_000))}),
     "texts with U+0000": json.dumps({"roles": ["upload.all"], "data": {"tags": ["\0" * 100] * 1500}}),
 }

@@ -54,7 +54,7 @@ class TracedService(Service):
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
             if "ptrace" in self.log.read_text():
-                pytest.skip("this machine lets nobody trace a process")
+                pytest.skip("this machine does not allow tracing")
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"The service did not start:\n{self.log.read_text()}")
             time.sleep(0.05)

@@ -70,7 +70,7 @@ def test_a_database_without_check_value_gets_one_at_the_first_start_with_a_warni
     done = used.run("auth:clear-expired-tokens")
 
     assert (done.returncode, used.count("installation")) == (0, 1)
-    assert "the 1 tokens that are there" in done.stderr
+    assert "the 1 existing tokens" in done.stderr
     assert "is not the phrase" in used.refusal("auth:clear-expired-tokens", **OTHER)
 
 

@@ -154,7 +154,8 @@ def _with_secrets(settings: Settings) -> Settings:
         )
         raise ConfigurationError(
             f"With app.env = {settings.app_env} there is no default for {names}. Set a long random text, "
-            "e.g. from `openssl rand -hex 32`, and keep it: without it stored tokens and links are void." + alternative
+            "e.g. from `openssl rand -hex 32`, and keep it: with another value, stored tokens and links are invalid."
+            + alternative
         )
     found = read_or_make_secrets(settings.app_secrets_file, SECRETS)
     return settings.model_copy(update={name.replace(".", "_"): SecretStr(found[name]) for name in missing})

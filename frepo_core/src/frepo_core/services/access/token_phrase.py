@@ -19,7 +19,7 @@ _WRONG = (
     "enc.token_phrase (ENC_TOKEN_PHRASE) is not the phrase that the tokens in this database are stored with: "
     "no token would be valid. Set the former phrase again; after a restore, the one from the time of the backup. "
     "Where app.secrets_file (APP_SECRETS_FILE) keeps the phrase, restore that file. "
-    "If you changed the phrase on purpose, run `frepo secrets:accept-new-phrase`: all existing tokens become void."
+    "If you changed the phrase on purpose, run `frepo secrets:accept-new-phrase`: all existing tokens become invalid."
 )
 
 
@@ -60,7 +60,7 @@ def _store_first(session: Session, phrase: str) -> str:
         return found.value
     if tokens := _count_tokens(session):
         log.warning(
-            "a check value of enc.token_phrase is stored for the first time; whether the %s tokens that are there "
+            "a check value of enc.token_phrase is stored for the first time; whether the %s existing tokens "
             "were stored with this phrase cannot be checked",
             tokens,
         )

@@ -21,7 +21,7 @@ def _role(value: Any) -> Any:
     try:
         return Role(value)  # type: ignore[call-arg]  # by value
     except ValueError:
-        raise ValueError(f"Please select valid roles: {format_value(value)} is none, see /auth/roles") from None
+        raise ValueError(f"Please select valid roles: {format_value(value)} is not a role, see /auth/roles") from None
 
 
 def _network(value: Any) -> Any:
