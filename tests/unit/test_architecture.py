@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "db": {"domain", "errors"},
     "services": {"domain", "db", "plugins", "errors", "error_explanations", "settings"},
     "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.discovery"},
-    "cli": {"services", "domain", "errors", "settings", "plugins", "db.migrations"},
+    "cli": {"services", "domain", "errors", "error_explanations", "settings", "plugins", "db.migrations"},
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
 ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy": {"db", "services"}, "alembic": {"db"}}

@@ -36,7 +36,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "max_collection_size_is_smaller_than_real_sum_of_data_in_collection": "The collection stores more than this size "
     "now: delete versions first, or ask for more",
     "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less",
-    "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "So many versions of this size need "
+    "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "This number of versions of this size needs "
     "{needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
     "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less",
     # Versions
@@ -58,19 +58,26 @@ EXPLANATIONS: Mapping[str, str] = {
     "tag_not_allowed": "The token allows its own tags only: send some of those",
     "upload_not_allowed": "The token has no role for uploads",
 }
+# The sentences for texts that are no code names, but that programs know as well.
+_MORE: Mapping[str, str] = {
+    "File name is not valid, please normalize it": "A file name has 1 to 200 letters, digits and spaces of any script, "
+    "and . - _ + ( ) [ ] ! , @ $ ' & % # ~ =, but no space at its ends",
+}
 
 
 def explain(text: str, context: Mapping[str, Any] | None = None) -> str | None:
     """Return the sentence for a code name, with values of `context` in it; None for other texts, or without the values."""
     name, _, known = text.partition("___")
     try:
-        return EXPLANATIONS[name].format_map({"known": known.replace("___or__", ", "), **(context or {})})
+        return _MORE.get(text) or EXPLANATIONS[name].format_map(
+            {"known": known.replace("___or__", ", "), **(context or {})}
+        )
     except KeyError:
         return None
 
 
 def explain_fields(fields: Mapping[str, Sequence[str]]) -> str | None:
-    """Return one sentence, or one for each field with its name; None if no text is a code name."""
+    """Return one sentence, or one for each field with its name; None if no text has a sentence."""
     if not any(explain(text) for texts in fields.values() for text in texts):
         return None
     sentences = list(_sentences(fields))

@@ -161,3 +161,15 @@ def test_an_answer_that_cannot_be_written_is_a_failure(console):
     assert done.returncode == 1
     assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_help_says_that_results_are_printed_with_q(console):
+    assert "log errors only; results are still printed" in console.answer("--help")
+
+
+def test_a_file_that_is_not_an_ini_file_is_named(console, tmp_path):
+    (tmp_path / "README.md").write_text("# Read me\n")
+
+    refusal = console.refusal("--ini", str(tmp_path / "README.md"), "db:upgrade")
+
+    assert f"{str(tmp_path / 'README.md')!r} is not an ini file: its name must end with .ini" in refusal

@@ -105,11 +105,13 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
     [
         ([], "required: -f/--filename"),
         (["-f", "a/b"], "--filename: File name is not valid"),
+        (["-f", "a/b"], "A file name has 1 to 200 letters, digits and spaces"),
         (["-f", ".."], "--filename: File name is not valid"),
         (["-f", "a" * 10_000], "--filename: File name is not valid"),
         (["-f", "a", "-b", "-1"], "--max-backups-count: number_cannot_be_negative_value"),
         (["-f", "a", "-b", "many"], "--max-backups-count: expected_int_type"),
         (["-f", "a", "-o", "5 parsecs"], "--max-one-version-size: cannot_parse_disk_space_check_format"),
+        (["-f", "a", "-o", "5 parsecs"], "a text such as 500MB or 2GiB; given: '5 parsecs'"),
         (["-f", "a", "-c", "15.1GB"], "--max-collection-size: max_collection_size_too_big (max: 15.00GB)"),
         (["-f", "a", "-c", "1kB", "-o", "1MB"], "max_collection_size_is_lower_than_single_element_size"),
         (["-f", "a", "-b5", "-c2MB", "-o1MB"], "(needsAtLeastValue: 5.00MB)"),

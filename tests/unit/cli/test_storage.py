@@ -54,12 +54,15 @@ def test_the_default_output_is_a_table(console, damaged):
     assert "2.00kB" in console.run("storage:verify").stdout
 
 
-@pytest.mark.parametrize("command", ["storage:migrate --to local --from", "storage:rebuild-index --dry-run --storage"])
+@pytest.mark.parametrize(
+    "command",
+    ["storage:migrate --to local --from", "storage:rebuild-index --dry-run --storage", "storage:sweep --storage"],
+)
 def test_a_storage_that_is_not_installed_is_named_as_in_the_option(console, damaged, command):
     said = console.refusal(*command.split(), "barrel")
 
     assert "'barrel'" in said and "local" in said
-    assert "FS_ADAPTER" not in said
+    assert "FS_ADAPTER" not in said and "holds some of the blobs" not in said
 
 
 @pytest.mark.parametrize(

@@ -136,8 +136,10 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--roles", "upload.everything"], "Please select valid roles; unknown: upload.everything"),
-        (["--roles", ","], "Please select valid roles"),
+        (["--roles", "upload.everything"], "Please select valid roles; unknown: upload.everything. Known: "),
+        (["--roles", ","], "Please select valid roles: none is given. Known: "),
+        (["--roles", "upload.all", "--mimes", ""], "--mimes: is empty"),
+        (["--roles", "upload.all", "--expires", "yesterday"], "tomorrow, never or auto; given: 'yesterday'"),
         (["--roles", "upload.all", "--tags", "a b"], "Tag is not valid"),
         (["--roles", "upload.all", "--max-file-size", "5 parsecs"], "cannot_parse_disk_space_check_format"),
         (["--roles", "upload.all", "--max-file-size=-1"], "number_cannot_be_negative_value"),
@@ -199,3 +201,12 @@ def test_a_command_waits_for_a_locked_database(console):
     threading.Timer(1, other.close).start()  # closing rolls back
 
     assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))
+
+
+@pytest.mark.parametrize("mimes", ["image", "image/*", "*", "image/png;q=1", "image/png, image/"])
+def test_what_is_not_a_mime_type_is_refused(console, mimes):
+    refusal = console.refusal("auth:create-token", "--roles", "upload.all", "--mimes", mimes)
+
+    wrong = mimes.rpartition(", ")[2]
+    assert f"--mimes: {wrong!r} is not a MIME type: write e.g. image/png or application/gzip" in refusal
+    assert console.count("token") == 0

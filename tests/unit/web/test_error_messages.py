@@ -55,7 +55,7 @@ def test_every_code_name_has_a_message():
         ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size")),
         (
             {COUNT: 5, ONE: "5MB", TOTAL: "20MB"},
-            "So many versions of this size need 25.00MB: raise maxCollectionSize, or lower one of the other limits",
+            "This number of versions of this size needs 25.00MB: raise maxCollectionSize, or lower one of the other limits",
         ),
         ({"id": "x"}, explain("custom_id_is_not_uuid_format")),
         ({"minRetention": "x"}, explain("expected_length_of_time_such_as_7d")),
@@ -71,12 +71,20 @@ def test_a_message_about_several_fields_names_each(root):
 
     assert answer.json["message"] == (
         "maxBackupsCount: A negative number is not allowed: send 0 or more. "
-        "filename: File name is not valid, please normalize it"
+        "filename: A file name has 1 to 200 letters, digits and spaces of any script, and "
+        ". - _ + ( ) [ ] ! , @ $ ' & % # ~ =, but no space at its ends"
     )
 
 
+def test_an_invalid_file_name_has_a_message_with_what_is_allowed(root):
+    answer = root.create(filename="a/b")
+
+    assert answer.json["fields"] == {"form.filename": ["File name is not valid, please normalize it"]}
+    assert answer.json["message"].startswith("A file name has 1 to 200 letters")
+
+
 def test_an_error_with_a_plain_text_has_no_message(root):
-    assert "message" not in root.create(filename="a/b").json
+    assert "message" not in root.create(description="x" * 10_000).json
 
 
 def test_an_unknown_expression_for_an_expiry_has_a_plain_message(root):

@@ -53,6 +53,7 @@ def test_health_requires_its_code(anonymous, code):
     answer = anonymous.get("/health", {"code": code})
 
     assert (answer.status_int, answer.json["error_code"]) == (403, 403)
+    assert "No access: the parameter code must be the value of HEALTH_CHECK_CODE" in answer.text
 
 
 @with_settings(health_check__code=CODE)

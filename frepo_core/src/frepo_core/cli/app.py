@@ -16,6 +16,14 @@ from .error_messages import explain
 from .help import overview
 from .logs import configure_logging
 
+# cliff's texts do not say that results are printed in any case.
+_HELP = {
+    "-v": "log more, and show the request and the answer of commands that create something; may be repeated",
+    "-q": "log errors only; results are still printed",
+    "--log-file": "also log to this file",
+    "--debug": "show the traceback of an error",
+}
+
 
 class FrepoApp(App):
     """`frepo [--ini FILE] COMMAND`; `is_nested` if `frepo install` runs it for a line of `post_install_cmd`."""
@@ -36,6 +44,8 @@ class FrepoApp(App):
     ) -> argparse.ArgumentParser:
         """Add `--ini`; application options are long only, as short ones would be taken from commands."""
         parser = super().build_option_parser(description, version, {"allow_abbrev": False})
+        for action in parser._actions:  # cliff offers no other way to change its texts
+            action.help = _HELP.get(action.option_strings[0], action.help)
         parser.add_argument("--ini", metavar="FILE", help="the settings; default: $FREPO_INI, else development.ini")
         return parser
 

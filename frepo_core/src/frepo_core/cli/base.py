@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cliff.command import Command
 
+from frepo_core.error_explanations import explain
 from frepo_core.errors import FieldsError
 
 from .ini_file import find_ini, read_ini
@@ -78,6 +79,11 @@ class FrepoCommand(Command):
             return
         for title, data in (("Form", form), ("Response", response)):
             self.say(f"{title}:\n{json.dumps(data, indent=2)}")
+
+
+def bad_value(option: str, value: object, problem: str) -> FieldsError:
+    """Return the error for an option's value. `problem` is a code name that has an explanation."""
+    return FieldsError({option: [problem]}, explanation=f"{explain(problem)}; given: {value!r}")
 
 
 def check_length(option: str, text: str | None, most: int) -> str | None:

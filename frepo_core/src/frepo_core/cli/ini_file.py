@@ -33,6 +33,8 @@ def read_ini(path: Path) -> dict[str, str]:
         # plaster would find the same loader, but would read the metadata of all installed packages.
         loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
         settings = dict(loader.get_settings("app:main"))
+    except plaster.LoaderNotFound as error:
+        raise ConfigurationError(f"{str(path)!r} is not an ini file: its name must end with .ini") from error
     except Exception as error:
         # The text around a single % may be a password, so it is not shown.
         is_percent = isinstance(error, configparser.InterpolationError)

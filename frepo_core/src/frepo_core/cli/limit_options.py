@@ -8,6 +8,7 @@ from typing import Any
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.sizes import parse_size
+from frepo_core.error_explanations import explain
 from frepo_core.errors import FieldsError
 
 
@@ -29,13 +30,14 @@ class Number:
         try:
             value = self.parse(text)
         except ValueError as error:
-            raise self._refused(str(error)) from None
+            raise self._refused(str(error), text) from None
         if isinstance(value, int) and value < 0:
-            raise self._refused("number_cannot_be_negative_value")
+            raise self._refused("number_cannot_be_negative_value", text)
         return value
 
-    def _refused(self, text: str) -> FieldsError:
-        return FieldsError({self.field: [text]}, FieldsError.FORM)
+    def _refused(self, problem: str, text: str) -> FieldsError:
+        explanation = f"{explain(problem)}; given: {text!r}"
+        return FieldsError({self.field: [problem]}, FieldsError.FORM, explanation=explanation)
 
 
 def _count(text: str) -> int:
@@ -63,14 +65,14 @@ LIMITS = (
         field=ONE,
         metavar="SIZE",
         parse=parse_size,
-        help="maximum size of a version, e.g. 2GB; 0: no limit",
+        help="maximum size of a version, e.g. 2GB; a number alone is bytes; 0: no limit",
     ),
     Number(
         flags=("-c", "--max-collection-size"),
         field=TOTAL,
         metavar="SIZE",
         parse=parse_size,
-        help="maximum size of all versions; 0: no limit",
+        help="maximum size of all versions, e.g. 14GB; a number alone is bytes; 0: no limit",
     ),
 )
 # Keyed by the field names of `Guards`.

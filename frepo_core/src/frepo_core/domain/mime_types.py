@@ -1,5 +1,6 @@
 """Decides which MIME types a token may upload, and which a browser may show inline."""
 
+import re
 from collections.abc import Mapping
 
 from .identity import Identity
@@ -95,6 +96,11 @@ _OTHER_NAMES: Mapping[str, str] = {
 }
 
 
+# RFC 6838, 4.2: the names of the type and of the subtype. There are no wildcards.
+_NAME = "[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
+_TYPE = re.compile(f"{_NAME}/{_NAME}")
+
+
 def canonical_type(mime: str) -> str:
     """Return the registered or usual name of a MIME type, in lower case.
 
@@ -102,6 +108,13 @@ def canonical_type(mime: str) -> str:
     """
     lower = mime.lower()
     return "text/plain" if lower.startswith("text/x-") else _OTHER_NAMES.get(lower, lower)
+
+
+def check_type(mime: str) -> str:
+    """Return the MIME type, e.g. `image/png`. Raises `ValueError` with a message for the user if it is not one."""
+    if not _TYPE.fullmatch(mime):
+        raise ValueError(f"{mime!r} is not a MIME type: write e.g. image/png or application/gzip")
+    return mime
 
 
 def is_allowed_by_token(identity: Identity, mime: str) -> bool:

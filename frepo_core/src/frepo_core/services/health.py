@@ -46,7 +46,7 @@ class Health:
     def report(self, code: str) -> HealthReport:
         """Run all checks. Raises `AccessDeniedError` for a wrong code, and always if no code is set."""
         if not self._code or not hmac.compare_digest(self._code.encode(), code.encode()):
-            raise AccessDeniedError("No access: the health check needs its code")
+            raise AccessDeniedError("No access: the parameter code must be the value of HEALTH_CHECK_CODE")
         found = self.run()
         database, storage = found["database"], found["storage"]
         if not database:  # without a database, the check of the blobs only repeats that

@@ -1,17 +1,19 @@
 """Commands for tokens."""
 
 import argparse
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.domain.expiry import format_expiry
+from frepo_core.domain.expiry import format_expiry, parse_expiry
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.mime_types import check_type
 from frepo_core.domain.naming import check_tag
 from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand, check_id, check_length
+from ..base import FrepoCommand, bad_value, check_id, check_length
 
 if TYPE_CHECKING:
     from frepo_core.services.access.tokens import IssuedToken, NewToken, Tokens
@@ -54,7 +56,7 @@ class CreateToken(TokenCommand):
         parser.epilog = f"Roles: {', '.join(Role)}."
         parser.add_argument("--roles", type=words, required=True, help="roles, separated by commas")
         parser.add_argument("--tags", type=words, default=[], help="tags that the token is restricted to")
-        parser.add_argument("--mimes", type=words, default=[], help="MIME types that the token may upload")
+        parser.add_argument("--mimes", type=words, help="MIME types that the token may upload, e.g. image/png")
         parser.add_argument("--max-file-size", default="0", metavar="SIZE", help="e.g. 500MB; 0: no limit")
         parser.add_argument("--ip-addresses", type=words, help="addresses and networks from which it may be used")
         parser.add_argument(
@@ -78,11 +80,11 @@ class CreateToken(TokenCommand):
         new = NewToken(
             roles=_roles(arguments.roles),
             tags=_tags(arguments.tags),
-            mimes=arguments.mimes,
+            mimes=_mimes(arguments.mimes),
             max_file_size=_size(arguments.max_file_size),
             user_agents=_patterns(arguments.user_agent),
             ip_addresses=_networks(arguments.ip_addresses),
-            expires=arguments.expires,
+            expires=_expires(arguments.expires),
             id=check_id(arguments.id),
         )
         token_id, token = _make(self.tokens(), new, arguments.ignore_error_if_token_exists)
@@ -152,7 +154,8 @@ def _roles(names: list[str]) -> list[Role]:
     known = {role.value: role for role in Role}
     unknown = [name for name in names if name not in known]
     if unknown or not names:
-        raise FieldsError({"--roles": [f"Please select valid roles; unknown: {', '.join(unknown) or 'none given'}"]})
+        problem = f"; unknown: {', '.join(unknown)}" if unknown else ": none is given"
+        raise FieldsError({"--roles": [f"Please select valid roles{problem}. Known: {', '.join(known)}"]})
     return [known[name] for name in names]
 
 
@@ -161,6 +164,23 @@ def _tags(names: list[str]) -> list[str]:
         return [check_tag(name) for name in names]
     except ValueError as error:
         raise FieldsError({"--tags": [str(error)]}) from None
+
+
+def _mimes(types: list[str] | None) -> list[str]:
+    if types == []:
+        raise FieldsError({"--mimes": [EMPTY]})
+    try:
+        return [check_type(mime) for mime in types or ()]
+    except ValueError as error:
+        raise FieldsError({"--mimes": [str(error)]}) from None
+
+
+def _expires(text: str | None) -> str | None:
+    try:
+        parse_expiry(text, now=datetime.now(UTC), default="never")
+    except ValueError as error:
+        raise bad_value("--expires", text, str(error)) from None
+    return text
 
 
 def _networks(texts: list[str] | None) -> list[str]:
@@ -182,7 +202,7 @@ def _size(text: str) -> int:
     try:
         size = parse_size(text)
     except ValueError as error:
-        raise FieldsError({"--max-file-size": [str(error)]}) from None
+        raise bad_value("--max-file-size", text, str(error)) from None
     if size < 0:
-        raise FieldsError({"--max-file-size": ["number_cannot_be_negative_value"]})
+        raise bad_value("--max-file-size", text, "number_cannot_be_negative_value")
     return size

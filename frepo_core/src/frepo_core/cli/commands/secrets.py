@@ -6,7 +6,12 @@ from ..base import FrepoCommand
 
 
 class AcceptNewPhrase(FrepoCommand):
-    """Accept an ENC_TOKEN_PHRASE that was changed on purpose; all existing tokens become invalid."""
+    """Accept an ENC_TOKEN_PHRASE that was changed on purpose; all existing tokens become invalid.
+
+    frepo refuses to start with another phrase than the one that its tokens are stored with. If the phrase was changed by
+    mistake, set the former one instead: nothing is lost then. After this command, create new tokens with
+    auth:create-token. To undo it, set the former phrase and run the command again.
+    """
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Store the check value of the phrase that is set now."""

@@ -105,12 +105,14 @@ class Sweep(StorageCommand):
 
         grace = _duration("grace", arguments.grace, check_grace)
         services = self.services()
+        storage = arguments.storage or services.backends.current
+        services.backends.check_name(storage)
         with ProgressBar("sweep") as progress:
             report = sweep(
                 services.database,
                 services.backends,
                 services.blobs,
-                storage=arguments.storage or services.backends.current,
+                storage=storage,
                 grace=grace,
                 dry_run=arguments.dry_run,
                 most=arguments.yes_delete,
