@@ -138,7 +138,7 @@ def test_a_new_token_is_logged_with_its_roles_and_restrictions(act, who):
     said = act("POST", "/auth/token/generate", json={"roles": ["upload.all"], "data": data, "expires": "2035-01-02"})
 
     assert re.match(rf"token [0-9a-f]{{12}} was made by {who}: roles \['upload.all'\], expires '2035-01-02 ", said)
-    assert "tags ['a'], types [], maxAllowedFileSize 9, addresses [], number of User-Agents 1" in said
+    assert "tags ['a'], types [], maxAllowedFileSize 9, addresses [], userAgentsCount 1" in said
 
 
 def test_revoked_and_cleared_tokens_are_logged(act, who, make_token, services):

@@ -30,7 +30,7 @@ class EventKind(StrEnum):
     VERSION_SUSPICIOUS = (
         "version.suspicious",
         "A version was added although it violates a guard of its collection.",
-        *("reason", "message", "size"),
+        *("name", "size", "sha256", "type", "reason", "message"),
     )
     VERSION_EVICTED = (
         "version.evicted",
@@ -61,7 +61,11 @@ class EventKind(StrEnum):
         "A file was uploaded under a new stored name.",
         *("name", "size", "sha256", "type", "tags", "public", "has_password"),
     )
-    FILE_EDITED = "file.edited", "A file was overwritten: its tags, visibility or password.", "name", "before", "after"
+    FILE_EDITED = (
+        "file.edited",
+        "The tags, the visibility or the password of a file were replaced by another upload.",
+        *("name", "size", "sha256", "type", "before", "after"),
+    )
     FILE_DELETED = "file.deleted", "A file was deleted.", "name", "size", "sha256", "type"
     FILE_DOWNLOADED = (
         "file.downloaded",
@@ -80,12 +84,12 @@ class EventKind(StrEnum):
     BLOB_DAMAGED = (
         "blob.damaged",
         "Bytes in a storage were found to be wrong or missing.",
-        *("storage", "key", "size", "sha256", "problem", "used_by", "used_by_count"),
+        *("storage", "key", "size", "sha256", "used_by", "used_by_count", "problem"),
     )
     BLOB_HEALED = (
         "blob.healed",
         "Damaged bytes are sound again: they were uploaded again, or a check found them right.",
-        *("storage", "key", "size", "sha256"),
+        *("storage", "key", "size", "sha256", "used_by", "used_by_count"),
     )
     STORAGE_FULL = "storage.full", "A storage has no room for an upload.", "storage", "problem"
     STORAGE_UNAVAILABLE = (

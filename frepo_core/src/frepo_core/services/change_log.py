@@ -1,14 +1,28 @@
-"""Log texts for new objects and for the changes of an edit.
+"""What logs and events show of new objects and of the changes of an edit. Passwords are never shown.
 
-Texts from clients are quoted, so that a line break in one cannot start a new log line. Passwords are never shown.
+Log texts quote what clients have sent, so that a line break cannot start a new log line.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from frepo_core.db.models import Token
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 
 from .records import CollectionRecord, FileRecord
+
+PASSWORD = "password"  # the name of the value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """The values that an edit changed, before and after. Both are empty if it changed nothing.
+
+    Of a password, `before` says `set` or `none`, and `after` says `set`, `replaced` or `removed`.
+    """
+
+    before: Mapping[str, object]
+    after: Mapping[str, object]
 
 
 def describe(values: Mapping[str, object]) -> str:
@@ -16,9 +30,17 @@ def describe(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in values.items())
 
 
-def collection_edit(before: CollectionRecord, after: CollectionRecord) -> str:
+def describe_changes(changes: Changes) -> str:
+    """Return `name old -> new` for each changed value, and whether the password was set or removed."""
+    texts = [f"{name} {old!r} -> {changes.after[name]!r}" for name, old in changes.before.items() if name != PASSWORD]
+    if password := changes.after.get(PASSWORD):
+        texts.append("password removed" if password == "removed" else "password set")
+    return ", ".join(texts) or "no change"
+
+
+def collection_changes(before: CollectionRecord, after: CollectionRecord) -> Changes:
     """Return what an edit of a collection changed."""
-    return _edit(collection_values(before), collection_values(after), before.password_hash, after.password_hash)
+    return _changes(collection_values(before), collection_values(after), before.password_hash, after.password_hash)
 
 
 def collection_values(record: CollectionRecord) -> dict[str, object]:
@@ -37,10 +59,10 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
     }
 
 
-def file_edit(before: FileRecord, after: FileRecord) -> str:
+def file_changes(before: FileRecord, after: FileRecord) -> Changes:
     """Return what an upload with `fileOverwrite` changed of a file."""
     old, new = ({"tags": list(record.tags), "public": record.public} for record in (before, after))
-    return _edit(old, new, before.password_hash, after.password_hash)
+    return _changes(old, new, before.password_hash, after.password_hash)
 
 
 def file_values(record: FileRecord) -> dict[str, object]:
@@ -62,15 +84,16 @@ def token_values(row: Token) -> dict[str, object]:
         "types": row.mimes,
         "maxAllowedFileSize": row.max_file_size,
         "addresses": row.ip_addresses,
-        "number of User-Agents": len(row.user_agents),
+        "userAgentsCount": len(row.user_agents),
     }
 
 
-def _edit(
+def _changes(
     before: Mapping[str, object], after: Mapping[str, object], old_password: str | None, new_password: str | None
-) -> str:
-    """Return `name old -> new` for each changed value, and whether the password was set or removed."""
-    changed = [f"{name} {before[name]!r} -> {after[name]!r}" for name in before if before[name] != after[name]]
+) -> Changes:
+    names = [name for name in before if before[name] != after[name]]
+    old, new = {name: before[name] for name in names}, {name: after[name] for name in names}
     if old_password != new_password:
-        changed.append("password removed" if new_password is None else "password set")
-    return ", ".join(changed) or "no change"
+        old[PASSWORD] = "none" if old_password is None else "set"
+        new[PASSWORD] = "removed" if new_password is None else "set" if old_password is None else "replaced"
+    return Changes(before=old, after=new)

@@ -92,7 +92,7 @@ class FileRecord:
             is_version=row.kind == "version",
             created_at=row.created_at,
             blob=BlobRecord.of(blob or row.blob),
-            tags=tuple(tag.name for tag in row.tags),
+            tags=() if row.kind == "version" else tuple(tag.name for tag in row.tags),
             password_hash=row.password_hash,
         )
 

@@ -3,24 +3,15 @@
 import getpass
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Event, Tag
+from frepo_core.db.models import Tag
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.services.events.recording import NewEvent, record
 
 KIND = EventKind.STORAGE_FULL
-
-
-@pytest.fixture
-def events(services):
-    def events():
-        with services.database.reading() as session:
-            return session.scalars(select(Event).order_by(Event.id)).all()
-
-    return events
 
 
 def fact(by=None, **more):
@@ -88,13 +79,15 @@ def test_no_event_is_no_statement(services, at_statement):
 def test_an_event_names_its_actor(services, events, by, expected):
     services.database.write(lambda session: record(session, fact(by)))
 
-    assert expected == (events()[0].actor, events()[0].address)
+    (event,) = events()
+    assert expected == (event.actor, event.address)
 
 
 def test_a_client_is_named_by_fingerprint_and_address(services, events, sender):
     services.database.write(lambda session: record(session, fact(sender)))
 
-    assert (sender.fingerprint, "127.0.0.1") == (events()[-1].actor, events()[-1].address)
+    event = events()[-1]
+    assert (sender.fingerprint, "127.0.0.1") == (event.actor, event.address)
 
 
 def test_data_that_the_kind_does_not_list_is_refused(services, events):

@@ -6,15 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, cast
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import CursorResult, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.access import allows, ends_with_upload, is_administrator
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.expiry import parse_expiry
-from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
+from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
@@ -24,6 +26,7 @@ from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, Field
 from frepo_core.settings import Settings
 
 from ..change_log import describe, token_values
+from ..events.recording import NewEvent, record
 from ..records import identity_of
 
 log = logging.getLogger(__name__)
@@ -96,7 +99,7 @@ class Tokens:
             raise AccessDeniedError(NO_ACCESS)
         return identity
 
-    def generate(self, new: NewToken, *, by: Identity | None = None) -> IssuedToken:
+    def generate(self, new: NewToken, *, by: By = None) -> IssuedToken:
         """Make a token. `by` is None for the console.
 
         Raises `FieldsError` for an id that exists or is not a UUIDv4, and for an invalid expiry.
@@ -114,7 +117,7 @@ class Tokens:
         if token_id is None or problems:
             raise FieldsError(problems)
         key = token_key(self._phrase, token_id)
-        row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now)))
+        row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now), by))
         log.info("token %s was made by %s: %s", row.fingerprint, describe_actor(by), describe(token_values(row)))
         return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
 
@@ -131,8 +134,13 @@ class Tokens:
         identity = self.look_up(token_id)
         if is_administrator(identity) and not allows("token.revoke_administrator", by):
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
-        statement = delete(Token).where(Token.key == identity.token)
-        self._database.write(lambda session: session.execute(statement), may_use_reserve=True)
+
+        def work(session: Session) -> None:
+            deleted = session.execute(delete(Token).where(Token.key == identity.token))
+            if cast(CursorResult[Any], deleted).rowcount:  # otherwise another request has revoked it meanwhile
+                record(session, _revocation(identity, by))
+
+        self._database.write(work, may_use_reserve=True)
         log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(by))
         return identity
 
@@ -149,19 +157,23 @@ class Tokens:
             if row is None:
                 raise NotFoundError(f"No token has the fingerprint {text}: it was revoked, cleared, or used up")
             session.delete(row)
-            return identity_of(row)
+            revoked = identity_of(row)
+            record(session, _revocation(revoked, None))
+            return revoked
 
         identity = self._database.write(work, may_use_reserve=True)
         log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(None))
         return identity
 
-    def clear_expired(self, *, by: Identity | None = None) -> list[tuple[str, datetime]]:
+    def clear_expired(self, *, by: By = None) -> list[tuple[str, datetime]]:
         """Delete all expired tokens; return their fingerprints and expiry times."""
         now = utc_now()
 
         def work(session: Session) -> list[tuple[str, datetime]]:
-            rows = session.scalars(select(Token).where(Token.expires_at <= now).order_by(Token.expires_at)).all()
+            query = select(Token).where(Token.expires_at <= now).order_by(Token.expires_at).with_for_update()
+            rows = session.scalars(query).all()
             session.execute(delete(Token).where(Token.key.in_([row.key for row in rows])))
+            record(session, *[_expiry(row, by, "time") for row in rows])
             return [(row.fingerprint, row.expires_at) for row in rows if row.expires_at]
 
         cleared = self._database.write(work, may_use_reserve=True)
@@ -189,6 +201,7 @@ def consume_token(session: Session, identity: Identity) -> None:
         raise AccessDeniedError(NO_ACCESS)
     session.delete(row)
     session.flush()
+    record(session, _expiry(row, identity, "single upload"))
 
 
 def log_consumed_token(identity: Identity) -> None:
@@ -211,7 +224,18 @@ def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) ->
     )
 
 
-def _insert(session: Session, row: Token) -> Token:
+def _revocation(identity: Identity, by: By) -> NewEvent:
+    roles = sorted(identity.roles)
+    return NewEvent(kind=EventKind.TOKEN_REVOKED, by=by, token=identity.fingerprint, data={"roles": roles})
+
+
+def _expiry(row: Token, by: By, reason: str) -> NewEvent:
+    expires_at = row.expires_at and row.expires_at.isoformat()
+    data = {"roles": row.roles, "expires_at": expires_at, "reason": reason}
+    return NewEvent(kind=EventKind.TOKEN_EXPIRED, by=by, token=row.fingerprint, data=data)
+
+
+def _insert(session: Session, row: Token, by: By) -> Token:
     """Insert the row with the shortest fingerprint that no other token has."""
     if session.get(Token, row.key):
         raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
@@ -219,7 +243,8 @@ def _insert(session: Session, row: Token) -> Token:
     taken = set(session.scalars(select(Token.fingerprint).where(Token.fingerprint.in_(candidates))))
     row.fingerprint = next(candidate for candidate in candidates if candidate not in taken)
     session.add(row)
-    session.flush()
+    created = NewEvent(kind=EventKind.TOKEN_CREATED, by=by, token=row.fingerprint, data={"after": token_values(row)})
+    record(session, created)
     return row
 
 

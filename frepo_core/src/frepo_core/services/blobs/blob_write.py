@@ -12,11 +12,14 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob
+from frepo_core.domain.identity import By
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
 from ..content.ingest import CHUNK, Content
+from ..events.blob_facts import blob_damaged, blob_healed
+from ..events.recording import record
 from .backends import Backends
 from .failpoints import hit
 
@@ -44,8 +47,9 @@ class BlobWrite:
     Call `ensure_stored` outside a transaction, then `upsert_row` and `check_not_swept` inside the write transaction.
     """
 
-    def __init__(self, content: Content, database: Database, backends: Backends) -> None:
+    def __init__(self, content: Content, database: Database, backends: Backends, by: By) -> None:
         self._content = content
+        self._by = by
         self._start = content.stream.tell()
         self._database = database
         self._backends = backends
@@ -80,10 +84,7 @@ class BlobWrite:
         if row is None:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._bad_key):
-            self._replaced = (row.storage, row.key)
-            row.storage, row.key = self._backends.current, self._key
-            row.damaged_at = row.verified_at = None
-            self._row_uses_key = True
+            self._replace(session, row, self._key)
         row.checksum = self._content.checksum
         return row
 
@@ -138,6 +139,16 @@ class BlobWrite:
         session.flush()
         self._row_uses_key = True
         return row
+
+    def _replace(self, session: Session, row: Blob, key: str) -> None:
+        """Point the row of damaged bytes at the new ones, and record that. Their damage may not be known yet."""
+        if row.damaged_at is None:
+            record(session, blob_damaged(session, row, "the bytes are missing or have another size", by=self._by))
+        self._replaced = (row.storage, row.key)
+        row.storage, row.key = self._backends.current, key
+        row.damaged_at = row.verified_at = None
+        self._row_uses_key = True
+        record(session, blob_healed(session, row, by=self._by))
 
     def _store(self) -> None:
         """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, File
+from frepo_core.domain.identity import By
 from frepo_core.errors import DatabaseUnavailableError
 
 from ..content.ingest import Content
@@ -30,13 +31,13 @@ class Blobs:
         self._database = database
         self._backends = backends
 
-    def store(self, content: Content, work: Callable[[Session, Blob], Result]) -> Result:
+    def store(self, content: Content, work: Callable[[Session, Blob], Result], *, by: By) -> Result:
         """Store the content unless a sound blob has it, then run `work` with the blob's row in one transaction.
 
         After a conflict only the transaction is tried again. If `work` raises, the stored bytes are deleted. If the
         blob is deleted before the transaction can use it, the content is stored again.
         """
-        with BlobWrite(content, self._database, self._backends) as blob_write:
+        with BlobWrite(content, self._database, self._backends, by) as blob_write:
 
             def write(session: Session) -> Result:
                 blob = blob_write.upsert_row(session)

@@ -19,21 +19,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
+from frepo_core.db.models import Blob, Collection, Version
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.mime_types import is_allowed_by_token
-from frepo_core.domain.naming import version_name
 from frepo_core.errors import (
     CollectionFullError,
     DuplicateVersionError,
+    RuleError,
     VersionConflictError,
     VersionTooBigError,
 )
-from frepo_core.plugins import CollectionInfo, IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import CollectionInfo, IncomingVersion, PluginRegistry
 from frepo_core.settings import Settings
 
 from ..access.tokens import consume_token, log_consumed_token
@@ -43,14 +43,15 @@ from ..change_log import describe, file_values
 from ..checks.spooled_content import UploadTarget
 from ..checks.upload_checks import CheckReport, UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
-from ..files.file_rows import insert_file
+from ..events.facts import version_event
+from ..events.recording import NewEvent, record
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
-from .collections import find_collection
+from .collection_rows import find_collection, lock_collection
 from .rotation import find_violated_guard, make_room
 from .version_checks import NewCheck, write_checks
-from .versions import delete_versions, lock_collection, select_with_files
+from .version_rows import delete_versions, find_evicted, has_content, insert_version
 
 log = logging.getLogger(__name__)
 
@@ -68,11 +69,16 @@ VersionUpload: TypeAlias = IdempotentUpload[AddedVersion]
 
 @dataclass(frozen=True, kw_only=True)
 class _Committed:
-    """What the write transaction changed: the version, the numbers of deleted versions, and the ids of blobs that they used."""
+    """What the write transaction changed.
+
+    `violation` is the error of the guard that the version violates, and `released_blob_ids` are the blobs that the
+    evicted versions used.
+    """
 
     row: Version
     added: AddedVersion
-    evicted_numbers: Sequence[int]
+    violation: RuleError | None
+    evicted: Sequence[VersionRecord]
     released_blob_ids: Sequence[int]
 
 
@@ -128,11 +134,12 @@ class AddVersion:
                     return recorded
                 consume_token(session, by)
                 changes = self._write_rows(session, row, blob, after)
+                record(session, *_events(changes, by))
                 write_checks(session, changes.row, [_check_of(report) for report in reports], by=by)
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
                 return changes
 
-            committed = self._blobs.store(content, work)
+            committed = self._blobs.store(content, work, by=by)
         if isinstance(committed, RecordedAnswer):
             return committed
         self._blobs.collect(committed.released_blob_ids)
@@ -174,18 +181,21 @@ class AddVersion:
         now = utc_now()
         collection = CollectionRecord.of(row)
         _check_last_number(collection, after)
-        if self._refuses_duplicates and _has_content(session, row.id, blob):
+        if self._refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
         violation = find_violated_guard(session, collection, blob.size)
         incoming = IncomingVersion(size=blob.size, created_at=now)
         evicted = make_room(session, self._plugins, collection, incoming, violation=violation)
-        released_blob_ids = _delete_evicted(session, row, evicted)
+        rows = find_evicted(session, row, evicted)
+        evicted_versions = [VersionRecord.of(old) for old in rows]
+        released_blob_ids = delete_versions(session, row, rows)
         hit("versions_deleted")
-        version = _insert_version(session, row, blob, incoming, is_suspicious=violation is not None)
+        version = insert_version(session, row, blob, incoming, is_suspicious=violation is not None)
         return _Committed(
             row=version,
             added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
-            evicted_numbers=[old.number for old in evicted],
+            violation=violation,
+            evicted=evicted_versions,
             released_blob_ids=released_blob_ids,
         )
 
@@ -208,42 +218,17 @@ def _check_last_number(collection: CollectionRecord, number: int | None) -> None
         )
 
 
-def _has_content(session: Session, collection_id: str, blob: Blob) -> bool:
-    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
-    return session.scalar(query.limit(1)) is not None
-
-
-def _delete_evicted(session: Session, collection: Collection, evicted: Sequence[VersionInfo]) -> list[int]:
-    """Delete the versions that the strategy chose; return the ids of the blobs that they used."""
-    ids = [version.id for version in evicted]
-    query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    rows = session.scalars(query).all()
-    if len(rows) != len(evicted):
-        raise RuntimeError(f"{len(evicted) - len(rows)} of the evicted versions are not in the collection")
-    return delete_versions(session, collection, rows)
-
-
-def _insert_version(
-    session: Session, collection: Collection, blob: Blob, incoming: IncomingVersion, *, is_suspicious: bool
-) -> Version:
-    """Insert the version under the next number, which is never used again, and update the collection's counters."""
-    collection.last_number += 1
-    collection.versions_count += 1
-    collection.stored_size += blob.size
-    name = version_name(collection.filename, collection.last_number)
-    version = Version(
-        id=new_uuid4(),
-        collection_id=collection.id,
-        number=collection.last_number,
-        file=insert_file(
-            session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash
-        ),
-        created_at=incoming.created_at,
-        is_suspicious=is_suspicious,
-    )
-    session.add(version)
-    session.flush()
-    return version
+def _events(committed: _Committed, by: Identity) -> list[NewEvent]:
+    """Return the events about the new version and about the evicted ones."""
+    version, violation = committed.added.version, committed.violation
+    events = [
+        version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number) for old in committed.evicted
+    ]
+    events.append(version_event(EventKind.VERSION_ADDED, version, by=by))
+    if violation is not None:
+        reason = {"reason": violation.text, "message": violation.explanation}
+        events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
+    return events
 
 
 def _log(committed: _Committed, by: Identity) -> None:
@@ -252,6 +237,8 @@ def _log(committed: _Committed, by: Identity) -> None:
     log.info(
         "collection %s: version %s added by %s: %s", version.collection_id, version.number, describe_actor(by), what
     )
-    for number in committed.evicted_numbers:
-        log.info("collection %s: version %s was removed for version %s", version.collection_id, number, version.number)
+    for old in committed.evicted:
+        log.info(
+            "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
+        )
     log_consumed_token(by)

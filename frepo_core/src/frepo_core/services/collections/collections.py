@@ -2,27 +2,30 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.access import allows
 from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
-from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError, InvalidCollectionIdError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
 from ..access.passwords import Passwords
 from ..access.tokens import NO_ACCESS
-from ..change_log import collection_edit, collection_values, describe
+from ..change_log import Changes, collection_changes, collection_values, describe, describe_changes
+from ..events.facts import collection_event
+from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
+from .collection_rows import count_tokens, find_collection, find_token, set_guards
 
 log = logging.getLogger(__name__)
 
@@ -99,26 +102,25 @@ class Collections:
             versions_count=0,
             stored_size=0,
         )
-        _set_guards(row, replace(Guards(), **change.guards))
+        set_guards(row, replace(Guards(), **change.guards))
 
-        def work(session: Session) -> CollectionRecord:
+        def work(session: Session) -> None:
             if session.get(Collection, row.id):
                 raise FieldsError({"id": ["id_not_unique"]})
-            record = CollectionRecord.of(row)
             if by is not None and session.get(Token, by.token) is None:
                 raise AccessDeniedError(NO_ACCESS)
             if not simulate:
                 session.add(row)
                 session.flush()
-                if by is not None:
-                    session.add(CollectionToken(collection_id=row.id, token_key=by.token))
-            return record
+                created = collection_event(EventKind.COLLECTION_CREATED, row.id, by=by, after=values)
+                record(session, created, *_put_on_list(session, row, by))
 
-        record = self._database.write(work)
+        made = CollectionRecord.of(row)
+        values = collection_values(made)
+        self._database.write(work)
         if not simulate:
-            what = describe(collection_values(record))
-            log.info("collection %s: created by %s: %s", record.id, describe_actor(by), what)
-        return record
+            log.info("collection %s: created by %s: %s", made.id, describe_actor(by), describe(values))
+        return made
 
     def edit(
         self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
@@ -128,7 +130,7 @@ class Collections:
         self._check_strategy(change.strategy)
         password_hash = self._passwords.hash(change.password or "")
 
-        def work(session: Session) -> tuple[CollectionRecord, CollectionRecord]:
+        def work(session: Session) -> tuple[CollectionRecord, Changes]:
             row = find_collection(session, collection_id, lock=True)
             current = CollectionRecord.of(row)
             limits = self._limits(change.limits, current.limits)
@@ -142,16 +144,19 @@ class Collections:
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
             row.password_hash = row.password_hash if change.password is None else password_hash
-            _set_guards(row, replace(current.guards, **change.guards))
-            record = CollectionRecord.of(row)
+            set_guards(row, replace(current.guards, **change.guards))
+            after = CollectionRecord.of(row)
+            changes = collection_changes(current, after)
             if simulate:
                 session.expunge(row)
-            return current, record
+            elif changes.after:
+                record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **asdict(changes)))
+            return after, changes
 
-        before, record = self._database.write(work)
+        edited, changes = self._database.write(work)
         if not simulate:
-            log.info("collection %s: edited by %s: %s", record.id, describe_actor(by), collection_edit(before, record))
-        return record
+            log.info("collection %s: edited by %s: %s", edited.id, describe_actor(by), describe_changes(changes))
+        return edited
 
     def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionRecord:
         """Delete an empty collection. Raises `CollectionNotEmptyError` while it has versions."""
@@ -160,17 +165,19 @@ class Collections:
             row = find_collection(session, collection_id, lock=True)
             if row.versions_count:
                 raise CollectionNotEmptyError()
+            deleted = CollectionRecord.of(row)
             if not simulate:
                 session.execute(delete(CollectionToken).where(CollectionToken.collection_id == row.id))
                 session.delete(row)
-            return CollectionRecord.of(row)
+                values = collection_values(deleted)
+                record(session, collection_event(EventKind.COLLECTION_DELETED, row.id, by=by, before=values))
+            return deleted
 
-        record = self._database.write(work, may_use_reserve=True)
+        deleted = self._database.write(work, may_use_reserve=True)
         if not simulate:
-            log.info(
-                "collection %s: deleted by %s: %s", record.id, describe_actor(by), describe(collection_values(record))
-            )
-        return record
+            what = describe(collection_values(deleted))
+            log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
+        return deleted
 
     def allow_token(
         self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
@@ -182,12 +189,13 @@ class Collections:
 
         def work(session: Session) -> tuple[int, str | None]:
             row = find_collection(session, collection_id, lock=True)
-            token = _find_token(session, token_key)
+            token = find_token(session, token_key)
             is_new = session.get(CollectionToken, (row.id, token_key)) is None
             if is_new and not simulate:
                 session.add(CollectionToken(collection_id=row.id, token_key=token_key))
-                session.flush()
-            count = _count_tokens(session, row.id) + (is_new and simulate)
+                granted = EventKind.COLLECTION_ACCESS_GRANTED
+                record(session, collection_event(granted, row.id, by=by, token=token.fingerprint))
+            count = count_tokens(session, row.id) + (is_new and simulate)
             return count, token.fingerprint if is_new and not simulate else None
 
         count, allowed = self._database.write(work)
@@ -205,12 +213,13 @@ class Collections:
 
         def work(session: Session) -> tuple[int, str | None]:
             row = find_collection(session, collection_id, lock=True)
-            token = _find_token(session, token_key)
+            token = find_token(session, token_key)
             entry = session.get(CollectionToken, (row.id, token_key))
             if entry is not None and not simulate:
                 session.delete(entry)
-                session.flush()
-            count = _count_tokens(session, row.id) - (entry is not None and simulate)
+                revoked = EventKind.COLLECTION_ACCESS_REVOKED
+                record(session, collection_event(revoked, row.id, by=by, token=token.fingerprint))
+            count = count_tokens(session, row.id) - (entry is not None and simulate)
             return count, token.fingerprint if entry is not None and not simulate else None
 
         count, removed = self._database.write(work)
@@ -230,29 +239,13 @@ class Collections:
         )
 
 
-def collection_not_found(collection_id: str) -> FieldsError:
-    """Return the error for a collection that does not exist; its `explanation` says if the id is malformed."""
-    malformed = parse_uuid4(collection_id.lower()) is None
-    return FieldsError(
-        {"form.collection": ["collection_no_longer_exists"]},
-        explanation=not_a_uuid("collection") if malformed else None,
-    )
-
-
-def find_collection(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
-    """Return the collection's row, locked with `lock`. Raises `FieldsError` if it does not exist."""
-    query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
-    row = session.scalar(query.with_for_update() if lock else query)
-    if row is None:
-        raise collection_not_found(collection_id)
-    return row
-
-
-def _set_guards(row: Collection, guards: Guards) -> None:
-    row.min_retention = int(guards.min_retention.total_seconds())
-    row.min_version_size = guards.min_version_size
-    row.max_shrink_percent = guards.max_shrink_percent
-    row.guard_action = guards.action
+def _put_on_list(session: Session, row: Collection, by: Identity | None) -> list[NewEvent]:
+    """Put the creator's token on the list of a new collection; return the event about it. The console has no token."""
+    if by is None:
+        return []
+    session.add(CollectionToken(collection_id=row.id, token_key=by.token))
+    granted = EventKind.COLLECTION_ACCESS_GRANTED
+    return [collection_event(granted, row.id, by=by, token=by.fingerprint)]
 
 
 def _check_roles(change: CollectionChange, by: Identity | None) -> None:
@@ -271,19 +264,3 @@ def _new_id(chosen: str | None) -> str:
     if canonical is None:
         raise InvalidCollectionIdError()
     return canonical
-
-
-def _find_token(session: Session, token_key: str | None) -> Token:
-    row = session.get(Token, token_key) if token_key else None
-    if row is None:
-        raise FieldsError({"form.token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
-    return row
-
-
-def _count_tokens(session: Session, collection_id: str) -> int:
-    return (
-        session.scalar(
-            select(func.count()).select_from(CollectionToken).where(CollectionToken.collection_id == collection_id)
-        )
-        or 0
-    )

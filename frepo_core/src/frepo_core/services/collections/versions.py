@@ -1,14 +1,13 @@
 """The use cases of versions: list, find and delete. `add_version` adds them."""
 
 import logging
-from collections.abc import Sequence
 
-from sqlalchemy import Select, delete, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.models import Version
 from frepo_core.domain.access import allows
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.error_explanations import not_a_uuid
@@ -17,9 +16,12 @@ from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionErro
 from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
+from ..events.facts import version_event
+from ..events.recording import record
 from ..idempotency import delete_answers
 from ..records import CollectionRecord, VersionRecord
-from .collections import collection_not_found
+from .collection_rows import lock_collection
+from .version_rows import delete_versions, select_with_files
 
 log = logging.getLogger(__name__)
 
@@ -87,11 +89,13 @@ class Versions:
             row = _find_for_deletion(session, collection_id, name)
             if CollectionRecord.of(collection).guards.protects(row.created_at, now=utc_now()):
                 raise VersionTooYoungError()
-            record = VersionRecord.of(row)
+            version = VersionRecord.of(row)
             if simulate:
-                return record, []
+                return version, []
             delete_answers(session, row.file_id)
-            return record, delete_versions(session, collection, [row])
+            released_blob_ids = delete_versions(session, collection, [row])
+            record(session, version_event(EventKind.VERSION_DELETED, version, by=by))
+            return version, released_blob_ids
 
         deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
         self._blobs.collect(released_blob_ids)
@@ -109,19 +113,6 @@ def _malformed(name: str, *words: str) -> str | None:
     return f"{not_a_uuid('version')}, and it is not one of: {', '.join(('v<number>', *words))}"
 
 
-def select_with_files() -> Select[Version]:
-    """Return a query for versions with their files and blobs loaded."""
-    return select(Version).options(joinedload(Version.file).joinedload(File.blob))
-
-
-def lock_collection(session: Session, collection_id: str) -> Collection:
-    """Return the collection's row, locked until the end of the transaction. Raises `FieldsError`."""
-    row = session.scalar(select(Collection).where(Collection.id == collection_id).with_for_update())
-    if row is None:
-        raise collection_not_found(collection_id)
-    return row
-
-
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:
     number = parse_version_number(name)
     if number is not None:
@@ -134,16 +125,3 @@ def _find_for_deletion(session: Session, collection_id: str, name: str) -> Versi
     if row.collection_id != collection_id:
         raise ForeignVersionError()
     return row
-
-
-def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
-    """Delete the rows of versions and of their files; return the ids of the blobs that these files used."""
-    file_ids = [row.file_id for row in rows]
-    released_blob_ids = [row.file.blob_id for row in rows]
-    collection.versions_count -= len(rows)
-    collection.stored_size -= sum(row.file.blob.size for row in rows)
-    session.flush()
-    if rows:
-        session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
-        session.execute(delete(File).where(File.id.in_(file_ids)))
-    return released_blob_ids

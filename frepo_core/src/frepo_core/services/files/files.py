@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, File
 from frepo_core.domain.access import allows, enforces_tags, forbids_password, may_upload
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.sizes import format_size
 from frepo_core.error_explanations import explain
@@ -25,10 +26,12 @@ from frepo_core.errors import (
 from ..access.passwords import Passwords
 from ..access.tokens import consume_token, log_consumed_token
 from ..blobs.lifecycle import Blobs
-from ..change_log import describe, file_edit, file_values
+from ..change_log import Changes, describe, describe_changes, file_changes, file_values
 from ..checks.spooled_content import UploadTarget
 from ..checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
+from ..events.facts import file_event
+from ..events.recording import NewEvent, record
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, FileRecord
 from .file_rows import find_or_insert_tags, insert_file
@@ -65,12 +68,12 @@ class NewFile:
 class AddedFile:
     """The result of an upload. `existed` says that an existing file with the same content is returned.
 
-    `before` is the former state of an overwritten file.
+    `changes` is what an overwrite has changed.
     """
 
     file: FileRecord
     existed: bool
-    before: FileRecord | None = None
+    changes: Changes | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +119,12 @@ class Files:
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
-                added = _record(session, blob, new, tags, password_hash, known)
+                added = _write_rows(session, blob, new, tags, password_hash, known)
+                record(session, *_events(added, by))
                 record_answer(session, idempotency, content.digest, by, added, added.file)
                 return added
 
-            added = self._blobs.store(content, work)
+            added = self._blobs.store(content, work, by=by)
         if isinstance(added, AddedFile):
             _log(added, by)
             log_findings(f"file {added.file.id}", reports)
@@ -180,6 +184,7 @@ class Files:
             if row is not None:
                 delete_answers(session, row.id)
                 session.delete(row)
+                record(session, file_event(EventKind.FILE_DELETED, file, by=by))
 
         self._database.write(work, may_use_reserve=True)
         log.info("file %s: deleted by %s: %s", file.id, describe_actor(by), describe(file_values(file)))
@@ -205,7 +210,7 @@ class Files:
             return False
 
 
-def _record(
+def _write_rows(
     session: Session,
     blob: Blob,
     new: NewFile,
@@ -216,12 +221,13 @@ def _record(
     """Insert the file's row, or use the existing one, unless its password was changed meanwhile."""
     row = session.get(File, known.id, with_for_update=True) if known else None
     if row and known and (new.overwrite or row.password_hash == known.password_hash):
-        before = None
-        if new.overwrite:
-            before = FileRecord.of(row, blob)
-            row.public, row.password_hash, row.tags = new.public, password_hash, find_or_insert_tags(session, tags)
-            session.flush()
-        return AddedFile(file=FileRecord.of(row, blob), existed=True, before=before)
+        before = FileRecord.of(row, blob)
+        if not new.overwrite:
+            return AddedFile(file=before, existed=True)
+        row.public, row.password_hash, row.tags = new.public, password_hash, find_or_insert_tags(session, tags)
+        session.flush()
+        after = FileRecord.of(row, blob)
+        return AddedFile(file=after, existed=True, changes=file_changes(before, after))
     row = insert_file(
         session,
         blob,
@@ -234,6 +240,17 @@ def _record(
     return AddedFile(file=FileRecord.of(row, blob), existed=False)
 
 
+def _events(added: AddedFile, by: Identity) -> list[NewEvent]:
+    """Return the events about an upload. One that changes nothing has none."""
+    file, changes = added.file, added.changes
+    if not added.existed:
+        more = {"tags": list(file.tags), "public": file.public, "has_password": file.password_hash is not None}
+        return [file_event(EventKind.FILE_ADDED, file, by=by, **more)]
+    if changes is None or not changes.after:
+        return []
+    return [file_event(EventKind.FILE_EDITED, file, by=by, **asdict(changes))]
+
+
 def _refusal(reason: str) -> AccessDeniedError:
     return AccessDeniedError(UPLOAD_REFUSED + reason, explanation=explain(reason))
 
@@ -241,8 +258,8 @@ def _refusal(reason: str) -> AccessDeniedError:
 def _log(added: AddedFile, by: Identity) -> None:
     """Log what an upload has changed."""
     file, what = added.file, describe(file_values(added.file))
-    if added.before is not None:
-        log.info("file %s: overwritten by %s: %s", file.id, describe_actor(by), file_edit(added.before, file))
+    if added.changes is not None:
+        log.info("file %s: overwritten by %s: %s", file.id, describe_actor(by), describe_changes(added.changes))
     elif added.existed:
         log.info("file %s: uploaded again by %s: %s", file.id, describe_actor(by), what)
     else:

@@ -16,6 +16,8 @@ from frepo_core.plugins import StorageBackend
 
 from ..blobs.backends import Backends
 from ..content.checksums import Checksums
+from ..events.blob_facts import blob_healed
+from ..events.recording import record
 from .blob_check import UnreadableError, find_damage
 from .owner_mark import find_marks
 from .ownership import Ownership
@@ -95,9 +97,12 @@ class Migrator:
         if row is None or (row.storage, row.key) != (seen.storage, seen.key):
             return False
         self._target.stat(key)  # a sweep with a short grace period may have deleted the copy meanwhile
+        was_damaged = row.damaged_at is not None
         row.storage, row.key = self._target_name, key
         row.checksum = sums.checksum
         row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
+        if was_damaged:
+            record(session, blob_healed(session, row, by=None))
         return True
 
     def _is_unchanged(self, seen: Blob) -> bool:

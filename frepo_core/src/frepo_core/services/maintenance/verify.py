@@ -8,12 +8,16 @@ from math import ceil
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, CursorResult, and_, case, func, or_, select, update
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
+from frepo_core.domain.identity import By
 
 from ..blobs.backends import Backends
 from ..content.checksums import Checksums
+from ..events.blob_facts import blob_damaged, blob_healed
+from ..events.recording import record
 from .blob_check import UnreadableError, find_damage
 from .progress import Progress, count_blobs, no_progress
 
@@ -48,6 +52,7 @@ def verify(
     percent: float = 100,
     older_than: timedelta | None = None,
     progress: Progress = no_progress,
+    by: By = None,
 ) -> VerifyReport:
     """Check `percent` of the blobs, starting with those that were not checked for the longest time.
 
@@ -66,7 +71,7 @@ def verify(
         try:
             sums = Checksums()
             problem = find_damage(backends.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
-            if not _record_result(database, row, problem, sums):
+            if not _record_result(database, row, problem, sums, by):
                 continue  # deleted, moved or stored again since it was listed, so the result is out of date
         except UnreadableError as error:
             problem = str(error)  # not recorded: the bytes may be fine, and the next run tries again
@@ -122,11 +127,32 @@ def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> 
         yield from rows
 
 
-def _record_result(database: Database, row: Blob, problem: str | None, sums: Checksums) -> bool:
+def _record_result(database: Database, row: Blob, problem: str | None, sums: Checksums, by: By) -> bool:
     """Record the result, with the checksum of a sound blob. Return False if the blob was moved or deleted meanwhile."""
-    now = utc_now()
-    change = update(Blob).where(Blob.id == row.id, Blob.key == row.key)
-    sound = {} if problem else {"checksum": sums.checksum}
-    values = {"verified_at": now, "damaged_at": now if problem else None, **sound}
-    result = database.write(lambda session: session.execute(change.values(**values)))
+    if problem is None and row.damaged_at is None and database.write(lambda session: _note_sound(session, row, sums)):
+        return True
+    return database.write(lambda session: _note_change(session, row, problem, sums, by))
+
+
+def _note_sound(session: Session, row: Blob, sums: Checksums) -> bool:
+    """Record that a blob is still sound, by one statement. Return False if it was changed meanwhile."""
+    change = update(Blob).where(Blob.id == row.id, Blob.key == row.key, Blob.damaged_at.is_(None))
+    result = session.execute(change.values(verified_at=utc_now(), checksum=sums.checksum))
     return bool(cast(CursorResult[Any], result).rowcount)
+
+
+def _note_change(session: Session, seen: Blob, problem: str | None, sums: Checksums, by: By) -> bool:
+    """Record the result for a blob that is or was damaged, with an event if that has changed."""
+    row = session.scalar(select(Blob).where(Blob.id == seen.id, Blob.key == seen.key).with_for_update())
+    if row is None:
+        return False
+    was_damaged, row.verified_at = row.damaged_at is not None, utc_now()
+    if problem is not None:
+        row.damaged_at = row.verified_at
+        if not was_damaged:
+            record(session, blob_damaged(session, row, problem, by=by))
+        return True
+    row.damaged_at, row.checksum = None, sums.checksum
+    if was_damaged:
+        record(session, blob_healed(session, row, by=by))
+    return True

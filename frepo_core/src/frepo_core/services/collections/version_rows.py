@@ -1,0 +1,73 @@
+"""Finds, inserts and deletes the rows of versions, within a transaction."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Select, delete, select
+from sqlalchemy.orm import Session, joinedload
+
+from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.domain.identity import new_uuid4
+from frepo_core.domain.naming import version_name
+from frepo_core.plugins import IncomingVersion, VersionInfo
+
+from ..files.file_rows import insert_file
+
+
+def select_with_files() -> Select[Version]:
+    """Return a query for versions with their files and blobs loaded."""
+    return select(Version).options(joinedload(Version.file).joinedload(File.blob))
+
+
+def has_content(session: Session, collection_id: str, blob: Blob) -> bool:
+    """Return whether the collection has a version with this content."""
+    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
+    return session.scalar(query.limit(1)) is not None
+
+
+def find_evicted(session: Session, collection: Collection, evicted: Sequence[VersionInfo]) -> Sequence[Version]:
+    """Return the rows of the versions that the strategy chose to delete."""
+    if not evicted:
+        return []
+    ids = [version.id for version in evicted]
+    query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
+    rows = session.scalars(query.order_by(Version.number)).all()
+    if len(rows) != len(evicted):
+        raise RuntimeError(f"{len(evicted) - len(rows)} of the evicted versions are not in the collection")
+    return rows
+
+
+def insert_version(
+    session: Session, collection: Collection, blob: Blob, incoming: IncomingVersion, *, is_suspicious: bool
+) -> Version:
+    """Insert the version under the next number, which is never used again, and update the collection's counters."""
+    collection.last_number += 1
+    collection.versions_count += 1
+    collection.stored_size += blob.size
+    collection.full_since = None
+    name = version_name(collection.filename, collection.last_number)
+    version = Version(
+        id=new_uuid4(),
+        collection_id=collection.id,
+        number=collection.last_number,
+        file=insert_file(
+            session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash
+        ),
+        created_at=incoming.created_at,
+        is_suspicious=is_suspicious,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
+    """Delete the rows of versions and of their files; return the ids of the blobs that these files used."""
+    file_ids = [row.file_id for row in rows]
+    released_blob_ids = [row.file.blob_id for row in rows]
+    collection.versions_count -= len(rows)
+    collection.stored_size -= sum(row.file.blob.size for row in rows)
+    session.flush()
+    if rows:
+        session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
+        session.execute(delete(File).where(File.id.in_(file_ids)))
+    return released_blob_ids

@@ -1,0 +1,58 @@
+"""Builds the events about damaged and healed blobs."""
+
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+
+from .recording import NewEvent
+
+# How many of the files that use a blob its event names.
+NAMED = 20
+
+
+def blob_damaged(session: Session, row: Blob, problem: str, *, by: By) -> NewEvent:
+    """Return the event about bytes that were found to be wrong or missing."""
+    return _blob_event(session, EventKind.BLOB_DAMAGED, row, by, problem=problem)
+
+
+def blob_healed(session: Session, row: Blob, *, by: By) -> NewEvent:
+    """Return the event about damaged bytes that are sound again. Call it when the row names the sound ones."""
+    return _blob_event(session, EventKind.BLOB_HEALED, row, by)
+
+
+def _blob_event(session: Session, kind: EventKind, row: Blob, by: By, **more: Any) -> NewEvent:
+    users = _users(session, row)
+    count = session.scalar(select(func.count()).select_from(File).where(File.blob_id == row.id)) or 0
+    about = users[0] if count == 1 else {}
+    data = {
+        "storage": row.storage,
+        "key": row.key,
+        "size": row.size,
+        "sha256": row.digest,
+        "used_by": users,
+        "used_by_count": count,
+        **more,
+    }
+    return NewEvent(kind=kind, by=by, **about, data=data)
+
+
+def _users(session: Session, row: Blob) -> list[dict[str, Any]]:
+    """Return the first files and versions that use the blob, under the names of an event's columns."""
+    query = (
+        select(File.id, Version.collection_id, Version.number)
+        .join(Version, Version.file_id == File.id, isouter=True)
+        .where(File.blob_id == row.id)
+        .order_by(File.id)
+        .limit(NAMED)
+    )
+    return [
+        {"file_id": file_id, "collection_id": collection_id, "version_number": number}
+        if collection_id
+        else {"file_id": file_id}
+        for file_id, collection_id, number in session.execute(query)
+    ]

@@ -1,0 +1,351 @@
+"""Each change of a collection, a version, a file or a token writes its events, and nothing else does."""
+
+import hashlib
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+from sqlalchemy.exc import OperationalError
+
+from frepo_core.db.models import Blob, Collection, Token
+from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
+from frepo_core.errors import FrepoError
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.maintenance import Migrator, verify
+from frepo_core.testing import MemoryStorage
+
+SHA256 = hashlib.sha256(b"hello").hexdigest()
+CONTENT = {"size": 5, "sha256": SHA256, "type": "text/plain"}
+
+
+@pytest.fixture
+def collection(make_collection, kinds):
+    collection = make_collection()
+    kinds()
+    return collection
+
+
+def edit(services, collection, by, **more):
+    return services.collections.edit(collection, CollectionChange(limits={}, **more), by=by)
+
+
+def test_a_new_collection_and_its_creators_access(services, sender, events):
+    events()
+    made = services.collections.create(CollectionChange(limits={COUNT: 3}, filename="a.sql"), by=sender)
+
+    created, granted = events()
+    assert ("collection.created", made.id, sender.fingerprint) == (created.kind, created.collection_id, created.actor)
+    assert ("a.sql", 3) == (created.data["after"]["filename"], created.data["after"][COUNT])
+    assert ("collection.access_granted", made.id, sender.fingerprint) == (
+        granted.kind,
+        granted.collection_id,
+        granted.token,
+    )
+
+
+def test_a_collection_of_the_console_lists_no_token(services, kinds):
+    services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=None)
+
+    assert ["collection.created"] == kinds()
+
+
+def test_an_edit_has_the_changed_values_before_and_after(services, sender, collection, events):
+    guards = {"min_retention": timedelta(days=2)}
+    edit(services, collection, sender, guards=guards, description="new", password="first-5ecre7")
+    edit(services, collection, sender, password="other-5ecre7")
+    edit(services, collection, sender, password="")
+
+    first, second, third = events()
+    assert {"description": "", "minRetention": "0:00:00", "password": "none"} == first.data["before"]
+    assert {"description": "new", "minRetention": "2 days, 0:00:00", "password": "set"} == first.data["after"]
+    assert {"before": {"password": "set"}, "after": {"password": "replaced"}} == second.data
+    assert {"before": {"password": "set"}, "after": {"password": "removed"}} == third.data
+
+
+def test_an_edit_that_changes_nothing_is_no_event(services, sender, collection, kinds):
+    edit(services, collection, sender, description="")
+
+    assert [] == kinds()
+
+
+def test_a_deleted_collection_has_its_last_values(services, sender, collection, events):
+    services.collections.delete(collection, by=sender)
+
+    (event,) = events()
+    assert ("collection.deleted", "dump.sql") == (event.kind, event.data["before"]["filename"])
+
+
+def test_access_is_granted_and_revoked_once(services, identify, sender, collection, events):
+    token = identify(Role.UPLOAD_ALL)
+    events()
+    for _ in range(2):
+        services.collections.allow_token(collection, token.token, by=sender)
+    for _ in range(2):
+        services.collections.disallow_token(collection, token.token, by=sender)
+
+    expected = [(f"collection.access_{kind}", collection, token.fingerprint) for kind in ("granted", "revoked")]
+    assert expected == [(event.kind, event.collection_id, event.token) for event in events()]
+
+
+def test_a_version_and_the_one_that_it_replaces(services, sender, make_collection, push, events):
+    collection = make_collection(1)
+    push(collection, b"hello")
+    events()
+    added = push(collection, b"other").version
+
+    old, new = events()
+    assert ("version.evicted", collection, 1) == (old.kind, old.collection_id, old.version_number)
+    assert CONTENT | {"name": f"{SHA256[:10]}dump-v1.sql", "replaced_by": 2} == old.data
+    assert ("version.added", 2, added.file.id) == (new.kind, new.version_number, new.file_id)
+    assert (sender.fingerprint, "127.0.0.1") == (new.actor, new.address)
+    assert added.file.stored_name == new.data["name"]
+
+
+def test_a_suspicious_version(make_collection, push, events):
+    collection = make_collection(guards={"min_version_size": 9, "action": "keep"})
+    events()
+    push(collection, b"hello")
+
+    added, suspicious = events()
+    assert ("version.added", "version.suspicious", 1) == (added.kind, suspicious.kind, suspicious.version_number)
+    assert "new_version_is_smaller_than_the_minimum" == suspicious.data["reason"]
+
+
+def test_a_deleted_version(services, sender, collection, push, events):
+    push(collection, b"hello")
+    events()
+    services.versions.delete(collection, "v1", by=sender)
+
+    (event,) = events()
+    assert ("version.deleted", collection, 1) == (event.kind, event.collection_id, event.version_number)
+    assert CONTENT | {"name": f"{SHA256[:10]}dump-v1.sql"} == event.data
+
+
+def test_a_file_is_added_once(sender, upload, events):
+    events()
+    file = upload(b"hello", tags=["a"], password="x-5ecre7").file
+    upload(b"hello", password="x-5ecre7")
+
+    (event,) = events()
+    assert ("file.added", file.id, sender.fingerprint) == (event.kind, event.file_id, event.actor)
+    assert CONTENT | {"name": file.stored_name, "tags": ["a"], "public": False, "has_password": True} == event.data
+
+
+def test_an_overwritten_file_has_the_changed_values(upload, events):
+    upload(b"hello", tags=["a"])
+    events()
+    upload(b"hello", tags=["a"], public=True, overwrite=True)
+    upload(b"hello", tags=["a"], public=True, overwrite=True)
+
+    (event,) = events()
+    assert ("file.edited", {"public": False}, {"public": True}) == (
+        event.kind,
+        event.data["before"],
+        event.data["after"],
+    )
+
+
+def test_a_deleted_file(services, sender, upload, events):
+    file = upload(b"hello").file
+    events()
+    services.files.delete(file.stored_name, "", by=sender)
+
+    (event,) = events()
+    assert ("file.deleted", file.id, file.stored_name) == (event.kind, event.file_id, event.data["name"])
+
+
+def test_a_new_token(make_token, services, events):
+    token = make_token(Role.UPLOAD_ALL, user_agents=["backup/*"], max_file_size=9)
+
+    (event,) = events()
+    assert ("token.created", services.tokens.fingerprint(token)) == (event.kind, event.token)
+    assert event.actor.startswith("console:")
+    assert (["upload.all"], 9, 1) == tuple(
+        event.data["after"][name] for name in ("roles", "maxAllowedFileSize", "userAgentsCount")
+    )
+
+
+def test_a_token_is_revoked_once(services, sender, make_token, identify, events):
+    token = make_token(Role.UPLOAD_ALL)
+    known = services.tokens.look_up(token)
+    events()
+    services.tokens.revoke(token, by=sender)
+    services.tokens.look_up = lambda token_id: known  # another request has found it before
+    services.tokens.revoke(token, by=sender)
+
+    (event,) = events()
+    assert ("token.revoked", known.fingerprint, sender.fingerprint) == (event.kind, event.token, event.actor)
+    assert {"roles": ["upload.all"]} == event.data
+
+
+def test_the_console_revokes_by_fingerprint(services, identify, events):
+    fingerprint = identify(Role.UPLOAD_ALL).fingerprint
+    events()
+    services.tokens.revoke_by_fingerprint(fingerprint)
+
+    (event,) = events()
+    assert ("token.revoked", fingerprint) == (event.kind, event.token)
+    assert event.actor.startswith("console:")
+
+
+def test_each_expired_token_has_its_event(services, make_token, events):
+    expired = [make_token(Role.UPLOAD_ALL, expires=f"200{number}-01-01") for number in (1, 2)]
+    make_token(Role.UPLOAD_ALL)
+    events()
+    services.tokens.clear_expired()
+
+    found = events()
+    assert ["token.expired"] * 2 == [event.kind for event in found]
+    assert [services.tokens.fingerprint(token) for token in expired] == [event.token for event in found]
+    assert {"roles": ["upload.all"], "expires_at": "2001-01-01T00:00:00+00:00", "reason": "time"} == found[0].data
+
+
+def test_a_token_for_one_upload_ends_with_it(identify, upload, events):
+    once = identify(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
+    events()
+    upload(b"hello", by=once)
+
+    expired, added = events()
+    assert ("token.expired", once.fingerprint, "single upload") == (expired.kind, expired.token, expired.data["reason"])
+    assert ("file.added", once.fingerprint) == (added.kind, added.actor)
+
+
+def test_damage_is_an_event_when_it_begins_and_when_it_ends(services, storage, push, upload, collection, events):
+    push(collection, b"hello")
+    key = next(iter(storage.list())).key
+    path = storage.path(key)
+    path.chmod(0o600)
+    events()
+    path.write_bytes(b"jello")
+    for _ in range(2):
+        verify(services.database, services.backends)
+    path.write_bytes(b"hello")
+    for _ in range(2):
+        verify(services.database, services.backends)
+
+    damaged, healed = events()
+    about = {"storage": "local", "key": key, "size": 5, "sha256": SHA256}
+    assert ("blob.damaged", collection, 1) == (damaged.kind, damaged.collection_id, damaged.version_number)
+    assert about == {name: damaged.data[name] for name in about}
+    assert "blob.healed" == healed.kind
+    assert about == {name: healed.data[name] for name in about}
+
+
+def test_damage_names_the_files_that_use_the_bytes(services, storage, push, upload, collection, events):
+    push(collection, b"hello")
+    file = upload(b"hello").file
+    storage.path(next(iter(storage.list())).key).unlink()
+    events()
+    verify(services.database, services.backends)
+
+    (event,) = events()
+    version, plain = event.data["used_by"]
+    assert (collection, 1, file.id, 2) == (
+        version["collection_id"],
+        version["version_number"],
+        plain["file_id"],
+        event.data["used_by_count"],
+    )
+    assert (None, None) == (event.collection_id, event.file_id)
+
+
+def test_an_upload_that_heals_unknown_damage_reports_both(storage, push, make_collection, sender, events):
+    first, second = make_collection(), make_collection()
+    push(first, b"hello")
+    storage.path(next(iter(storage.list())).key).unlink()
+    events()
+    push(second, b"hello")
+
+    damaged, healed, added = events()
+    assert ("blob.damaged", "blob.healed", "version.added") == (damaged.kind, healed.kind, added.kind)
+    assert damaged.data["key"] != healed.data["key"]
+    assert sender.fingerprint == healed.actor
+
+
+def test_a_damaged_mark_that_a_migration_removes_is_healed(services, push, collection, events):
+    push(collection, b"hello")
+    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=Blob.created_at)))
+    services.backends._built["memory"] = MemoryStorage()
+    events()
+    Migrator(services.database, services.backends, source="local", target="memory").run()
+
+    (event,) = events()
+    assert ("blob.healed", "memory") == (event.kind, event.data["storage"])
+
+
+REFUSED = {
+    "an edit": lambda services, by, collection: edit(services, collection, by, strategy="unknown"),
+    "a collection": lambda services, by, collection: services.collections.create(
+        CollectionChange(limits={}, filename="a.sql", id=collection), by=by
+    ),
+    "access": lambda services, by, collection: services.collections.allow_token(collection, "x" * 64, by=by),
+    "a deleted version": lambda services, by, collection: services.versions.delete(collection, "v9", by=by),
+    "a deleted file": lambda services, by, collection: services.files.delete("none.txt", "", by=by),
+    "a revoked token": lambda services, by, collection: services.tokens.revoke("no-uuid", by=by),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_change_is_no_event(services, sender, collection, kinds, name):
+    with pytest.raises(FrepoError):
+        REFUSED[name](services, sender, collection)
+
+    assert [] == kinds()
+
+
+SIMULATED = {
+    "create": lambda collections, by, collection: collections.create(
+        CollectionChange(limits={}, filename="a.sql"), by=by, simulate=True
+    ),
+    "edit": lambda collections, by, collection: collections.edit(
+        collection, CollectionChange(limits={}, description="new"), by=by, simulate=True
+    ),
+    "delete": lambda collections, by, collection: collections.delete(collection, by=by, simulate=True),
+    "disallow": lambda collections, by, collection: collections.disallow_token(
+        collection, by.token, by=by, simulate=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_a_simulated_change_is_no_event(services, sender, collection, kinds, name):
+    SIMULATED[name](services.collections, sender, collection)
+
+    assert [] == kinds()
+
+
+def test_an_accepted_version_ends_that_a_collection_is_full(services, push, collection):
+    services.database.write(
+        lambda session: session.execute(update(Collection).values(full_since=Collection.created_at))
+    )
+    push(collection, b"hello")
+
+    with services.database.reading() as session:
+        assert session.get(Collection, collection).full_since is None
+
+
+@pytest.mark.databases
+def test_a_transaction_that_is_tried_again_writes_its_events_once(services, push, make_collection, at_commit, kinds):
+    collection = make_collection(1)
+    push(collection, b"hello")
+    kinds()
+
+    def conflict(connection):
+        raise OperationalError("", {}, _Conflict())
+
+    at_commit(conflict)
+    push(collection, b"other")
+
+    assert ["version.evicted", "version.added"] == kinds()
+
+
+class _Conflict(Exception):
+    sqlstate = "40001"
+
+
+def test_the_fingerprint_of_every_token_in_an_event_is_known(services, identify, events):
+    token = identify(Role.UPLOAD_ALL)
+
+    with services.database.reading() as session:
+        assert session.get(Token, token.token).fingerprint == events()[-1].token
