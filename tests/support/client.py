@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import pytest
 from webtest import TestApp, TestResponse
 
+from frepo_core.error_explanations import explain
 from frepo_core.services.container import Services
 
 COLLECTIONS = "/repository/collection"
@@ -23,6 +24,21 @@ def with_settings(**values: str) -> Any:
 def refusal(answer: TestResponse) -> tuple[Any, ...]:
     """Return the part of an error answer that clients evaluate."""
     return answer.status_int, answer.json["status"], answer.json["error_code"], answer.json["errors"]
+
+
+def refused_version(status: int, code: int, field: str, text: str, context: Any = None) -> dict[str, Any]:
+    """Return the envelope of the answer that refuses a version."""
+    return {
+        "status": status,
+        "error_code": code,
+        "http_code": 400,
+        "exit_code": 400,
+        "field": field,
+        "errors": {field: text},
+        "version": None,
+        "collection": None,
+        "message": explain(text, context),
+    }
 
 
 def stored(services: Services, answer: TestResponse) -> Any:

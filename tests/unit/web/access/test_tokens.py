@@ -1,17 +1,14 @@
 """HTTP API, 3: generating, looking up, revoking and clearing tokens."""
 
-import re
 import uuid
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from frepo_core.domain.roles import Role
 from support.answers import CHOSEN_TOKEN, NOBODY
-from support.client import COLLECTIONS, Client, with_settings
+from support.client import Client
 
 GENERATE = "/auth/token/generate"
-ODD_DATE = {"expires": ["invalid_date_format_and_not_an_expression"]}
 
 
 def generate(caller, *roles, **more):
@@ -20,18 +17,6 @@ def generate(caller, *roles, **more):
 
 def look_up(caller, token):
     return caller.get(f"/auth/token/{token}")
-
-
-def lifetime(answer):
-    end = datetime.strptime(answer.json["expires"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
-    return round((end - datetime.now(UTC)) / timedelta(minutes=1))
-
-
-def test_the_answer_for_a_generated_token_has_its_expiry(root):
-    answer = generate(root, expires="2030-01-02")
-
-    assert (answer.status_int, set(answer.json)) == (202, {"tokenId", "fingerprint", "expires"})
-    assert answer.json["expires"] == "2030-01-02 00:00:00"
 
 
 def test_a_hundred_roles_are_accepted(root):
@@ -50,12 +35,6 @@ def test_the_id_is_a_uuid4(root):
     answer = generate(root)
 
     assert uuid.UUID(answer.json["tokenId"]).version == 4
-
-
-def test_a_year_has_four_digits(root):
-    answer = generate(root, expires="0987-06-05")
-
-    assert answer.json["expires"] == "0987-06-05 00:00:00"
 
 
 @pytest.mark.databases
@@ -98,78 +77,6 @@ def test_a_lookup_shows_expired_tokens(root, make_token):
     answer = look_up(root, make_token(expires="2001-01-01"))
 
     assert answer.json["expires"] == "2001-01-01 00:00:00"
-
-
-@pytest.mark.parametrize("expires", [None, "", "auto", "automatic", "AUTO"])
-def test_a_token_lives_thirty_minutes_by_default(root, expires):
-    answer = generate(root, expires=expires)
-
-    assert lifetime(answer) == 30
-
-
-@with_settings(token__expiration_time="+2 hours")
-def test_the_default_lifetime_can_be_set(root):
-    answer = generate(root)
-
-    assert lifetime(answer) == 120
-
-
-@with_settings(token__expiration_time="never")
-def test_the_default_may_be_never(root):
-    answer = generate(root)
-
-    assert answer.json["expires"] is None
-
-
-@pytest.mark.parametrize(
-    ("expires", "minutes"), [("+30 minutes", 30), ("+1 hour", 60), ("+2 days", 2880), ("+1 week", 10080)]
-)
-def test_a_relative_expiry_counts_from_now(root, expires, minutes):
-    answer = generate(root, expires=expires)
-
-    assert lifetime(answer) == minutes
-
-
-@pytest.mark.databases
-def test_ten_years_end_on_the_same_day(root):
-    answer = generate(root, expires="+10 years")
-
-    assert abs(lifetime(answer) / 60 / 24 - 3652) < 3
-
-
-def test_tomorrow_is_the_next_midnight(root):
-    answer = generate(root, expires="tomorrow")
-
-    assert answer.json["expires"] == f"{datetime.now(UTC).date() + timedelta(days=1)} 00:00:00"
-
-
-@pytest.mark.databases
-def test_never_is_null(root):
-    answer = generate(root, expires="never")
-
-    assert answer.json["expires"] is None
-
-
-@pytest.mark.parametrize(
-    "expires",
-    [
-        "soon",
-        "2030-13-01",
-        "2030-02-30",
-        "30.01.2030",
-        "+5 parsecs",
-        "+9999999 years",
-        "+999999 years",
-        "1",
-        "+",
-        "2030",
-    ]
-    + ["2030-01-01T00:00:00", "\N{SNOWMAN}", "+1 day and more"],
-)
-def test_an_invalid_expiry_is_refused(root, expires):
-    answer = generate(root, expires=expires)
-
-    assert (answer.status_int, answer.json["fields"]) == (400, ODD_DATE)
 
 
 @pytest.mark.parametrize("roles", [["nothing"], ["upload.all", "UPLOAD.ALL"], [""], ["upload.all "]])
@@ -297,102 +204,7 @@ def test_the_permission_is_checked_before_the_token_is_looked_up(holder, method)
     assert answer.status_int == 403
 
 
-@pytest.mark.databases
-def test_the_answer_of_a_revocation_shows_the_token(root, make_token):
-    token = make_token(expires="2030-01-01")
-    answer = root.delete(f"/auth/token/{token}")
-
-    assert (answer.status_int, answer.json) == (
-        200,
-        {"status": "OK", "tokenId": token, "expires": "2030-01-01 00:00:00"},
-    )
-
-
-@pytest.mark.databases
-def test_a_revoked_token_is_refused(root, uploader):
-    root.delete(f"/auth/token/{uploader.token}")
-
-    assert uploader.upload().status_int == 403
-
-
-def test_a_token_can_revoke_itself(holder):
-    caller = holder(Role.REVOKE_TOKENS)
-    statuses = [caller.delete(f"/auth/token/{caller.token}").status_int for _ in range(2)]
-
-    assert statuses == [200, 403]
-
-
-def test_only_an_administrator_can_revoke_an_administrators_token(holder, admin):
-    answer = holder(*set(Role) - {Role.ADMINISTRATOR}).delete(f"/auth/token/{admin}")
-
-    assert answer.status_int == 403
-
-
-@pytest.mark.databases
-def test_an_administrator_revokes_another(root, make_token):
-    answer = root.delete(f"/auth/token/{make_token(Role.ADMINISTRATOR)}")
-
-    assert answer.status_int == 200
-
-
-@pytest.mark.databases
-def test_revoking_takes_the_token_off_every_collection(root, member, collection):
-    caller = member(Role.LIST_VERSIONS)
-    root.delete(f"/auth/token/{caller.token}")
-    generate(root, id=caller.token)
-    answer = root.post(f"{COLLECTIONS}/{collection}/token", {"token": caller.token})
-
-    assert answer.json["data"]["tokens_count"] == 2
-
-
-@pytest.mark.databases
-def test_a_collection_survives_its_creators_token(app, make_token, root):
-    creator = Client(app, make_token(Role.CREATE_COLLECTIONS))
-    collection = creator.create().json["collection"]["id"]
-    root.delete(f"/auth/token/{creator.token}")
-
-    assert root.get(f"{COLLECTIONS}/{collection}").status_int == 200
-
-
 def test_roles_are_listed_with_what_they_allow(holder):
     answer = holder(Role.USE_TECHNICAL).get("/auth/roles")
 
     assert answer.json == {"roles": {role.value: role.description for role in Role}}
-
-
-@pytest.mark.databases
-def test_clearing_removes_the_expired_ones_only(root, make_token):
-    gone, stays = make_token(expires="2001-01-01"), make_token(expires="2100-01-01")
-    root.get("/jobs/token/expired/clear")
-
-    assert [look_up(root, token).status_int for token in (gone, stays, root.token)] == [404, 200, 200]
-
-
-@pytest.mark.databases
-def test_clearing_reports_fingerprints_and_expiries(root, make_token, services):
-    token = make_token(expires="2001-01-01")
-    fingerprint = services.tokens.look_up(token).fingerprint
-    answer = root.get("/jobs/token/expired/clear")
-
-    assert answer.json["log"] == [{"id": fingerprint, "date": "2001-01-01 00:00:00"}]
-
-
-def test_clearing_never_shows_a_token(root, make_token):
-    token = make_token(expires="2001-01-01")
-    answer = root.get("/jobs/token/expired/clear")
-
-    assert token not in answer.text
-
-
-@pytest.mark.databases
-def test_clearing_without_expired_tokens_succeeds(root):
-    answer = root.get("/jobs/token/expired/clear")
-
-    assert (answer.status_int, set(answer.json), answer.json["log"]) == (200, {"message", "log"}, [])
-
-
-@pytest.mark.databases
-def test_the_expiry_has_no_fractions_of_seconds(root):
-    answer = generate(root, expires="+1 hour")
-
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", answer.json["expires"])

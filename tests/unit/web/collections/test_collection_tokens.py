@@ -1,0 +1,102 @@
+"""HTTP API, 4.1: allowing tokens in a collection, and taking them off its list."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.answers import NOBODY
+from support.client import COLLECTIONS
+
+
+def shown(caller, collection):
+    return caller.get(f"{COLLECTIONS}/{collection}").json["collection"]
+
+
+def allow(caller, collection, token, query=()):
+    return caller.post(f"{COLLECTIONS}/{collection}/token", {"token": token}, query)
+
+
+def disallow(caller, collection, token, query=()):
+    return caller.delete(f"{COLLECTIONS}/{collection}/token/{token}", query)
+
+
+def test_an_allowed_token_is_answered_with_its_collection(root, collection, make_token):
+    token = make_token()
+    answer = allow(root, collection, token.upper())
+
+    assert answer.status_int == 200
+    assert answer.json == {
+        "status": "OK",
+        "http_code": 200,
+        "data": {"token": {"id": token}, "collection": shown(root, collection), "tokens_count": 2},
+    }
+
+
+def test_a_removed_token_is_answered_with_its_collection(root, collection, member):
+    token = member().token
+    answer = disallow(root, collection, token)
+
+    assert answer.status_int == 200
+    assert answer.json == {
+        "status": "OK",
+        "http_code": 200,
+        "data": {"token": {"id": token}, "collection": shown(root, collection), "tokens_count": 1},
+    }
+
+
+@pytest.mark.parametrize(("change", "count"), [(allow, 2), (disallow, 1)])
+def test_allowing_or_removing_a_token_twice_succeeds(root, collection, make_token, change, count):
+    token = make_token()
+    answers = [change(root, collection, token) for _ in range(2)]
+
+    assert [(answer.status_int, answer.json["data"]["tokens_count"]) for answer in answers] == [(200, count)] * 2
+
+
+def test_an_allowed_token_has_access(root, collection, holder):
+    caller = holder(Role.LIST_VERSIONS)
+    allow(root, collection, caller.token)
+
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200
+
+
+def test_a_removed_token_has_no_access(root, collection, member):
+    caller = member(Role.LIST_VERSIONS)
+    disallow(root, collection, caller.token)
+
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 403
+
+
+def test_the_last_token_can_be_removed(root, collection):
+    answer = disallow(root, collection, root.token)
+
+    assert answer.json["data"]["tokens_count"] == 0
+
+
+@pytest.mark.parametrize("token", [NOBODY, "x"])
+@pytest.mark.parametrize("change", [allow, disallow])
+def test_an_unknown_token_is_refused(root, collection, change, token):
+    answer = change(root, collection, token)
+
+    assert (answer.status_int, answer.json["fields"]) == (400, {"form.token": ["token_not_found"]})
+
+
+@pytest.mark.parametrize("token", [None, 5, [], {}])
+def test_the_token_must_be_a_string(root, collection, token):
+    answer = allow(root, collection, token)
+
+    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.token"})
+
+
+def test_simulated_allowing_counts_and_changes_nothing(root, collection, holder):
+    caller = holder(Role.LIST_VERSIONS)
+    answer = allow(root, collection, caller.token, {"simulate": "true"})
+
+    assert answer.json["data"]["tokens_count"] == 2
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 403
+
+
+def test_simulated_removal_counts_and_changes_nothing(root, collection, member):
+    caller = member(Role.LIST_VERSIONS)
+    answer = disallow(root, collection, caller.token, {"simulate": "true"})
+
+    assert answer.json["data"]["tokens_count"] == 1
+    assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200
