@@ -34,7 +34,16 @@ MAY_IMPORT = {
     "plugins": {"errors", "settings", "domain.naming"},
     "db": {"domain", "errors"},
     "services": {"domain", "db", "plugins", "errors", "error_explanations", "settings"},
-    "web": {"services", "domain", "errors", "settings", "plugins.Window", "plugins.discovery"},
+    "web": {
+        "services",
+        "domain",
+        "errors",
+        "settings",
+        "plugins.Window",
+        "plugins.context",
+        "plugins.discovery",
+        "plugins.pages",
+    },
     "cli": {"services", "domain", "errors", "error_explanations", "settings", "plugins", "db.migrations"},
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}

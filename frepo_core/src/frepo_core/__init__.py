@@ -1,13 +1,19 @@
 """frepo: stores files and keeps versioned backups, controlled by access tokens alone."""
 
+import atexit
 import contextlib
 import gc
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frepo_core.services.container import Services
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +40,9 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
             if not services.settings.read_only:
                 mark_storage(services.database, services.backends)
             detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded
-            return make_app(services)
+            app = make_app(services)
+            _start(services)
+            return app
         except FrepoError as error:
             raise SystemExit(f"frepo cannot start. {error.message}") from error
 
@@ -56,6 +64,23 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         flush=True,
     )
     os._exit(1)  # pserve would exit with 0 after `SystemExit`
+
+
+def _start(services: "Services") -> None:
+    """Report mistakes of the installation, and start what plug-ins run while the process serves.
+
+    frepo-server stops it after the last request. With other servers, it is stopped at the exit of the process, also
+    after SIGTERM, which would otherwise end Python without one.
+    """
+    from frepo_core.plugins import find_mistakes
+
+    for text in find_mistakes(services.settings.plugins_disabled):
+        log.warning("%s", text)
+    services.service_time.start()
+    atexit.register(services.service_time.stop)
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 
 @contextlib.contextmanager

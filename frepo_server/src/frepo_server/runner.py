@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from .application import hooks_of
+from .application import ServerHooks, hooks_of
 from .channel import make_server
 from .graceful_shutdown import StopSignal, run
 from .idle_timeout import Timeouts
@@ -35,14 +35,15 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     try:
         timeouts, options = Timeouts.from_settings(options)
     except ValueError as error:
-        _exit_with_error(f"frepo cannot start: {error}. It is set in [server:main] of the ini file.")
+        _exit_with_error(f"frepo cannot start: {error}. It is set in [server:main] of the ini file.", hooks)
     try:
         _check_ports(listen)
         server = make_server(app, hooks, **options)
     except (OSError, ValueError) as error:
         _exit_with_error(
             f"frepo cannot listen on {listen}: {error}. HTTP_LISTEN, or http_listen= after the ini file of pserve, "
-            "names another address, e.g. 127.0.0.1:7000."
+            "names another address, e.g. 127.0.0.1:7000.",
+            hooks,
         )
     server.print_listen("Serving on http://{}:{}")
     run(server, stop, hooks.stop_seconds if hooks else STOP_SECONDS, timeouts)
@@ -58,7 +59,9 @@ def _check_ports(listen: str) -> None:
             raise ValueError(f"port {port} does not exist, the highest port is {MAX_PORT}")
 
 
-def _exit_with_error(message: str) -> NoReturn:
-    """End the process with status 1. With `SystemExit`, pserve would end with status 0."""
+def _exit_with_error(message: str, hooks: ServerHooks | None) -> NoReturn:
+    """Close the application and end the process with status 1. With `SystemExit`, pserve would end with status 0."""
+    if hooks:
+        hooks.close()
     print(message, file=sys.stderr, flush=True)
     os._exit(1)

@@ -62,7 +62,7 @@ def serve(services):
             version="1",
             storages=[],
             strategies=[],
-            endpoints=lambda: [endpoint],
+            endpoints=lambda context: [endpoint],
         )
         registry = PluginRegistry([*services.plugins.found, plugin])
         app = make_app(replace(services, plugins=registry))

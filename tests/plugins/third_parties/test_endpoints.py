@@ -44,7 +44,7 @@ def plugin(name, *endpoints):
         version="1",
         storages=[],
         strategies=[],
-        endpoints=lambda: endpoints,
+        endpoints=lambda context: endpoints,
     )
 
 

@@ -24,7 +24,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _with_stock_server(ini: Path, folder: Path, address: str) -> Path:
+def with_stock_server(ini: Path, folder: Path, address: str) -> Path:
     """Write a copy of the ini with stock waitress as server; the address is in the file, not on the command line."""
     text = ini.read_text().replace("listen = %(http_listen)s", f"listen = {address}")
     setting = "clear_untrusted_proxy_headers = false"
@@ -42,7 +42,7 @@ class Service:
         self.ini = ini or ROOT / "development.ini"
         self.address = f"127.0.0.1:{free_port()}"
         if IS_STOCK:
-            self.ini = _with_stock_server(self.ini, folder, self.address)
+            self.ini = with_stock_server(self.ini, folder, self.address)
         self.url = f"http://{self.address}"
         self.log = folder / "service.log"
         self.temporary = folder / "temporary"

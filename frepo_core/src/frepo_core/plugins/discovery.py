@@ -33,12 +33,16 @@ COMMANDS = "frepo.commands"
 NOT_PLUGINS = frozenset({"frepo-core", "frepo-server"})
 
 
+def _nothing(context: object) -> Sequence[Any]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class FoundPlugin:
     """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
     `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console does
-    not need. `endpoints` and `metrics` take the plug-in's context, or nothing. `with_context` returns the subscribers and
+    not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the subscribers and
     jobs that depend on the plug-in's settings.
     """
 
@@ -54,9 +58,9 @@ class FoundPlugin:
     settings: Sequence[SettingsSpec] = ()
     lifecycles: Sequence[Lifecycle] = ()
     hooks: frozenset[str] = frozenset()
-    endpoints: Callable[..., Sequence[Any]] = tuple
+    endpoints: Callable[[Any], Sequence[Any]] = _nothing
     pages: Callable[[], Sequence[Pages]] = tuple
-    metrics: Callable[..., Sequence[Any]] = tuple
+    metrics: Callable[[Any], Sequence[Any]] = _nothing
     with_context: Callable[[PluginContext], dict[str, Any]] | None = None
 
     @property

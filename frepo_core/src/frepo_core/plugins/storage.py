@@ -90,6 +90,14 @@ class StorageBackend(ABC):
         """
         return 0
 
+    def close(self) -> None:
+        """Release connections at the end of the process. No other method is called afterwards.
+
+        Console commands do not call it.
+
+        .. versionadded:: 0.1
+        """
+
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:
         """Return a URL from which a client can fetch the blob for `expires` seconds; None: the service streams it."""
         return None

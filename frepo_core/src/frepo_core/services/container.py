@@ -29,6 +29,7 @@ from .files.listing import Listing
 from .health import Health
 from .plugin_service import PluginService
 from .remote.fetcher import Fetcher
+from .service_time import ServiceTime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ class Services:
     version_checks: VersionChecks
     add_version: AddVersion
     health: Health
+    service_time: ServiceTime
 
 
 def assemble(
@@ -103,7 +105,8 @@ def assemble(
         versions=Versions(database, blobs, passwords),
         version_checks=VersionChecks(database),
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks),
-        health=Health(database, backends, settings),
+        health=Health(database, backends, settings, plugins, contexts),
+        service_time=ServiceTime(plugins, contexts, backends),
     )
     service.connect(services)
     return services

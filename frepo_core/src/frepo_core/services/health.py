@@ -1,47 +1,70 @@
 """The health check: whether the database answers, the storage returns what it stored, and all blobs are sound."""
 
 import hmac
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sqlalchemy import func, select
 
 from frepo_core.db import Database, migrations
 from frepo_core.db.models import Blob
-from frepo_core.errors import AccessDeniedError, BytesMissingError
-from frepo_core.plugins import HealthCheck
+from frepo_core.errors import AccessDeniedError, BytesMissingError, ConfigurationError
+from frepo_core.plugins import HealthCheck, Owned, PluginContext, PluginRegistry
 from frepo_core.settings import Settings
 
 from .blobs.backends import Backends
 from .health_checks import HealthChecks
+from .plugin_calls import call_with_context
 
 
 @dataclass(frozen=True, kw_only=True)
 class HealthReport:
-    """The problems that were found, as messages; both are empty if everything works."""
+    """The problems that were found, as messages; all are empty if everything works.
+
+    `plugins` are those of the health checks of plug-ins, by the check's name.
+    """
 
     database: tuple[str, ...]
     storage: tuple[str, ...]
+    plugins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def is_healthy(self) -> bool:
         """Return whether no problem was found."""
-        return not self.database and not self.storage
+        return not (self.database or self.storage or any(self.plugins.values()))
 
 
 class Health:
-    """Checks the database and the storage for monitoring."""
+    """Checks the database, the storage and what plug-ins check, for monitoring.
 
-    def __init__(self, database: Database, backends: Backends, settings: Settings) -> None:
+    Raises `ConfigurationError` for a check of a plug-in that has the name of one of the service's own.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        settings: Settings,
+        plugins: PluginRegistry,
+        contexts: Mapping[str, PluginContext],
+    ) -> None:
         self._database = database
         self._backends = backends
         self._code = settings.health_check_code.get_secret_value()
-        self._checks = HealthChecks(
-            [
-                HealthCheck(name="database", run=self._check_database),
-                HealthCheck(name="storage", run=self._check_storage),
-                HealthCheck(name="blobs", run=self._check_blobs),
-            ]
-        )
+        own = [
+            HealthCheck(name="database", run=self._check_database),
+            HealthCheck(name="storage", run=self._check_storage),
+            HealthCheck(name="blobs", run=self._check_blobs),
+        ]
+        for check in own:
+            if check.name in plugins.health_checks:
+                origin = plugins.health_checks[check.name].plugin.origin
+                raise ConfigurationError(f"{origin} names a health check {check.name!r}, as frepo does. Rename it.")
+        self._plugin_names = tuple(plugins.health_checks)
+        theirs = [_bound(owned, contexts[owned.plugin.name]) for owned in plugins.health_checks.values()]
+        origins = {name: f"{name!r} of {owned.plugin.origin}" for name, owned in plugins.health_checks.items()}
+        self._checks = HealthChecks([*own, *theirs], origins)
 
     def report(self, code: str) -> HealthReport:
         """Run all checks. Raises `AccessDeniedError` for a wrong code, and always if no code is set."""
@@ -51,7 +74,8 @@ class Health:
         database, storage = found["database"], found["storage"]
         if not database:  # without a database, the check of the blobs only repeats that
             storage += found["blobs"]
-        return HealthReport(database=database, storage=storage)
+        plugins = {name: found[name] for name in self._plugin_names}
+        return HealthReport(database=database, storage=storage, plugins=plugins)
 
     def run(self) -> dict[str, tuple[str, ...]]:
         """Run all checks at the same time; return the problems that each found, by its name."""
@@ -69,3 +93,8 @@ class Health:
             damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
         if damaged:
             raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify lists them")
+
+
+def _bound(owned: Owned[HealthCheck], context: PluginContext) -> HealthCheck:
+    """Return the check with its context bound, if its function takes one."""
+    return replace(owned.spec, run=partial(call_with_context, owned.spec.run, context))

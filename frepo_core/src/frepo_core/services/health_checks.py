@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import HealthCheck
@@ -12,13 +12,14 @@ log = logging.getLogger(__name__)
 
 
 class HealthChecks:
-    """Runs checks; each has at most one thread at a time, however often it is requested.
+    """Runs checks; `origins` are what the log calls them. Each has at most one thread at a time, however often it is requested.
 
     A check that exceeds its deadline is reported as hanging. It is not started again before it has returned.
     """
 
-    def __init__(self, checks: Iterable[HealthCheck]) -> None:
+    def __init__(self, checks: Iterable[HealthCheck], origins: Mapping[str, str] | None = None) -> None:
         self._checks = tuple(checks)
+        self._origins = origins or {}
         self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
 
@@ -35,15 +36,16 @@ class HealthChecks:
         with self._lock:
             run = self._runs.get(check.name)
             if run is None or run.has_ended:
-                run = self._runs[check.name] = _Run(check)
+                run = self._runs[check.name] = _Run(check, self._origins.get(check.name, check.name))
             return run
 
 
 class _Run:
     """One run of a check. Its thread is a daemon: a check that hangs does not keep the process from ending."""
 
-    def __init__(self, check: HealthCheck) -> None:
+    def __init__(self, check: HealthCheck, origin: str) -> None:
         self.check = check
+        self._origin = origin
         self._started = time.monotonic()
         self._ended = threading.Event()
         self._messages: tuple[str, ...] = ()
@@ -59,17 +61,17 @@ class _Run:
             return self._messages
         seconds = time.monotonic() - self._started
         message = f"The check hangs: it has been running for {seconds:.0f} s, its deadline is {self.check.deadline:g} s"
-        log.error("health check %s: %s", self.check.name, message)
+        log.error("health check %s: %s", self._origin, message)
         return (message,)
 
     def _work(self) -> None:
         try:
             self.check.run()
         except FrepoError as error:
-            log.error("health check %s: %s", self.check.name, error.message)
+            log.error("health check %s: %s", self._origin, error.message)
             self._messages = (error.message,)
         except BaseException as error:  # a check of a plug-in may raise anything, SystemExit included
-            log.error("health check %s failed", self.check.name, exc_info=error)
+            log.error("health check %s failed", self._origin, exc_info=error)
             self._messages = (f"{type(error).__name__}: {' '.join(str(error).split())}",)
         finally:
             self._ended.set()

@@ -24,14 +24,15 @@ def describe_failure(error: BaseException) -> str:
 
 
 def call_with_context(function: Callable[..., Result], context: object, *arguments: Any) -> Result:
-    """Call the function, with the context as its last argument if it has a parameter for it."""
-    return function(*arguments, context) if takes_arguments(function, len(arguments) + 1) else function(*arguments)
+    """Call the function, with the context as its last argument if it has a parameter for it, without a default."""
+    return function(*arguments, context) if _needs(function) > len(arguments) else function(*arguments)
 
 
-def takes_arguments(function: Callable[..., Any], count: int) -> bool:
-    """Return whether the function can be called with so many arguments."""
+def _needs(function: Callable[..., Any]) -> int:
+    """Return the number of positional parameters without a default."""
     try:
-        inspect.signature(function).bind(*([None] * count))
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some functions that are written in C have no signature
-        return False
-    return True
+        return 0
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in positional and each.default is each.empty for each in parameters)

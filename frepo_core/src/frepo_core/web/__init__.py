@@ -10,6 +10,7 @@ from frepo_core.services.container import Services
 from .openapi.documentation import Documentation
 from .routing.endpoint import Answer, Endpoint
 from .routing.plugin_endpoints import plugin_endpoints
+from .routing.plugin_pages import add_pages
 from .routing.request import FrepoRequest
 from .routing.router import add_endpoints
 from .routing.security import TokenPolicy
@@ -55,7 +56,7 @@ def all_endpoints(services: Services) -> list[Endpoint]:
     own = [endpoint for module in VIEW_MODULES for endpoint in module.ENDPOINTS] + protected_urls.endpoints(
         services.protected_urls
     )
-    return own + plugin_endpoints(services.plugins.found, own)
+    return own + plugin_endpoints(services.plugins.found, own, services.contexts)
 
 
 def make_app(services: Services) -> object:
@@ -64,7 +65,9 @@ def make_app(services: Services) -> object:
     config.registry.services = services
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.routing.error_views")
-    add_endpoints(config, all_endpoints(services))
+    endpoints = all_endpoints(services)
+    add_endpoints(config, endpoints)
+    add_pages(config, services.plugins.found, endpoints)
     config.registry.documentation = Documentation(config.registry.endpoints)
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)

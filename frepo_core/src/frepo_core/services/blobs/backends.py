@@ -1,13 +1,17 @@
 """The storage backends by name: one receives new blobs, the others are built when a blob's row names them."""
 
+import logging
 import os
 import threading
 from collections.abc import Mapping
 
+from frepo_core.errors import FrepoError
 from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageUnavailable
 from frepo_core.settings import load_storage_settings
 
 from .guarded_storage import GuardedStorage
+
+log = logging.getLogger(__name__)
 
 
 class Backends:
@@ -56,6 +60,16 @@ class Backends:
     def check_name(self, name: str) -> None:
         """Raise `ConfigurationError`, which lists the installed storages, if no storage has this name."""
         self._plugins.storage(name)
+
+    def close(self) -> None:
+        """Close all storages that were built, at the end of the process. Failures are logged."""
+        with self._lock:
+            built, self._built = self._built, {}
+        for backend in built.values():
+            try:
+                backend.close()
+            except FrepoError as error:
+                log.error("a storage was not closed: %s", error.message, exc_info=error)
 
     def _build(self, name: str) -> StorageBackend:
         spec = self._plugins.storage(name)

@@ -1,6 +1,7 @@
 """Wraps a plug-in's storage, so that an error that breaks the contract names the package that raised it."""
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from frepo_core.errors import FrepoError, PluginError, StorageUnavailable
 from frepo_core.plugins import BlobStat, StorageBackend
+
+from ..plugin_calls import PLUGIN_FAILURES
 
 Answer = TypeVar("Answer")
 
@@ -84,6 +87,11 @@ class GuardedStorage(StorageBackend):
             found = self._backend.path(key)
         return None if found is None else self._checked("path", found, Path)
 
+    def close(self) -> None:
+        """See `StorageBackend.close`."""
+        with guarded(self._origin, "close"):
+            self._backend.close()
+
     def _checked(self, method: str, found: Any, kind: type[Answer]) -> Answer:
         if not isinstance(found, kind):
             raise self._wrong_type(method, found, f"a {kind.__name__}")
@@ -133,5 +141,7 @@ def guarded(origin: str, method: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise StorageUnavailable(f"{origin} failed in {method}(): {type(error).__name__}: {error}") from error
-    except Exception as error:
+    except PLUGIN_FAILURES as error:
+        if not isinstance(error, Exception) and threading.current_thread() is threading.main_thread():
+            raise  # a signal ends the process: the main thread sends local files
         raise PluginError(f"{origin} failed in {method}(): {type(error).__name__}: {error}") from error

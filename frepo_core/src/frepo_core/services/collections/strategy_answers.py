@@ -7,6 +7,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from frepo_core.errors import FrepoError, PluginError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
+from ..plugin_calls import PLUGIN_FAILURES, raise_interrupt
+
 
 def call_strategy(
     plugins: PluginRegistry, name: str, state: CollectionState, incoming: IncomingVersion, *, is_final: bool
@@ -24,7 +26,8 @@ def call_strategy(
         evicted = list(answer)
     except (CollectionFull, FrepoError, SQLAlchemyError):  # reading `state.versions` can raise the database's errors
         raise
-    except Exception as error:
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
         raise PluginError(f"{origin} failed in make_room(): {type(error).__name__}: {error}") from error
     if problem := _problem(evicted, state, incoming):
         if not is_final:

@@ -1,17 +1,29 @@
 """Checks the endpoints of plug-ins at the start, so that an invalid one does not fail at its first request."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial, update_wrapper
+from typing import TypeVar
+
+from pyramid.httpexceptions import HTTPException
 
 from frepo_core.domain.access import RULES
-from frepo_core.errors import ConfigurationError
+from frepo_core.errors import ConfigurationError, FrepoError, PluginError
+from frepo_core.plugins.context import PluginContext
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.services.plugin_calls import PLUGIN_FAILURES, call_with_context, describe_failure, raise_interrupt
 
 from ..openapi.responses import MEANINGS
 from .endpoint import Endpoint
+from .request import FrepoRequest
+
+Result = TypeVar("Result")
 
 
-def plugin_endpoints(found: Iterable[FoundPlugin], own: Iterable[Endpoint]) -> list[Endpoint]:
+def plugin_endpoints(
+    found: Iterable[FoundPlugin], own: Iterable[Endpoint], contexts: Mapping[str, PluginContext]
+) -> list[Endpoint]:
     """Return the endpoints of the plug-ins; `own` are those of the service.
 
     Raises `ConfigurationError` that names the package of an invalid endpoint.
@@ -21,15 +33,35 @@ def plugin_endpoints(found: Iterable[FoundPlugin], own: Iterable[Endpoint]) -> l
     names = {endpoint.name: "frepo-core" for endpoint in own}
     endpoints = []
     for plugin in found:
-        for endpoint in plugin.endpoints():
+        context = contexts.get(plugin.name)
+        for endpoint in plugin.endpoints(context):
             if problem := _problem(endpoint, owners, names):
                 raise ConfigurationError(
                     f"The plug-in {plugin.name!r} of the package {plugin.distribution} declares an endpoint that "
                     f"cannot be served: {problem}."
                 )
             owners[_route(endpoint)] = names[endpoint.name] = plugin.distribution
-            endpoints.append(endpoint)
+            endpoints.append(_guarded(endpoint, plugin, context))
     return endpoints
+
+
+def _guarded(endpoint: Endpoint, plugin: FoundPlugin, context: PluginContext | None) -> Endpoint:
+    """Return the endpoint with functions whose failures name the plug-in, and a view that gets the context if it can."""
+    origin = f"the endpoint {endpoint.name!r} ({plugin.origin})"
+    call = partial(call_with_context, endpoint.view, context)
+    view = update_wrapper(partial(_call, origin, call), endpoint.view)
+    before_body = partial(_call, origin, endpoint.before_body) if endpoint.before_body else None
+    return replace(endpoint, view=view, before_body=before_body)
+
+
+def _call(origin: str, function: Callable[[FrepoRequest], Result], request: FrepoRequest) -> Result:
+    try:
+        return function(request)
+    except (FrepoError, HTTPException):
+        raise
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        raise PluginError(f"{origin} failed: {describe_failure(error)}") from error
 
 
 def _problem(endpoint: object, owners: dict[tuple[str, str], str], names: dict[str, str]) -> str:

@@ -70,5 +70,9 @@ class ServerHooks:
         return lost
 
     def close(self) -> None:
-        """Close the connections to the database. SQLite checkpoints its write-ahead log when the last one is closed."""
+        """Stop what plug-ins run, and close the connections to the storages and to the database.
+
+        SQLite checkpoints its write-ahead log when the last connection is closed.
+        """
+        self._services.service_time.stop()
         self._services.database.engine.dispose()

@@ -3,7 +3,7 @@
 import functools
 from importlib.metadata import version
 
-from pydantic import Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 from pyramid.response import Response
 
 from ..routing.endpoint import Answer, Endpoint
@@ -36,14 +36,20 @@ class HealthQuery(Query):
 
 
 class HealthStatus(Reply):
-    """Whether storage and database work."""
+    """Whether storage, database, and what the plug-ins check, work."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, bool]
 
     storage: bool
     database: bool
 
 
 class HealthMessages(Reply):
-    """The problems of storage and database."""
+    """The problems of storage and database, and those that health checks of plug-ins found."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, list[str]]
 
     database: list[str]
     storage: list[str]
@@ -81,16 +87,19 @@ def _version() -> str:
 
 
 def check_health(request: FrepoRequest) -> Answer:
-    """Check the database and the storage."""
+    """Check the database and the storage, and run the health checks of plug-ins."""
     report = request.services.health.report(request.query_as(HealthQuery).code)
+    works = {name: not messages for name, messages in report.plugins.items()}
+    messages = {name: list(messages) for name, messages in report.plugins.items()}
     body = HealthReply(
-        status=HealthStatus(storage=not report.storage, database=not report.database),
-        messages=HealthMessages(database=list(report.database), storage=list(report.storage)),
+        status=HealthStatus(storage=not report.storage, database=not report.database, **works),
+        messages=HealthMessages(database=list(report.database), storage=list(report.storage), **messages),
         global_status=report.is_healthy,
         ident=[
             f"global_status={report.is_healthy}",
             f"storage={not report.storage}",
             f"database={not report.database}",
+            *(f"{name}={is_working}" for name, is_working in works.items()),
         ],
     )
     return Answer(status=200 if report.is_healthy else 503, body=body)

@@ -1,0 +1,59 @@
+"""The time in which a process serves: the lifecycles of plug-ins start and stop around it, and storages are closed."""
+
+import logging
+import threading
+from collections.abc import Mapping
+
+from frepo_core.errors import ConfigurationError, FrepoError
+from frepo_core.plugins import FoundPlugin, Lifecycle, PluginContext, PluginRegistry
+
+from .blobs.backends import Backends
+from .plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
+
+log = logging.getLogger(__name__)
+
+
+class ServiceTime:
+    """Starts and stops what plug-ins run in a process that serves. Both may be called again, and do nothing then."""
+
+    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext], backends: Backends) -> None:
+        self._plugins = plugins
+        self._contexts = contexts
+        self._backends = backends
+        self._lock = threading.Lock()
+        self._started: list[tuple[FoundPlugin, Lifecycle]] = []
+        self._is_running = False
+
+    def start(self) -> None:
+        """Call `start` of each lifecycle.
+
+        Raises `ConfigurationError` that names the package if one fails; those that started before are stopped.
+        """
+        with self._lock:
+            if self._is_running:
+                return
+            self._is_running = True
+        for plugin in self._plugins.found:
+            for lifecycle in plugin.lifecycles:
+                try:
+                    lifecycle.start(self._contexts[plugin.name])
+                except PLUGIN_FAILURES as error:
+                    self.stop()
+                    raise_interrupt(error)
+                    told = error.message if isinstance(error, FrepoError) else describe_failure(error)
+                    raise ConfigurationError(f"{plugin.origin} cannot start: {told}") from error
+                self._started.append((plugin, lifecycle))
+
+    def stop(self) -> None:
+        """Call `stop` of each lifecycle that started, the last one first, and close the storages. Logs failures."""
+        with self._lock:
+            if not self._is_running:
+                return
+            self._is_running = False
+        while self._started:
+            plugin, lifecycle = self._started.pop()
+            try:
+                lifecycle.stop(self._contexts[plugin.name])
+            except PLUGIN_FAILURES:
+                log.exception("%s did not stop", plugin.origin)
+        self._backends.close()
