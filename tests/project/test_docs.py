@@ -42,6 +42,8 @@ def kind(field):
         return "octal mode"
     if "tuple" in repr(field.annotation):
         return "commands" if "_lines" in repr(field.metadata) else "list"
+    if "_duration" in repr(field.metadata):
+        return "duration"
     names = {SecretStr: "secret", bool: "yes or no", int: "number", float: "number", str: "text", Path: "path"}
     return names[annotation]
 

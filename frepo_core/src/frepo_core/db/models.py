@@ -267,6 +267,24 @@ class StorageMark(Base):
     made_at: Mapped[datetime]
 
 
+class Sample(Base):
+    """The size of a collection at one time, or of the whole service: `collection_id` is null. One for each day.
+
+    `size` of a collection is the sum of its versions, that of the service the sum of its blobs. There is no foreign key:
+    the samples of a deleted collection stay.
+    """
+
+    __tablename__ = "sample"
+    __table_args__ = (Index("ix_sample_collection", "collection_id", "at"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    at: Mapped[datetime] = mapped_column(index=True)
+    collection_id: Mapped[str | None] = mapped_column(exact(36))
+    versions: Mapped[int]
+    size: Mapped[int]
+    blobs: Mapped[int]
+
+
 Index("ix_file_listing", File.kind, File.public, File.id)
 Index("ix_file_newest", File.kind, File.id)
 Index("ix_file_types", File.kind, File.public, File.mime, File.id)

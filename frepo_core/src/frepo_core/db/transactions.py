@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import transaction
 import zope.sqlalchemy
-from sqlalchemy import Engine, Row, Select, UpdateBase, text
+from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
@@ -106,6 +106,12 @@ class Database:
             if self._reserve is None:
                 raise
         return self._write_from_reserve(partial(self._execute, statement), self._reserve)
+
+    @contextlib.contextmanager
+    def autocommit(self) -> Iterator[Connection]:
+        """Open a connection on which each statement is a transaction of its own, for statements that allow no other."""
+        with _translated(), self._single_engine.connect() as connection:
+            yield connection
 
     def refill_reserve(self) -> None:
         """Reserve the disk space for deletions again, if there is enough. Never raises."""

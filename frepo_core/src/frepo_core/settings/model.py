@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from frepo_core.errors import RemotesBusyError
 
-from .types import Domain, Expression, Lines, Location, Networks, Seconds, Size, Words
+from .types import Domain, Duration, Expression, Lines, Location, Networks, Seconds, Size, Words
 
 
 def _setting(name: str, default: Any, description: str, **limits: Any) -> Any:
@@ -164,6 +164,16 @@ class Settings(BaseModel):
         "backup.duplicate_versions",
         "allow",
         "`refuse`: refuse a version whose content the collection contains already.",
+    )
+
+    # Events and jobs
+    events_keep: Duration = _setting(
+        "events.keep",
+        "400d",
+        "How long events are kept; 0: for ever. An event that a subscriber has not got yet stays.",
+    )
+    jobs_verify_rate: Size = _setting(
+        "jobs.verify_rate", "50MB", "How many bytes a second the job `verify` reads at most; 0: no limit."
     )
 
     # Anti-hotlink

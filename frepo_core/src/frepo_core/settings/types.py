@@ -1,12 +1,13 @@
 """Types of settings that pydantic does not have, such as lists in one line, sizes and time expressions."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.network.addresses import parse_network
 from frepo_core.domain.sizes import parse_size
@@ -60,6 +61,10 @@ def _domain(value: str) -> str:
     return value
 
 
+def _duration(value: Any) -> Any:
+    return parse_duration(value) if isinstance(value, str) else value
+
+
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
@@ -68,4 +73,5 @@ Expression = Annotated[str, BeforeValidator(_expression)]
 Domain = Annotated[str, AfterValidator(_domain)]
 # Seconds. The maximum of a year avoids overflows in system calls.
 Seconds = Annotated[float, Field(gt=0, le=365 * 86400)]
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Location = Annotated[str, AfterValidator(_location)]

@@ -1,6 +1,6 @@
 """Reads a blob and compares it with the digest and size of its row."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
@@ -15,9 +15,17 @@ class UnreadableError(Exception):
 
 
 def find_damage(
-    backend: StorageBackend, key: str, *, digest: str, size: int, sums: Checksums | None = None
+    backend: StorageBackend,
+    key: str,
+    *,
+    digest: str,
+    size: int,
+    sums: Checksums | None = None,
+    pace: Callable[[int], None] | None = None,
 ) -> str | None:
     """Return what is wrong with a blob, or None if it is sound. `sums`, if given, is updated with all bytes.
+
+    `pace` is called after each piece with its size in bytes; it may wait, or end the check by an exception.
 
     Raises `UnreadableError` if the blob exists but cannot be read, and the backend's other errors.
     """
@@ -26,6 +34,8 @@ def find_damage(
         for chunk in read_all(backend, key):
             found += len(chunk)
             sums.update(chunk)
+            if pace is not None:
+                pace(len(chunk))
     except BlobNotFound:
         return "the bytes are missing"
     except (StorageUnavailable, OSError) as error:

@@ -1,6 +1,6 @@
 """The sweep: deletes bytes without a row and blob rows that no file uses, and reports rows without bytes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -64,13 +64,14 @@ def sweep(
     dry_run: bool = False,
     most: int | None = None,
     progress: Progress = no_progress,
+    check: Callable[[], None] = lambda: None,
     by: By = None,
 ) -> SweepReport:
     """Sweep one storage. Blobs younger than the grace period may belong to an upload in progress, so they stay.
 
     Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`.
 
-    `by` is who sweeps, for the event about that.
+    `check` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event about that.
 
     `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
     `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.
@@ -81,13 +82,18 @@ def sweep(
     if not dry_run:
         ownership.raise_epoch(storage)
     unused = _unused_rows(database, storage, before)
-    found = take_inventory(database, backend, storage=storage, before=before, progress=progress)
+
+    def report_progress(*, done: int, total: int, size: int) -> None:
+        check()
+        progress(done=done, total=total, size=size)
+
+    found = take_inventory(database, backend, storage=storage, before=before, progress=report_progress)
     orphans = found.orphans
     if not dry_run:
         ownership.confirm(storage, found.marks)
         _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
         blobs.collect(unused)
-        orphans = _delete(database, backend, storage, orphans)
+        orphans = _delete(database, backend, storage, orphans, check)
     return SweepReport(
         blobs=found.blobs,
         orphans=len(orphans),
@@ -110,11 +116,18 @@ def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) ->
         )
 
 
-def _delete(database: Database, backend: StorageBackend, storage: str, orphans: Sequence[BlobStat]) -> list[BlobStat]:
+def _delete(
+    database: Database,
+    backend: StorageBackend,
+    storage: str,
+    orphans: Sequence[BlobStat],
+    check: Callable[[], None],
+) -> list[BlobStat]:
     """Delete the orphans that still have no row; return those."""
     deleted: list[BlobStat] = []
     for batch in in_batches(orphans):
         for stat in without_row(database, batch, storage):
+            check()
             backend.delete(stat.key)
             deleted.append(stat)
     return deleted

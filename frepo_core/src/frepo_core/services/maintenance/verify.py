@@ -1,7 +1,7 @@
 """Reads blobs and compares them with their digests. Damage is reported and marked; nothing is deleted."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -28,12 +28,16 @@ PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """A damaged blob: its digest, storage and key, and what is wrong."""
+    """A damaged blob: its digest, storage and key, and what is wrong.
+
+    `is_marked` is False for a blob that could not be read: its bytes may be fine.
+    """
 
     digest: str
     storage: str
     key: str
     problem: str
+    is_marked: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +56,16 @@ def verify(
     percent: float = 100,
     older_than: timedelta | None = None,
     progress: Progress = no_progress,
+    pace: Callable[[int], None] | None = None,
     by: By = None,
 ) -> VerifyReport:
     """Check `percent` of the blobs, starting with those that were not checked for the longest time.
 
     `older_than` skips blobs that were checked within that time. A date in the future comes from a wrong clock: such
     blobs are checked first.
+
+    `pace` is called with the number of bytes of each piece that was read, to limit the rate or to end the run. `by` is
+    who verifies, for events.
 
     A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is removed.
     An unreadable blob is reported but not marked. Damage is logged at once. An unavailable storage raises its error;
@@ -68,16 +76,20 @@ def verify(
     total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _longest_unverified_first(database, queue, total):
+        is_readable = True
         try:
-            sums = Checksums()
-            problem = find_damage(backends.get(row.storage), row.key, digest=row.digest, size=row.size, sums=sums)
+            sums, backend = Checksums(), backends.get(row.storage)
+            problem = find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=pace)
             if not _record_result(database, row, problem, sums, by):
                 continue  # deleted, moved or stored again since it was listed, so the result is out of date
         except UnreadableError as error:
-            problem = str(error)  # not recorded: the bytes may be fine, and the next run tries again
+            # Not recorded: the bytes may be fine, and the next run tries again.
+            is_readable, problem = False, str(error)
         if problem:
             log.error("blob %s in %s is damaged: %s", row.key, row.storage, problem)  # in case the run is killed
-            damaged.append(Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem))
+            damaged.append(
+                Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem, is_marked=is_readable)
+            )
         checked += 1
         size += row.size
         progress(done=checked, total=total, size=row.size)

@@ -1,0 +1,136 @@
+"""The built-in jobs. The commands `storage:verify` and `storage:sweep` use the same functions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from frepo_core.db.statistics import refresh_statistics
+from frepo_core.domain.identity import Actor
+from frepo_core.errors import BytesMissingError, StorageUnavailable
+from frepo_core.plugins import Job, JobContext
+
+from ..maintenance import check_grace, sweep, verify
+from .progress import ProgressNotes
+from .pruning import prune_events, prune_job_runs
+from .rate_limit import RateLimit
+from .samples import take_samples
+
+if TYPE_CHECKING:
+    from ..container import Services
+
+VERIFY_AFTER = timedelta(days=30)
+SWEEP_GRACE = check_grace(timedelta(hours=48))
+EXAMPLES = 10
+
+Summary = Mapping[str, Any]
+
+
+def verify_blobs(services: "Services", context: JobContext) -> Summary:
+    """Read the blobs that were not checked for 30 days, at most `jobs.verify_rate` bytes a second.
+
+    Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and an
+    event. Raises `StorageUnavailable` at the end if some blobs could not be read: those are not marked.
+    """
+    report = verify(
+        services.database,
+        services.backends,
+        older_than=VERIFY_AFTER,
+        progress=ProgressNotes(context.progress),
+        pace=RateLimit(services.settings.jobs_verify_rate, check=context.check_lease),
+        by=_actor("verify"),
+    )
+    unreadable = [damage.key for damage in report.damaged if not damage.is_marked]
+    if unreadable:
+        raise StorageUnavailable(
+            f"{len(unreadable)} of {report.checked} blobs could not be read; the log has the reasons. {_list(unreadable)}"
+        )
+    keys = [f"{damage.storage} {damage.key}: {damage.problem}" for damage in report.damaged]
+    return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
+
+
+def sweep_storage(services: "Services", context: JobContext) -> Summary:
+    """Sweep the storage for new blobs with a grace period of 48 hours.
+
+    Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of others,
+    and `BytesMissingError` at the end if the bytes of records are missing.
+    """
+    report = sweep(
+        services.database,
+        services.backends,
+        services.blobs,
+        storage=services.backends.current,
+        grace=SWEEP_GRACE,
+        progress=ProgressNotes(context.progress),
+        check=partial(RateLimit(0, check=context.check_lease), 0),
+        by=_actor("sweep"),
+    )
+    if report.missing:
+        raise BytesMissingError(
+            f"The storage {services.backends.current!r} lacks the bytes of {len(report.missing)} records. Restore them "
+            f"from the backup, or upload the contents again. {_list(report.missing)}"
+        )
+    return {
+        "blobs": report.blobs,
+        "orphans": report.orphans,
+        "orphan_size": report.orphan_size,
+        "unused": report.unused,
+        "leftovers": report.leftovers,
+        "foreign": report.foreign,
+    }
+
+
+def remove_tokens(services: "Services", context: JobContext) -> Summary:
+    """Remove the tokens that have expired."""
+    return {"removed": len(services.tokens.clear_expired(by=_actor("tokens")))}
+
+
+def prune(services: "Services", context: JobContext) -> Summary:
+    """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days."""
+    database, now, check = services.database, context.now, context.check_lease
+    events = prune_events(database, keep=services.settings.events_keep, now=now, check=check)
+    return {**events, "job_runs": prune_job_runs(database, now=now, check=check)}
+
+
+def maintain_database(services: "Services", context: JobContext) -> Summary:
+    """Let the database refresh its statistics about the tables, from which it plans its queries."""
+    return {"tables": refresh_statistics(services.database, check=context.check_lease)}
+
+
+def sample(services: "Services", context: JobContext) -> Summary:
+    """Record the size of each collection and of the service."""
+    return take_samples(services.database, now=context.now)
+
+
+# Name, schedule, lane, what it does, and the function.
+UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["Services", JobContext], Summary]], ...] = (
+    ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
+    ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
+    ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
+    ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
+    ("database", "0 5 * * 0", "short", "Refresh the statistics of the database", maintain_database),
+    ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),
+)
+
+
+def upkeep_jobs(services: "Services") -> list[Job]:
+    """Return the built-in jobs of a service. In read-only mode they change nothing."""
+    return [
+        Job(name=name, schedule=schedule, lane=lane, summary=summary, run=partial(_run, services, work))
+        for name, schedule, lane, summary, work in UPKEEP_JOBS
+    ]
+
+
+def _run(services: "Services", work: Callable[["Services", JobContext], Summary], context: JobContext) -> Summary:
+    if services.settings.read_only:
+        return {"skipped": "the service is in read-only mode"}
+    return work(services, context)
+
+
+def _actor(job: str) -> Actor:
+    return Actor(name=f"system:{job}")
+
+
+def _list(keys: Sequence[str]) -> str:
+    shown = ", ".join(keys[:EXAMPLES])
+    return f"{shown}, ..." if len(keys) > EXAMPLES else shown

@@ -1,0 +1,26 @@
+"""Turns the progress of long work into the texts that a job reports."""
+
+import time
+from collections.abc import Callable
+
+from frepo_core.domain.sizes import format_size
+
+SECONDS = 5.0
+
+
+class ProgressNotes:
+    """A progress function that passes on a text, at most every five seconds, and the first and last one."""
+
+    def __init__(self, note: Callable[[str], None], monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._note = note
+        self._monotonic = monotonic
+        self._size = 0
+        self._last: float | None = None
+
+    def __call__(self, *, done: int, total: int, size: int) -> None:
+        """Report that `done` of `total` blobs are finished and that the last one had `size` bytes."""
+        self._size += size
+        now = self._monotonic()
+        if self._last is None or now - self._last >= SECONDS or done == total:
+            self._last = now
+            self._note(f"{done} of {total} blobs, {format_size(self._size)}" if total else f"{done} blobs")

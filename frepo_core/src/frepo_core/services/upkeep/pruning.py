@@ -1,0 +1,59 @@
+"""Deletes what is kept for a limited time: events and the records of job runs."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Base, Event
+from frepo_core.db.worker_models import JobRun, ParkedEvent, Subscription
+
+RUNS_KEPT = timedelta(days=90)
+BATCH = 1000
+
+
+def prune_events(database: Database, *, keep: timedelta, now: datetime, check: Callable[[], None]) -> dict[str, Any]:
+    """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones.
+
+    An event stays as long as it has no position, a subscription has not got it, or it is parked. `check` is called before
+    each batch.
+    """
+    if not keep:
+        return {"events": 0, "late": 0}
+    is_old = Event.at < now - keep
+    deleted = _delete_in_batches(database, Event, is_old & _is_delivered(), check)
+    with database.reading() as session:
+        late = session.scalar(select(func.count()).select_from(Event).where(is_old)) or 0
+    return {"events": deleted, "late": late}
+
+
+def prune_job_runs(database: Database, *, now: datetime, check: Callable[[], None]) -> int:
+    """Delete the records of job runs that ended more than 90 days ago; return their number."""
+    return _delete_in_batches(database, JobRun, JobRun.ended_at < now - RUNS_KEPT, check)
+
+
+def _is_delivered() -> ColumnElement[bool]:
+    """Return the condition that each subscription has got an event, and that it is not parked for one."""
+    waits = select(Subscription.name).where(Subscription.position < Event.position).exists()
+    is_parked = select(ParkedEvent.id).where(ParkedEvent.event_id == Event.id).exists()
+    return Event.position.is_not(None) & ~waits & ~is_parked
+
+
+def _delete_in_batches(
+    database: Database, model: type[Base], condition: ColumnElement[bool], check: Callable[[], None]
+) -> int:
+    """Delete rows in short transactions, so that no writer waits long."""
+    row_id: Any = model.id  # type: ignore[attr-defined]  # both models have one
+    deleted = 0
+    while True:
+        check()
+        with database.reading() as session:
+            ids = session.scalars(select(row_id).where(condition).order_by(row_id).limit(BATCH)).all()
+        if not ids:
+            return deleted
+        removed = database.execute(delete(model).where(row_id.in_(ids), condition))
+        deleted += removed
+        if not removed:  # each of them got a reader meanwhile
+            return deleted

@@ -1,0 +1,66 @@
+"""Fixtures: a built-in job run at a chosen time, and files."""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import BytesIO
+
+import pytest
+
+from frepo_core.db import utc_now
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import JobContext
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import NewFile
+from frepo_core.services.plugin_service import PluginService
+from frepo_core.services.upkeep import upkeep_jobs
+
+NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
+
+
+@dataclass
+class Runner:
+    """Runs jobs as the worker does. `check` may raise, as if another worker led. `notes` are the texts of progress."""
+
+    services: object
+    check: object = lambda: None
+    notes: list[str] = field(default_factory=list)
+
+    def __call__(self, name, now=None):
+        jobs = {job.name: job for job in upkeep_jobs(self.services)}
+        context = JobContext(
+            settings=None,
+            service=PluginService(),
+            log=logging.getLogger(__name__),
+            now=now or utc_now(),
+            check_lease=lambda: self.check(),
+            progress=self.notes.append,
+        )
+        return jobs[name].run(context)
+
+
+@pytest.fixture
+def run(services):
+    return Runner(services)
+
+
+@pytest.fixture
+def by(services, make_token):
+    return services.tokens.look_up(make_token(Role.ADMINISTRATOR))
+
+
+@pytest.fixture
+def add(services, by):
+    """Store a content, return the file."""
+    return lambda content: services.files.add(NewFile(name="a.txt"), Incoming(stream=BytesIO(content)), by=by).file
+
+
+@pytest.fixture
+def backend(services):
+    return services.backends.get("local")
+
+
+@pytest.fixture
+def path_of(backend):
+    """Return the path of the stored bytes of a file."""
+    return lambda file: backend.path(file.blob.key)

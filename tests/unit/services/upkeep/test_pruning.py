@@ -1,0 +1,132 @@
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import insert, select
+
+from frepo_core.db.models import Event
+from frepo_core.db.worker_models import JobRun, ParkedEvent, Subscription
+from frepo_core.plugins import LeaseLost
+
+from .conftest import NOON
+
+pytestmark = pytest.mark.databases
+
+
+@pytest.fixture
+def put(services):
+    """Insert rows."""
+
+    def put(model, *rows):
+        services.database.write(lambda session: session.execute(insert(model), list(rows)))
+
+    return put
+
+
+def event(number, days, position="same"):
+    """Return the row of an event of some days ago."""
+    values = {"id": number, "position": number if position == "same" else position, "at": NOON - timedelta(days=days)}
+    return values | {"kind": "token.created", "actor": "system:test", "data": {}}
+
+
+def subscription(name, position):
+    return {"name": name, "position": position, "epoch": 1, "tries": 0, "created_at": NOON}
+
+
+@pytest.fixture
+def left(services):
+    """Return the ids of the rows that are left."""
+
+    def left(model=Event):
+        with services.database.reading() as session:
+            return list(session.scalars(select(model.id).order_by(model.id)))
+
+    return left
+
+
+def test_events_are_kept_for_400_days(run, put, left):
+    put(Event, event(1, 401), event(2, 399), event(3, 0))
+
+    summary = run("events", NOON)
+
+    assert [2, 3] == left()
+    assert (1, 0) == (summary["events"], summary["late"])
+
+
+@pytest.mark.parametrize(("position", "expected"), [(0, [1, 2, 3]), (2, [3]), (3, [])])
+def test_an_event_that_a_subscription_has_not_got_stays(run, put, left, position, expected):
+    put(Event, *[event(number, 500) for number in (1, 2, 3)])
+    put(Subscription, subscription("mail", position), subscription("audit", 3))
+
+    summary = run("events", NOON)
+
+    assert expected == left()
+    assert len(expected) == summary["late"]
+
+
+def test_an_event_without_a_position_stays(run, put, left):
+    put(Event, event(1, 500), event(2, 500, position=None))
+
+    run("events", NOON)
+
+    assert [2] == left()
+
+
+def test_a_parked_event_stays_until_it_is_retried(run, put, left):
+    put(Event, event(1, 500), event(2, 500))
+    put(Subscription, subscription("mail", 2))
+    parked = {"subscription": "mail", "event_id": 1, "kind": "token.created", "tries": 12, "error": "x"}
+    put(ParkedEvent, parked | {"parked_at": NOON})
+
+    run("events", NOON)
+
+    assert [1] == left()
+
+
+def test_many_events_are_deleted_in_batches(run, put, left):
+    put(Event, *[event(number, 500) for number in range(1, 2502)])
+    checks = []
+    run.check = lambda: checks.append(1)
+
+    assert 2501 == run("events", NOON)["events"]
+    assert [] == left()
+    assert len(checks) >= 4
+
+
+def test_a_lost_lease_ends_the_deletion(run, put, left):
+    put(Event, *[event(number, 500) for number in range(1, 2502)])
+    left_over = iter([None, None])
+
+    def check():
+        if next(left_over, "lost") == "lost":
+            raise LeaseLost
+
+    run.check = check
+    with pytest.raises(LeaseLost):
+        run("events", NOON)
+
+    assert 501 == len(left())
+
+
+def test_runs_of_jobs_are_kept_for_90_days(run, put, left):
+    def row(number, days, ended=True):
+        at = NOON - timedelta(days=days)
+        values = {"id": number, "name": "gone", "lane": "short", "epoch": 1, "holder": "h", "cause": "schedule"}
+        return values | {"started_at": at, "ended_at": at if ended else None}
+
+    put(JobRun, row(1, 91), row(2, 89), row(3, 91, ended=False))
+
+    assert 1 == run("events", NOON)["job_runs"]
+    assert [2, 3] == left(JobRun)
+
+
+class TestForEver:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"events.keep": "0"}
+
+    def test_with_0_events_are_kept_for_ever(self, run, put, left):
+        put(Event, event(1, 5000))
+
+        run("events", NOON)
+
+        assert [1] == left()
