@@ -5,6 +5,7 @@ from datetime import timedelta
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _LONGEST = timedelta.max // timedelta(seconds=1)
+_SHOWN = 64  # characters of a wrong text in the message
 _DURATION = re.compile(r"([0-9]{1,9}) ?([smhdw])", re.IGNORECASE | re.ASCII)
 
 
@@ -15,7 +16,7 @@ def parse_duration(text: str) -> timedelta:
     match = _DURATION.fullmatch(text)
     seconds = int(match[1]) * _UNITS[match[2].lower()] if match else None
     if seconds is None or seconds > _LONGEST:
-        raise ValueError(f"{text!r} is not a duration: write e.g. 30m, 48h, 7d or 2w")
+        raise ValueError(f"{text[:_SHOWN]!r} is not a duration: write e.g. 30m, 48h, 7d or 2w")
     return timedelta(seconds=seconds)
 
 

@@ -44,10 +44,11 @@ def _may_be_in_name(character: str) -> bool:
 
 def check_tag(tag: str) -> str:
     """Return the tag in lower case. Raises `ValueError` with a message for the client if it is not valid."""
-    lower = tag.lower()  # may be longer and have other characters than letters, e.g. for a dotted capital I
-    if not _TAG.fullmatch(tag) or not _TAG.fullmatch(lower):
-        raise ValueError(TAG_PROBLEM)
-    return lower
+    if _TAG.fullmatch(tag):
+        lower = tag.lower()  # may be longer and have other characters than letters, e.g. for a dotted capital I
+        if _TAG.fullmatch(lower):
+            return lower
+    raise ValueError(TAG_PROBLEM)
 
 
 def name_from_url(url: str) -> str:

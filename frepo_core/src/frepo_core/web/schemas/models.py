@@ -72,7 +72,7 @@ def int_if_whole(value: Any) -> Any:
 def _flag(value: Any) -> Any:
     if isinstance(value, bool):
         return value
-    if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
+    if isinstance(value, str) and len(value) <= MAX_SHOWN and value.lower() in _TRUE | _FALSE:
         return value.lower() in _TRUE
     raise ValueError("Expected true, 1, yes, on, or false, 0, no, off")
 

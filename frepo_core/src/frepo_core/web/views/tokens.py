@@ -16,12 +16,14 @@ from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import MAX_SHOWN, Form, Reply, Size, Tag, format_value
 
+_ROLES = {str(role): role for role in Role}
+
 
 def _role(value: Any) -> Any:
-    try:
-        return Role(value)  # type: ignore[call-arg]  # by value
-    except ValueError:
-        raise ValueError(f"Please select valid roles: {format_value(value)} is not a role, see /auth/roles") from None
+    # `Role(value)` would raise an error that contains all of a long text several times.
+    if not isinstance(value, str) or value not in _ROLES:
+        raise ValueError(f"Please select valid roles: {format_value(value)} is not a role, see /auth/roles")
+    return _ROLES[value]
 
 
 def _network(value: Any) -> Any:
