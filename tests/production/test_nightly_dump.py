@@ -153,6 +153,7 @@ def test_a_process_that_is_killed_while_it_stores_leaves_no_row_without_bytes(si
     assert stored(content) in {1, 2}, "the first push may leave an orphan, which storage:sweep collects"
 
 
+@pytest.mark.own_server  # stock waitress aborts running requests
 def test_a_rolling_restart_fails_no_push(site):
     path, ended = site.collection(), threading.Event()
 

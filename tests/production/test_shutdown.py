@@ -48,6 +48,7 @@ def stop(service):
     raise AssertionError("the service still accepts connections")
 
 
+@pytest.mark.own_server  # stock waitress aborts it
 def test_a_stop_waits_for_a_running_upload(service):
     with half_an_upload(service) as upload:
         stop(service)
@@ -73,6 +74,7 @@ def test_idle_connections_do_not_delay_a_stop(service):
     assert status == 0
 
 
+@pytest.mark.own_server  # stock waitress ends without closing the database
 def test_a_stop_leaves_sqlite_in_one_file(service):
     token = service.admin  # until then the row is only in the write-ahead log
     assert service.process.poll() is None and token
