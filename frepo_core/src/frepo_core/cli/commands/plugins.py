@@ -1,46 +1,62 @@
-"""The command that lists plug-ins."""
+"""The command that lists plug-ins, and the settings of one."""
 
 import argparse
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from cliff.lister import Lister
 
 from ..ini_file import find_ini, is_chosen, read_ini
 
 if TYPE_CHECKING:
-    from frepo_core.plugins import PluginRegistry
-
-COLUMNS = ("Kind", "Name", "In use", "Package", "Version", "What it is")
+    from frepo_core.plugins import PluginContext, PluginRegistry
 
 
 class Plugins(Lister):
-    """List storages and strategies, the packages that bring them, and which are in use. Needs no ini file."""
+    """List what plug-ins offer, their packages, and what is in use; or the settings of one. Needs no ini file."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return a parser that accepts no abbreviated options."""
+        """Add `--settings`; accept no abbreviated options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
+        parser.add_argument(
+            "--settings", metavar="NAME", help="show the settings of the plug-in with this entry point instead"
+        )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Load the plug-ins and return a row for each storage and strategy."""
-        from frepo_core.plugins import PluginRegistry
+        """Load the plug-ins and return the rows. Mistakes of the installation are reported on stderr."""
+        from frepo_core.plugins import PluginRegistry, find_mistakes
+        from frepo_core.settings import load_disabled_plugins
+
+        from .. import plugin_tables
 
         path = find_ini(self.app.options.ini)
         ini = read_ini(path) if path.is_file() or is_chosen(self.app.options.ini) else {}
-        disabled = os.environ.get("PLUGINS_DISABLED") or ini.get("plugins.disabled", "")
-        registry = PluginRegistry.from_entry_points(disabled.replace(",", " ").split())
-        adapter = os.environ.get("FS_ADAPTER") or ini.get("fs.adapter") or "local"
-        return COLUMNS, sorted(_rows(registry, adapter))
+        disabled = load_disabled_plugins(ini, os.environ)
+        plugins = PluginRegistry.from_entry_points(disabled)
+        if arguments.settings is not None:
+            return plugin_tables.SETTINGS, list(plugin_tables.setting_rows(plugins, arguments.settings))
+        for text in find_mistakes(disabled):
+            self._warn(text)
+        plugins, contexts = self._configured(plugins, ini)
+        return plugin_tables.OFFERS, sorted(plugin_tables.offer_rows(plugins, contexts, plugin_tables.adapter_of(ini)))
 
+    def _configured(
+        self, plugins: "PluginRegistry", ini: Mapping[str, str]
+    ) -> tuple["PluginRegistry", "dict[str, PluginContext]"]:
+        """Return what the plug-ins offer with these settings. Wrong settings are reported; the rest is listed."""
+        from frepo_core.errors import ConfigurationError
+        from frepo_core.plugins import make_contexts
+        from frepo_core.services.plugin_service import PluginService
 
-def _rows(registry: "PluginRegistry", adapter: str) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each. Every loaded strategy counts as in use, because collections choose it."""
-    for plugin in registry.found:
-        for storage in plugin.storages:
-            used = "yes" if storage.name == adapter else "no"
-            yield "storage", storage.name, used, plugin.distribution, plugin.version, storage.summary
-        for strategy in plugin.strategies:
-            yield "strategy", strategy.name, "yes", plugin.distribution, plugin.version, strategy.summary
+        try:
+            contexts: Any = make_contexts(plugins.found, plugins.load_settings(ini, os.environ), PluginService())
+            return plugins.configured(contexts), contexts
+        except ConfigurationError as error:
+            self._warn(error.message)
+            return plugins, {}
+
+    def _warn(self, text: str) -> None:
+        self.app.stderr.write(f"{text}\n")

@@ -1,0 +1,104 @@
+"""`frepo plugins`: what each plug-in offers, what is in use, and the settings of one."""
+
+import json
+
+import pytest
+
+MODULE = """
+from frepo_core import plugins
+from frepo_core.plugins import hookimpl
+from pydantic import Field, SecretStr
+
+class Settings(plugins.PluginSettings):
+    colour: str = Field("red", description="The colour.")
+    key: SecretStr = Field(SecretStr("5ecre7"), description="The key.")
+    size: int = Field(description="The size.")
+    on_finding: str = "off"
+
+@hookimpl
+def frepo_settings():
+    return plugins.SettingsSpec(prefix="acme", model=Settings)
+
+@hookimpl
+def frepo_upload_checks():
+    return [plugins.UploadCheck(name="paint", run=print, on_finding=lambda settings: settings.on_finding)]
+
+@hookimpl
+def frepo_subscribers(context):
+    return [plugins.Subscriber(name=context.settings.colour, kinds=["version.*"], handle=print)]
+
+@hookimpl
+def frepo_jobs():
+    return [plugins.Job(name="dry", schedule="off", run=print, summary="dries")]
+
+@hookimpl
+def frepo_metrics(context):
+    raise RuntimeError("not called")
+"""
+
+
+@pytest.fixture
+def acme(console, install_package):
+    (console.folder / "acme.py").write_text(MODULE)
+    return install_package("[frepo]\npaint = acme\n[frepo.commands]\npaint:dry = acme:Dry\n")
+
+
+def rows(console, *arguments, **environment):
+    return json.loads(console.answer("plugins", *arguments, "-f", "json", **environment))
+
+
+def test_everything_that_a_plugin_offers_is_listed_with_its_entry_point(console, acme):
+    mine = [row for row in rows(console, ACME_SIZE="3", **acme) if row["Package"] == "frepo-acme"]
+
+    assert [
+        ("command", "paint:dry", "yes", "paint:dry"),
+        ("job", "dry", "no", "paint"),
+        ("metrics", "paint", "yes", "paint"),
+        ("settings", "acme", "yes", "paint"),
+        ("subscriber", "red", "yes", "paint"),
+        ("upload check", "paint", "no", "paint"),
+    ] == [(row["Kind"], row["Name"], row["In use"], row["Entry point"]) for row in mine]
+    assert {"1.0"} == {row["Version"] for row in mine}
+
+
+def test_a_check_that_is_switched_on_is_in_use(console, acme):
+    listed = rows(console, ACME_SIZE="3", ACME_ON_FINDING="refuse", **acme)
+
+    (check,) = [row for row in listed if row["Kind"] == "upload check" and row["Package"] == "frepo-acme"]
+    assert ("yes", "of versions; findings: refuse") == (check["In use"], check["What it is"])
+
+
+def test_wrong_settings_are_reported_and_the_rest_is_listed(console, acme):
+    done = console.run("plugins", "-f", "json", **acme)
+
+    assert (0, True) == (done.returncode, "Setting acme.size (ACME_SIZE): is required but not set" in done.stderr)
+    assert "paint" in {row["Name"] for row in json.loads(done.stdout)}
+
+
+def test_the_settings_of_a_plugin_are_listed_without_their_secrets(console, acme):
+    listed = rows(console, "--settings", "paint", **acme)
+
+    assert [
+        ("acme.colour", "ACME_COLOUR", "red", "The colour."),
+        ("acme.key", "ACME_KEY", "set", "The key."),
+        ("acme.size", "ACME_SIZE", "required", "The size."),
+        ("acme.on_finding", "ACME_ON_FINDING", "off", ""),
+    ] == [tuple(row.values()) for row in listed]
+
+
+def test_the_settings_of_a_storage_are_listed(console):
+    listed = rows(console, "--settings", "local")
+
+    assert "fs.local.directory" in {row["Setting"] for row in listed}
+
+
+def test_a_plugin_that_does_not_exist_has_no_settings(console):
+    refusal = console.refusal("plugins", "--settings", "nowhere")
+
+    assert "No installed plug-in is named 'nowhere'. Installed: " in refusal
+
+
+def test_a_mistake_of_the_installation_is_reported(console):
+    done = console.run("plugins", PLUGINS_DISABLED="lcoal")
+
+    assert (0, True) == (done.returncode, "plugins.disabled names 'lcoal'" in done.stderr)
