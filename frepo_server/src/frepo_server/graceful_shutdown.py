@@ -37,8 +37,7 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
     idle = IdleTimeout(server, sockets, timeouts)
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_requested:
-            _poll(server, sockets)
-            idle.check()
+            _poll_and_check(server, sockets, idle)
         _drain(server, sockets, idle, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
     wasyncore.close_all(sockets)
@@ -55,8 +54,7 @@ def _drain(server: Any, sockets: dict[int, Any], idle: IdleTimeout, deadline: fl
         if time.monotonic() > deadline:
             log.warning("closed %d connections with unfinished requests: long_execution_time is over", busy)
             return
-        _poll(server, sockets)
-        idle.check()
+        _poll_and_check(server, sockets, idle)
 
 
 def _accept_pending(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:
@@ -80,6 +78,12 @@ def _close_idle(sockets: dict[int, Any]) -> int:
     return len(channels)
 
 
-def _poll(server: Any, sockets: dict[int, Any]) -> None:
-    """Handle the events of all sockets once, waiting at most a second."""
+def _poll_and_check(server: Any, sockets: dict[int, Any], idle: IdleTimeout) -> None:
+    """Handle the events of all sockets once, waiting at most a second. Then close idle and slow connections.
+
+    They are checked as of the time before the poll. Everything that arrived until then has been read, however long this
+    thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
+    """
+    before = time.monotonic()
     wasyncore.loop(timeout=1, use_poll=server.adj.asyncore_use_poll, map=sockets, count=1)
+    idle.check(before)

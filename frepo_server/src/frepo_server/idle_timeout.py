@@ -57,12 +57,12 @@ class IdleTimeout:
             if isinstance(listener, BaseWSGIServer):
                 listener.next_channel_cleanup = math.inf  # disables waitress' check
 
-    def check(self) -> None:
-        """Close connections that are idle or too slow, unless the application works on their request.
+    def check(self, now: float) -> None:
+        """Close connections that were idle or too slow at `now`, unless the application works on their request.
 
+        All bytes that arrived until `now`, a time by `time.monotonic`, have to be read before.
         A head has `head_timeout`. A body has `channel_timeout`, and a second more per `body_min_rate` bytes received.
         """
-        now = time.monotonic()
         if len(self._sockets) > HIGH_SHARE * self._limit and now >= self._next_close:
             self._next_close = now + CLOSE_INTERVAL
             self._close_waiting(now, len(self._sockets) - math.floor(LOW_SHARE * self._limit))

@@ -1,0 +1,75 @@
+"""Clients are not disconnected for time in which the server itself did not read."""
+
+import threading
+import time
+from io import BytesIO
+from types import SimpleNamespace
+
+import pytest
+
+from frepo_server.channel import make_server
+from frepo_server.graceful_shutdown import run
+from frepo_server.idle_timeout import Timeouts
+from support.wire import Wire, head
+
+SILENCE = 1
+STALL = 1.6
+
+
+class Buffer(BytesIO):
+    """A body in memory. One that begins with `stall` holds up the thread that reads all connections."""
+
+    def append(self, data):
+        if data.startswith(b"stall"):
+            time.sleep(STALL)
+        self.seek(0, 2)
+        self.write(data)
+
+    def getfile(self):
+        self.seek(0)
+        return self
+
+    def __len__(self):
+        return len(self.getvalue())
+
+
+def application(environ, start_response):
+    body = environ["wsgi.input"].read()
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+
+
+@pytest.fixture
+def server():
+    hooks = SimpleNamespace(new_buffer=lambda memory: Buffer())
+    options = {"channel_timeout": SILENCE, "cleanup_interval": 1, "asyncore_use_poll": True}
+    server = make_server(application, hooks, listen="127.0.0.1:0", **options)
+    stop = SimpleNamespace(is_requested=False)
+    thread = threading.Thread(target=run, args=[server, stop, 5, Timeouts(body_min_rate=10)])
+    thread.start()
+    yield SimpleNamespace(address=f"127.0.0.1:{server.effective_port}")
+    stop.is_requested = True
+    thread.join(20)
+
+
+def test_a_client_that_sends_while_the_server_does_not_read_is_not_idle(server):
+    with Wire(server) as sender, Wire(server) as slow_body:
+        sender.send(head("POST", "/", "Content-Length: 10"), b"hello")
+        time.sleep(0.1)
+        slow_body.send(head("POST", "/", "Content-Length: 5"), b"stall")
+        for _ in range(4):
+            time.sleep(STALL / 5)
+            sender.send(b"x")
+        statuses = [slow_body.reply().status, sender.send(b"x").reply().status]
+
+    assert [200, 200] == statuses
+
+
+def test_a_silent_client_is_disconnected(server):
+    started = time.monotonic()
+    with Wire(server) as wire:
+        wire.send(head("POST", "/", "Content-Length: 10"), b"hello")
+        rest = wire.rest()
+
+    assert b"" == rest
+    assert SILENCE < time.monotonic() - started < 10
