@@ -21,7 +21,9 @@ from support.paths import ROOT
 
 DOCS = ROOT / "docs"
 SOURCE = "\n".join(path.read_text() for path in sorted(ROOT.glob("frepo_*/src/**/*.py")))
-BACKENDS = {name: spec.settings for name, spec in PluginRegistry.from_entry_points().storages.items()}
+REGISTRY = PluginRegistry.from_entry_points()
+BACKENDS = {name: spec.settings for name, spec in REGISTRY.storages.items()}
+PLUGIN_SETTINGS = {prefix: owned.spec.model for prefix, owned in REGISTRY.settings.items()}
 
 
 def rows(document, first_cell):
@@ -73,9 +75,15 @@ def expected_rows(model, prefix=""):
 
 
 def test_every_setting_of_the_service_has_its_row():
-    rows_of_the_core = rows("settings.md", r"`(?!fs\.\w+\.)[a-z_.]+`")
+    others = "|".join([r"fs\.\w+", *PLUGIN_SETTINGS])
+    rows_of_the_core = rows("settings.md", rf"`(?!(?:{others})\.)[a-z_.]+`")
 
     assert sorted(expected_rows(Settings)) == sorted(rows_of_the_core)
+
+
+@pytest.mark.parametrize("prefix", PLUGIN_SETTINGS)
+def test_every_setting_of_a_plugin_has_its_row(prefix):
+    assert expected_rows(PLUGIN_SETTINGS[prefix], f"{prefix}.") == rows("settings.md", rf"`{prefix}\.\w+`")
 
 
 @pytest.mark.parametrize("adapter", BACKENDS)
@@ -90,7 +98,7 @@ def test_no_other_storage_has_rows():
 
 
 def test_every_setting_has_a_help_text():
-    models = [Settings, *BACKENDS.values()]
+    models = [Settings, *BACKENDS.values(), *PLUGIN_SETTINGS.values()]
 
     assert [] == [row[0] for model in models for row in expected_rows(model) if not row[4]]
 

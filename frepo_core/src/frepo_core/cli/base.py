@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from cliff.command import Command
 
 from frepo_core.error_explanations import explain
-from frepo_core.errors import FieldsError
+from frepo_core.errors import ConfigurationError, FieldsError
 
 from .ini_file import find_ini, read_ini
 
 if TYPE_CHECKING:
-    from frepo_core.plugins import StorageBackend
+    from frepo_core.plugins import PluginContext, StorageBackend
     from frepo_core.services.container import Services
 
     from .app import FrepoApp
@@ -57,6 +57,16 @@ class FrepoCommand(Command):
         services = self.assemble()
         make_ready(services.database, services.settings)
         return services
+
+    def plugin_context(self, name: str) -> "PluginContext":
+        """Return the context of the plug-in whose entry point has this name. The database need not be ready.
+
+        Raises `ConfigurationError` if the plug-in is switched off.
+        """
+        contexts = self.assemble().contexts
+        if name not in contexts:
+            raise ConfigurationError(f"The plug-in {name!r} is switched off by plugins.disabled.")
+        return contexts[name]
 
     def say(self, text: str) -> None:
         """Print a line."""

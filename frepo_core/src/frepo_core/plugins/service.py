@@ -115,6 +115,9 @@ class Service(Protocol):
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
         """Count the events since a time in UTC (aware), by kind. A kind without events is left out."""
 
+    def last_success(self, job: str) -> datetime | None:
+        """Return when the last run of a job that succeeded was started, in UTC (aware); None if there is none."""
+
     def send_request(
         self,
         method: str,

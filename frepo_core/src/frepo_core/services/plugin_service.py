@@ -7,7 +7,10 @@ from functools import partial
 from ipaddress import IPv4Network, IPv6Network
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from sqlalchemy import func, select
+
 from frepo_core.db.models import Collection
+from frepo_core.db.worker_models import JobRun
 from frepo_core.domain.identity import Actor
 from frepo_core.plugins import (
     CollectionInfo,
@@ -109,6 +112,12 @@ class PluginService:
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
         """See `Service.count_events`."""
         return count_events(self._services.database, since)
+
+    def last_success(self, job: str) -> datetime | None:
+        """See `Service.last_success`."""
+        succeeded = (JobRun.name == job, JobRun.ended_at.is_not(None), JobRun.error.is_(None))
+        with self._services.database.reading() as session:
+            return session.scalar(select(func.max(JobRun.started_at)).where(*succeeded))
 
     def send_request(
         self,
