@@ -16,7 +16,7 @@ OWN = [
     ROOT / name
     for name in ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")
 ]
-OWN += [ROOT / "frepo_strategies", ROOT]
+OWN += [ROOT / "frepo_strategies", ROOT / "frepo_notify", ROOT]
 LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
 # If true, pip downloads the dependencies, as for users. Otherwise those of this environment are linked, which is fast.
 FROM_INDEX = os.environ.get("THIRD_PARTY_DEPENDENCIES") == "index"

@@ -1,0 +1,83 @@
+"""The summary: what happened since the last one, for all targets that take text."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from frepo_core.plugins import Event, EventCount, JobContext, Service
+
+from .apprise_target import send_text
+from .delivery import name_of
+from .errors import NotDelivered
+from .settings import NotifySettings
+from .targets import PROBLEMS, Target
+from .texts import Message, count_of, describe, is_problem, most_serious_first
+
+NAME = "notify_summary"
+# The period of the first summary, and the longest, after a pause.
+FIRST, LONGEST = timedelta(days=1), timedelta(days=31)
+READ, LISTED = 1000, 20
+
+
+def send_summary(context: JobContext, send: Callable[[Target, Message], None] = send_text) -> Mapping[str, Any]:
+    """Send the summary to each target, and raise `NotDelivered` at the end if one did not accept it."""
+    settings: NotifySettings = context.settings
+    message = make_summary(
+        context.service, settings.sender_name, since=_since(context), now=context.now, name_of=name_of(context)
+    )
+    targets = [target for target in settings.all_targets if target.gets_summary and not target.is_webhook]
+    problems = {target.name: problem for target in targets if (problem := _try(send, target, message))}
+    if problems:
+        raise NotDelivered("; ".join(f"target {name!r}: {problem}" for name, problem in problems.items()))
+    return {"sent_to": [target.name for target in targets], "title": message.title}
+
+
+def make_summary(
+    service: Service, sender: str, *, since: datetime, now: datetime, name_of: Callable[[Event], str]
+) -> Message:
+    """Return the summary of a period; times are in UTC."""
+    counts = service.count_events(since=since)
+    found = service.events(since=since, kinds=(*PROBLEMS, "version.checked"), limit=READ)
+    events = [event for event in found if event.kind != "version.checked" or is_problem(event)][:LISTED]
+    unhealthy = [f"- {name}: {text}" for name, texts in service.health().items() for text in texts]
+    lines = [f"From {since:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC:", *_count_lines(counts), ""]
+    lines += ["The service is not healthy:" if unhealthy else "The service is healthy.", *unhealthy]
+    if events:
+        lines += ["", "Problems:", *(f"- {event.at:%m-%d %H:%M} {describe(event, name_of(event))}" for event in events)]
+    if len(events) == LISTED or len(found) == READ:
+        lines.append("- There may be more: `frepo events` lists all events.")
+    title = ", ".join(count_of(kind, counts[kind].events) for kind in most_serious_first(counts)[:3])
+    is_bad = bool(unhealthy) or any(is_problem(event) for event in events)
+    return Message(
+        title=f"[{sender}] Summary: {title or 'nothing happened'}",
+        body="\n".join(lines),
+        level="warning" if is_bad else "info",
+    )
+
+
+def _count_lines(counts: Mapping[str, EventCount]) -> Sequence[str]:
+    """Return a line for each kind, with the number of collections that it was about."""
+    if not counts:
+        return ["- nothing happened"]
+    return [
+        f"- {count_of(kind, counts[kind].events)}{_in_collections(counts[kind].collections)}"
+        for kind in most_serious_first(counts)
+    ]
+
+
+def _in_collections(number: int) -> str:
+    return {0: "", 1: " (1 collection)"}.get(number, f" ({number} collections)")
+
+
+def _since(context: JobContext) -> datetime:
+    last = context.service.last_success(NAME)
+    return max(last, context.now - LONGEST) if last else context.now - FIRST
+
+
+def _try(send: Callable[[Target, Message], None], target: Target, message: Message) -> str:
+    """Send the message; return the problem, or an empty text."""
+    try:
+        send(target, message)
+    except NotDelivered as error:
+        return str(error)
+    return ""

@@ -1,0 +1,20 @@
+"""The texts of notifications: what happened, and what to do."""
+
+from .kinds import BROKEN, TEXTS, Level, Text
+from .messages import Message, make_message
+from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of
+
+__all__ = [
+    "BROKEN",
+    "TEXTS",
+    "Level",
+    "Message",
+    "Text",
+    "count_of",
+    "describe",
+    "is_problem",
+    "make_message",
+    "most_serious_first",
+    "title_of",
+    "topic_of",
+]

@@ -1,0 +1,253 @@
+"""The text for each kind of event."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["failure", "warning", "info", "success"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """What happened and what to do, for one kind of event.
+
+    - `title`: for the subject of one event. `counted`: after a number, for one and for many: `1 version added`.
+    - `what`: a sentence; a name in braces is a field of `sentences.fields_of`.
+    - `advice`: what to do; empty if there is nothing to do.
+    """
+
+    title: str
+    counted: tuple[str, str]
+    what: str
+    advice: str = ""
+    level: Level = "info"
+
+
+_VERSION = "version {version} of the collection {collection}"
+BROKEN = "version.broken"
+_LOOK = "`frepo events` lists what happened."
+
+TEXTS: Mapping[str, Text] = {
+    "version.added": Text(
+        title="Version added to {collection}",
+        counted=("version added", "versions added"),
+        what="A version was added to the collection {collection}: number {version}, {size}.",
+        level="success",
+    ),
+    "version.refused": Text(
+        title="Backup refused for {collection}",
+        counted=("backup refused", "backups refused"),
+        what="An upload to the collection {collection} was refused{times}: {message}. The version was not stored.",
+        advice="Correct what the reason names, in the client or in the limits of the collection, and run the backup again.",
+        level="failure",
+    ),
+    "version.suspicious": Text(
+        title="Suspicious backup in {collection}",
+        counted=("suspicious backup", "suspicious backups"),
+        what="V" + _VERSION[1:] + " ({size}) was stored, but looks wrong: {message}.",
+        advice="Check the backup job of this collection. If the version is right, there is nothing to do; if not, repair the job and "
+        "run it again before good versions are evicted.",
+        level="warning",
+    ),
+    "version.evicted": Text(
+        title="Version evicted from {collection}",
+        counted=("version evicted", "versions evicted"),
+        what="V" + _VERSION[1:] + " ({size}) was deleted by the strategy to make room for version {replaced_by}.",
+    ),
+    "version.deleted": Text(
+        title="Version of {collection} deleted",
+        counted=("version deleted", "versions deleted"),
+        what="V" + _VERSION[1:] + " ({size}) was deleted on request.",
+        advice="If nobody of you deleted it, revoke the token with `frepo auth:revoke`.",
+    ),
+    "version.restored": Text(
+        title="Version of {collection} restored",
+        counted=("version restored", "versions restored"),
+        what="V" + _VERSION[1:] + " was taken back from the trash.",
+        level="success",
+    ),
+    "version.pinned": Text(
+        title="Version of {collection} pinned",
+        counted=("version pinned", "versions pinned"),
+        what="V" + _VERSION[1:] + " was pinned: no strategy deletes it.",
+    ),
+    "version.unpinned": Text(
+        title="Version of {collection} no longer pinned",
+        counted=("version unpinned", "versions unpinned"),
+        what="V" + _VERSION[1:] + " is no longer pinned: the strategy may delete it again.",
+    ),
+    "version.checked": Text(
+        title="Version of {collection} checked: {outcome}",
+        counted=("version checked", "versions checked"),
+        what="The check {check} of " + _VERSION + " ended: {outcome}{explanation}.",
+    ),
+    # Not a kind of its own, but what `version.checked` is called here if the outcome is `broken`.
+    BROKEN: Text(
+        title="Broken backup in {collection}",
+        counted=("broken backup", "broken backups"),
+        what="The check {check} says that " + _VERSION + " is broken{explanation}. It was stored as it came.",
+        advice="Run the backup again now, and keep the last good version until a new one is stored. Then find out why the "
+        "client sent a broken file: a full disk, or a dump that was interrupted.",
+        level="failure",
+    ),
+    "version.downloaded": Text(
+        title="Version of {collection} downloaded",
+        counted=("version downloaded", "versions downloaded"),
+        what="V" + _VERSION[1:] + " ({size}) was downloaded.",
+    ),
+    "collection.created": Text(
+        title="Collection {collection} created",
+        counted=("collection created", "collections created"),
+        what="The collection {collection} was created.",
+    ),
+    "collection.edited": Text(
+        title="Collection {collection} edited",
+        counted=("collection edited", "collections edited"),
+        what="The collection {collection} was edited: {changes}.",
+    ),
+    "collection.deleted": Text(
+        title="Collection {collection} deleted",
+        counted=("collection deleted", "collections deleted"),
+        what="The collection {collection} was deleted.",
+        advice="If nobody of you deleted it, revoke the token with `frepo auth:revoke`.",
+        level="warning",
+    ),
+    "collection.overdue": Text(
+        title="Backup of {collection} is late",
+        counted=("late backup", "late backups"),
+        what="The collection {collection} should have got a new version, but none has arrived.",
+        advice="Look at the backup job on the client: did it run, and what did it print?",
+        level="failure",
+    ),
+    "collection.recovered": Text(
+        title="Backup of {collection} has arrived",
+        counted=("late backup arrived", "late backups arrived"),
+        what="The collection {collection} was late and has got a new version.",
+        level="success",
+    ),
+    "collection.full": Text(
+        title="Collection {collection} is full",
+        counted=("collection full", "collections full"),
+        what="The collection {collection} has no room ({versions} versions, {stored_size}): {message}. Uploads are refused.",
+        advice="Raise the limits of the collection, delete versions, or choose a strategy that deletes old versions.",
+        level="failure",
+    ),
+    "collection.access_granted": Text(
+        title="Access to {collection} granted",
+        counted=("access granted", "accesses granted"),
+        what="The token {token} may use the collection {collection} now.",
+    ),
+    "collection.access_revoked": Text(
+        title="Access to {collection} revoked",
+        counted=("access revoked", "accesses revoked"),
+        what="The token {token} may no longer use the collection {collection}.",
+    ),
+    "file.added": Text(
+        title="File {file} added", counted=("file added", "files added"), what="The file {file} ({size}) was uploaded."
+    ),
+    "file.edited": Text(
+        title="File {file} overwritten",
+        counted=("file overwritten", "files overwritten"),
+        what="The file {file} was overwritten: {changes}.",
+    ),
+    "file.deleted": Text(
+        title="File {file} deleted",
+        counted=("file deleted", "files deleted"),
+        what="The file {file} ({size}) was deleted.",
+    ),
+    "file.downloaded": Text(
+        title="File {file} downloaded",
+        counted=("file downloaded", "files downloaded"),
+        what="The file {file} ({size}) was downloaded.",
+    ),
+    "token.created": Text(
+        title="Token {token} created",
+        counted=("token created", "tokens created"),
+        what="The token {token} was created.",
+    ),
+    "token.edited": Text(
+        title="Token {token} edited",
+        counted=("token edited", "tokens edited"),
+        what="The token {token} was edited: {changes}.",
+    ),
+    "token.rotated": Text(
+        title="Token {token} rotated",
+        counted=("token rotated", "tokens rotated"),
+        what="The token {token} got a new secret.",
+    ),
+    "token.revoked": Text(
+        title="Token {token} revoked",
+        counted=("token revoked", "tokens revoked"),
+        what="The token {token} was revoked. Its clients can no longer use the service.",
+        advice="If clients still need access, give them a new token.",
+    ),
+    "token.expired": Text(
+        title="Token {token} expired",
+        counted=("token expired", "tokens expired"),
+        what="The token {token} was removed: {reason}.",
+        advice="If a client still needs access, give it a new token with `frepo auth:create-token`.",
+    ),
+    "blob.damaged": Text(
+        title="Stored bytes are damaged",
+        counted=("damaged content", "damaged contents"),
+        what="Bytes in the storage {storage} are damaged ({key}, {size}): {problem}. {used_by}",
+        advice="Upload the same content again, which heals it, or copy the blob back from a backup of the storage. "
+        "Then check the disk or the storage service, and run `frepo storage:verify`.",
+        level="failure",
+    ),
+    "blob.healed": Text(
+        title="Damaged bytes are sound again",
+        counted=("content healed", "contents healed"),
+        what="Bytes in the storage {storage} that were damaged are sound again ({key}, {size}).",
+        level="success",
+    ),
+    "storage.full": Text(
+        title="The storage {storage} is full",
+        counted=("full storage", "full storages"),
+        what="The storage {storage} has no room: {problem}. Uploads are refused.",
+        advice="Enlarge the storage, or delete versions and files that are no longer needed. Deleting works on a full disk.",
+        level="failure",
+    ),
+    "storage.unavailable": Text(
+        title="The storage {storage} does not work",
+        counted=("failure of a storage", "failures of a storage"),
+        what="The storage {storage} failed or cannot be reached: {problem}.",
+        advice="Check the storage service, its network and its credentials. `/health` says whether it works.",
+        level="failure",
+    ),
+    "storage.recovered": Text(
+        title="The storage {storage} works again",
+        counted=("storage recovered", "storages recovered"),
+        what="The storage {storage}, which was {was}, works again.",
+        level="success",
+    ),
+    "storage.disputed": Text(
+        title="The storage {storage} may belong to another database",
+        counted=("disputed storage", "disputed storages"),
+        what="The storage {storage} may hold the blobs of another database, or newer ones: {problem}. Nothing was deleted.",
+        advice="Find out which services use this storage. If it is this one alone, accept it with `frepo storage:adopt`.",
+        level="failure",
+    ),
+    "storage.adopted": Text(
+        title="The storage {storage} was adopted",
+        counted=("storage adopted", "storages adopted"),
+        what="This database became the only owner of the storage {storage}.",
+    ),
+    "job.failed": Text(
+        title="The job {job} failed",
+        counted=("job failed", "jobs failed"),
+        what="The job {job} failed: {error}.",
+        advice="Repair the cause. The job runs again at its next time; `frepo jobs:run` runs it now.",
+        level="failure",
+    ),
+    "job.recovered": Text(
+        title="The job {job} succeeded again",
+        counted=("job recovered", "jobs recovered"),
+        what="The job {job}, which had failed, has succeeded.",
+        level="success",
+    ),
+}
+
+OTHER = Text(
+    title="{kind}", counted=("other event", "other events"), what="An event of the kind {kind} happened.", advice=_LOOK
+)

@@ -1,0 +1,124 @@
+"""Fills the text of a kind with the fields of one event."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from frepo_core.plugins import Event
+
+from .kinds import BROKEN, OTHER, TEXTS, Level, Text
+
+_LONGEST = 300
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+
+LEVELS: tuple[Level, ...] = ("failure", "warning", "success", "info")
+
+
+def topic_of(event: Event) -> str:
+    """Return the event's kind, and `version.broken` for a check that found a version broken."""
+    return BROKEN if event.kind == "version.checked" and event.data.get("outcome") == "broken" else event.kind
+
+
+def text_of(topic: str) -> Text:
+    """Return the text of a topic; kinds of later versions have a general one."""
+    return TEXTS.get(topic, OTHER)
+
+
+def is_problem(event: Event) -> bool:
+    """Return whether somebody has to do something."""
+    return text_of(topic_of(event)).level in {"failure", "warning"}
+
+
+def count_of(topic: str, number: int) -> str:
+    """Return the number of events of a topic in words: `3 versions added`."""
+    return f"{number} {text_of(topic).counted[number != 1]}"
+
+
+def most_serious_first(counts: Mapping[str, Any]) -> list[str]:
+    """Return the topics, failures first."""
+    return sorted(counts, key=lambda topic: (LEVELS.index(text_of(topic).level), topic))
+
+
+def title_of(event: Event, collection_name: str = "") -> str:
+    """Return the subject for one event."""
+    return text_of(topic_of(event)).title.format_map(fields_of(event, collection_name))
+
+
+def describe(event: Event, collection_name: str = "") -> str:
+    """Return a sentence that says what happened."""
+    return text_of(topic_of(event)).what.format_map(fields_of(event, collection_name))
+
+
+def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:
+    """Return the fields of the texts. What an event does not have reads `unknown`."""
+    data = event.data
+    fields = {name: _short(value) for name, value in data.items() if isinstance(value, str | int | float)}
+    fields |= {
+        "kind": event.kind,
+        "collection": collection_label(event, collection_name),
+        "version": _short(event.version_number),
+        "file": _short(data.get("name") or event.file_id),
+        "token": _short(event.token),
+        "size": format_bytes(data.get("size")),
+        "stored_size": format_bytes(data.get("stored_size")),
+        "message": _short(data.get("message") or data.get("reason")),
+        "times": _times(data.get("count")),
+        "explanation": f" ({_short(data['message'])})" if data.get("message") else "",
+        "changes": _changes(data.get("before"), data.get("after")),
+        "used_by": _users(data.get("used_by"), data.get("used_by_count")),
+    }
+    return _OrUnknown(fields)
+
+
+def collection_label(event: Event, name: str) -> str:
+    """Return the name of the event's collection with its id, because names need not be unique."""
+    if event.collection_id is None:
+        return "unknown"
+    return f"{_short(name)} ({event.collection_id})" if name else event.collection_id
+
+
+def format_bytes(size: Any) -> str:
+    """Format a number of bytes for people."""
+    if not isinstance(size, int | float):
+        return "unknown size"
+    unit = 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{int(size)} bytes"
+
+
+class _OrUnknown(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return "unknown"
+
+
+def _short(value: Any) -> str:
+    """Return a value in one line without its final full stop: texts of clients may contain line ends."""
+    if value is None:
+        return "unknown"
+    text = " ".join(str(value).split()).removesuffix(".")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _times(count: Any) -> str:
+    return f" ({count} times within a minute)" if isinstance(count, int) and count > 1 else ""
+
+
+def _changes(before: Any, after: Any) -> str:
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return "its settings changed"
+    changed = [name for name in after if before.get(name) != after[name]]
+    return (
+        ", ".join(f"{name} from {_short(before.get(name))} to {_short(after[name])}" for name in changed) or "no change"
+    )
+
+
+def _users(users: Any, count: Any) -> str:
+    """Say which versions and files need the bytes. An entry of `users` is a mapping or a text."""
+    if not isinstance(users, list) or not users:
+        return ""
+    named = ", ".join(
+        _short(user if isinstance(user, str) else " ".join(f"{k} {v}" for k, v in user.items())) for user in users[:5]
+    )
+    more = (count if isinstance(count, int) else len(users)) - min(len(users), 5)
+    return f"Affected: {named}{f', and {more} more' if more > 0 else ''}."

@@ -1,0 +1,90 @@
+"""The summary: what happened in its period, whether the service is healthy, and the problems."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import insert
+
+from frepo_core.db.worker_models import JobRun
+from frepo_core.plugins import JobContext
+from frepo_core.services.container import assemble
+from frepo_notify.errors import NotDelivered
+from frepo_notify.summary import send_summary
+
+from .conftest import START
+
+NOW = START + timedelta(hours=1)
+
+
+@pytest.fixture
+def targets(mail):
+    return f"ops {mail.url}\nquiet {mail.url} summary=no"
+
+
+@pytest.fixture
+def summarize(context):
+    def summarize(now=NOW):
+        return send_summary(JobContext(**vars(context), now=now, check_lease=lambda: None, progress=lambda text: None))
+
+    return summarize
+
+
+def test_it_counts_what_happened_and_lists_the_problems(mail, happened, summarize):
+    for collection in ("c0", "c1", "c1"):
+        happened("version.added", collection_id=collection)
+    happened("version.refused", collection_id="c2", data={"message": "Too big."})
+
+    assert ["ops"] == summarize()["sent_to"]
+
+    (found,) = mail.mails
+    lines = found.get_body(("plain",)).get_content().splitlines()
+    assert "[backup1] Summary: 1 backup refused, 3 versions added" == found["Subject"]
+    assert "- 3 versions added (2 collections)" in lines
+    assert "The service is healthy." in lines
+    assert [line for line in lines if line.endswith("was refused: Too big. The version was not stored.")]
+
+
+def test_it_says_that_nothing_happened(mail, summarize):
+    summarize()
+
+    assert "[backup1] Summary: nothing happened" == mail.mails[0]["Subject"]
+
+
+def test_it_begins_where_the_last_one_began_that_was_sent(mail, happened, summarize, services):
+    last = {"started_at": START - timedelta(minutes=1), "ended_at": START, "outcome": "done", "name": "notify_summary"}
+    more = {"lane": "short", "epoch": 1, "holder": "a", "cause": "schedule"}
+    services.database.write(lambda session: session.execute(insert(JobRun), [last | more]))
+    happened("version.added", at=START - timedelta(minutes=2))
+    happened("job.failed", at=START, data={"job": "verify", "error": "x"})
+
+    summarize()
+
+    assert "[backup1] Summary: 1 job failed" == mail.mails[0]["Subject"]
+
+
+def test_a_target_that_is_down_fails_the_job_after_the_others_were_sent(mail, summarize, ini, context):
+    services = assemble(
+        ini
+        | {
+            "notify.targets": f"down mailto://127.0.0.1:1?from=a@example.org&to=a@example.org&mode=insecure\nops {mail.url}"
+        },
+        {},
+    )
+    with pytest.raises(NotDelivered, match="^target 'down': Apprise could not send"):
+        send_summary(
+            JobContext(
+                **vars(context) | {"settings": services.contexts["notify"].settings},
+                now=NOW,
+                check_lease=lambda: None,
+                progress=print,
+            )
+        )
+
+    assert 1 == len(mail.mails)
+
+
+def test_it_is_sent_at_the_time_of_the_setting(ini):
+    assert "off" == assemble(ini, {}).plugins.jobs["notify_summary"].spec.schedule
+    assert (
+        "0 7 * * *" == assemble(ini | {"notify.summary": "0 7 * * *"}, {}).plugins.jobs["notify_summary"].spec.schedule
+    )

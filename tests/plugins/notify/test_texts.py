@@ -1,0 +1,123 @@
+"""The texts: every kind of event has one that says what happened, and problems say what to do."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.plugins import Event
+from frepo_notify.texts import TEXTS, describe, is_problem, make_message, title_of
+
+START = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
+
+
+def event(number, kind, **more):
+    fields = {"position": number, "at": START + timedelta(seconds=number), "actor": "system:verify"}
+    return Event(id=number, kind=kind, **fields | more)
+
+
+def message(*events):
+    return make_message(events, sender="backup1", name_of=lambda event: "db.sql" if event.collection_id else "")
+
+
+@pytest.mark.parametrize("kind", EventKind)
+def test_every_kind_that_is_recorded_has_a_text_of_its_own(kind):
+    assert kind.value in TEXTS
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_problem_says_what_to_do(kind):
+    text = TEXTS[kind]
+
+    assert text.advice or text.level not in {"failure", "warning"}
+
+
+@pytest.mark.parametrize("kind", EventKind)
+def test_a_text_uses_only_what_an_event_of_its_kind_has(kind):
+    data = {key: 1 if key in {"size", "count", "stored_size", "versions"} else f"a {key}" for key in kind.keys}
+    subject = {"collection_id": "c0", "version_number": 4, "file_id": 5, "token": "t0"}
+    full = event(1, kind.value, data=data, **subject)
+
+    assert "unknown" not in describe(full, "db.sql") + title_of(full, "db.sql")
+
+
+def test_a_kind_of_a_later_version_has_a_general_text():
+    assert "An event of the kind star.born happened." == describe(event(1, "star.born"))
+
+
+def test_a_single_event_says_what_to_do_who_did_it_and_when():
+    refused = event(
+        7,
+        "version.refused",
+        actor="ab12",
+        address="192.0.2.7",
+        collection_id="c0",
+        data={"reason": "too_big", "message": "The version has 5 GB, the limit is 4 GB."},
+    )
+
+    found = message(refused)
+
+    assert "[backup1] Backup refused for db.sql (c0)" == found.title
+    assert "failure" == found.level
+    assert found.body.splitlines() == [
+        "An upload to the collection db.sql (c0) was refused: The version has 5 GB, the limit is 4 GB. The version was not stored.",
+        "What to do: Correct what the reason names, in the client or in the limits of the collection, and run the backup again.",
+        "When: 2026-11-23 02:00:07 UTC. By: ab12 from 192.0.2.7. Event 7.",
+    ]
+
+
+def test_a_hundred_events_are_one_message_with_a_count_and_a_list():
+    added = [event(n, "version.added", collection_id="c0", version_number=n, data={"size": 2000}) for n in range(1, 98)]
+    failed = [event(n, "job.failed", data={"job": "verify", "error": "no disk"}) for n in range(98, 101)]
+
+    found = message(*added, *failed)
+
+    assert "[backup1] 100 events: 3 jobs failed, 97 versions added" == found.title
+    assert "failure" == found.level
+    assert "- 02:00:01 A version was added to the collection db.sql (c0): number 1, 2.0 kB." in found.body
+    assert "- and 85 more: `frepo events` lists all of them." in found.body
+    assert 1 == found.body.count("The job runs again at its next time")
+    assert len(found.body) < 4000
+
+
+def test_a_broken_version_is_a_failure_and_says_so():
+    broken = event(
+        1, "version.checked", collection_id="c0", version_number=3, data={"check": "gzip", "outcome": "broken"}
+    )
+
+    found = message(broken, event(2, "version.checked", collection_id="c0", data={"outcome": "good"}))
+
+    assert "[backup1] 2 events: 1 broken backup, 1 version checked" == found.title
+    assert "The check gzip says that version 3 of the collection db.sql (c0) is broken. It was stored" in found.body
+
+
+def test_a_line_end_of_a_client_does_not_start_a_new_line():
+    found = describe(event(1, "file.added", data={"name": "a\nFrom: b", "size": 1}))
+
+    assert "The file a From: b (1 bytes) was uploaded." == found
+
+
+def test_an_edit_names_what_changed():
+    edited = event(
+        1, "collection.edited", collection_id="c0", data={"before": {"a": 1, "b": 2}, "after": {"a": 1, "b": 3}}
+    )
+
+    assert "The collection c0 was edited: b from 2 to 3." == describe(edited)
+
+
+def test_damaged_bytes_name_the_versions_that_need_them():
+    damaged = event(
+        1,
+        "blob.damaged",
+        data={
+            "storage": "local",
+            "key": "ab/cd",
+            "size": 9,
+            "problem": "wrong digest",
+            "used_by": ["v1 of c0"],
+            "used_by_count": 7,
+        },
+    )
+
+    assert "Affected: v1 of c0, and 6 more." in describe(damaged)
+    assert is_problem(damaged)
