@@ -59,7 +59,9 @@ def test_a_check_that_hangs_is_reported_and_blocks_nothing(service, client, poll
     took = time.monotonic() - start
 
     assert {503} == {reply.status for reply in replies}
-    assert all(reply.json["status"] == {"storage": False, "database": True} for reply in replies)
+    assert all(
+        reply.json["status"] == {"storage": False, "database": True, "worker": True, "jobs": True} for reply in replies
+    )
     assert all("has been running for" in reply.json["messages"]["storage"][0] for reply in replies)
     assert (greeted, threads) == (200, thread_count(service))
     assert DEADLINE <= polled < 2 * DEADLINE + 2
@@ -88,7 +90,10 @@ def test_an_unexpected_error_of_a_check_is_reported(service, poll, tmp_path):
     (tmp_path / "faults.json").write_text("no JSON")  # makes the test storage raise a ValueError
     reply = poll()
 
-    assert (reply.status, reply.json["status"]) == (503, {"storage": False, "database": True})
+    assert (reply.status, reply.json["status"]) == (
+        503,
+        {"storage": False, "database": True, "worker": True, "jobs": True},
+    )
     assert "JSONDecodeError" in reply.json["messages"]["storage"][0]
 
 
@@ -104,5 +109,8 @@ def test_missing_tables_are_reported(service, poll, gone, reason):
         database.commit()
     reply = poll()
 
-    assert (reply.status, reply.json["status"]) == (503, {"storage": True, "database": False})
+    assert (reply.status, reply.json["status"]) == (
+        503,
+        {"storage": True, "database": False, "worker": False, "jobs": False},
+    )
     assert reason in reply.json["messages"]["database"][0]

@@ -3,22 +3,25 @@
 import json
 import socket
 from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.metadata import version
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import event, insert, update
 from webtest import TestApp
 
 from frepo_core.db.models import Blob
+from frepo_core.db.worker_models import JobRun, JobState
 from frepo_core.web import make_app
 from support.client import COLLECTIONS, Client, with_settings
 
 CODE = "let-me-see"
 HEALTHY = {
-    "status": {"storage": True, "database": True},
-    "messages": {"database": [], "storage": []},
+    "status": {"storage": True, "database": True, "worker": True, "jobs": True},
+    "messages": {"database": [], "storage": [], "worker": [], "jobs": []},
     "global_status": True,
-    "ident": ["global_status=True", "storage=True", "database=True"],
+    "ident": ["global_status=True", "storage=True", "database=True", "worker=True", "jobs=True"],
+    "jobs": {},
 }
 
 
@@ -45,6 +48,33 @@ def test_a_healthy_service_is_reported(anonymous):
     answer = anonymous.get("/health", {"code": CODE})
 
     assert (answer.status_int, answer.json) == (200, HEALTHY)
+
+
+@with_settings(health_check__code=CODE)
+def test_the_last_run_of_a_job_is_reported(anonymous, services):
+    at = datetime(2026, 5, 2, 3, 45, tzinfo=UTC)
+    state = {"name": "samples", "schedule": "5 0 * * *", "next_at": at.replace(day=3)}
+    run = {"name": "samples", "lane": "short", "epoch": 1, "holder": "a", "cause": "schedule", "started_at": at}
+    run |= {"ended_at": at.replace(minute=46), "outcome": "good", "summary": {"collections": 3}}
+
+    def insert_rows(session):
+        session.execute(insert(JobState), [state])
+        session.execute(insert(JobRun), [run])
+
+    services.database.write(insert_rows)
+    answer = anonymous.get("/health", {"code": CODE})
+
+    assert answer.json["jobs"] == {
+        "samples": {
+            "started_at": "2026-05-02T03:45:00Z",
+            "ended_at": "2026-05-02T03:46:00Z",
+            "outcome": "good",
+            "found": {"collections": 3},
+            "error": None,
+            "failing_since": None,
+            "next_at": "2026-05-03T03:45:00Z",
+        }
+    }
 
 
 @with_settings(health_check__code=CODE)
@@ -88,9 +118,12 @@ def test_a_broken_storage_is_reported(unmount, anonymous):
     unmount()
     answer = anonymous.get("/health", {"code": CODE})
 
-    assert (answer.status_int, answer.json["status"]) == (503, {"storage": False, "database": True})
+    assert (answer.status_int, answer.json["status"]) == (
+        503,
+        {"storage": False, "database": True, "worker": True, "jobs": True},
+    )
     assert (answer.json["global_status"], len(answer.json["messages"]["storage"])) == (False, 1)
-    assert answer.json["ident"] == ["global_status=False", "storage=False", "database=True"]
+    assert answer.json["ident"] == ["global_status=False", "storage=False", "database=True", "worker=True", "jobs=True"]
 
 
 @with_settings(health_check__code=CODE)
@@ -98,7 +131,10 @@ def test_a_broken_database_is_reported(anonymous, break_database):
     break_database()
     answer = anonymous.get("/health", {"code": CODE})
 
-    assert (answer.status_int, answer.json["status"]) == (503, {"storage": True, "database": False})
+    assert (answer.status_int, answer.json["status"]) == (
+        503,
+        {"storage": True, "database": False, "worker": False, "jobs": False},
+    )
     assert len(answer.json["messages"]["database"]) == 1
 
 

@@ -1,7 +1,9 @@
 """The endpoints for operators: greeting, version, health."""
 
 import functools
+from datetime import datetime
 from importlib.metadata import version
+from typing import Any
 
 from pydantic import ConfigDict, Field, RootModel
 from pyramid.response import Response
@@ -36,32 +38,49 @@ class HealthQuery(Query):
 
 
 class HealthStatus(Reply):
-    """Whether storage, database, and what the plug-ins check, work."""
+    """Whether storage, database, worker, its essential jobs, and what the plug-ins check, work."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, bool]
 
     storage: bool
     database: bool
+    worker: bool
+    jobs: bool
 
 
 class HealthMessages(Reply):
-    """The problems of storage and database, and those that health checks of plug-ins found."""
+    """The problems of storage, database, worker and jobs, and those that health checks of plug-ins found."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, list[str]]
 
     database: list[str]
     storage: list[str]
+    worker: list[str]
+    jobs: list[str]
+
+
+class JobHealth(Reply):
+    """The last run of a job and the time of the next one, in UTC. `found` is its summary. Null: not yet, or none."""
+
+    started_at: datetime | None
+    ended_at: datetime | None
+    outcome: str | None
+    found: dict[str, Any] | None
+    error: str | None
+    failing_since: datetime | None
+    next_at: datetime | None
 
 
 class HealthReply(Reply):
-    """The state of the service."""
+    """The state of the service. `jobs` has the last run of each job, by its name."""
 
     status: HealthStatus
     messages: HealthMessages
     global_status: bool
     ident: list[str]
+    jobs: dict[str, JobHealth]
 
 
 def greet(request: FrepoRequest) -> Answer | Response:
@@ -87,20 +106,17 @@ def _version() -> str:
 
 
 def check_health(request: FrepoRequest) -> Answer:
-    """Check the database and the storage, and run the health checks of plug-ins."""
+    """Check the database, the storage, the worker and its jobs, and run the health checks of plug-ins."""
     report = request.services.health.report(request.query_as(HealthQuery).code)
-    works = {name: not messages for name, messages in report.plugins.items()}
-    messages = {name: list(messages) for name, messages in report.plugins.items()}
+    own = {"storage": report.storage, "database": report.database, "worker": report.worker, "jobs": report.jobs}
+    messages = {name: list(found) for name, found in {**own, **report.plugins}.items()}
+    works = {name: not found for name, found in messages.items()}
     body = HealthReply(
-        status=HealthStatus(storage=not report.storage, database=not report.database, **works),
-        messages=HealthMessages(database=list(report.database), storage=list(report.storage), **messages),
+        status=HealthStatus.model_validate(works),
+        messages=HealthMessages.model_validate(messages),
         global_status=report.is_healthy,
-        ident=[
-            f"global_status={report.is_healthy}",
-            f"storage={not report.storage}",
-            f"database={not report.database}",
-            *(f"{name}={is_working}" for name, is_working in works.items()),
-        ],
+        ident=[f"{name}={works_now}" for name, works_now in {"global_status": report.is_healthy, **works}.items()],
+        jobs={job.name: JobHealth.model_validate(job, from_attributes=True) for job in report.reports},
     )
     return Answer(status=200 if report.is_healthy else 503, body=body)
 
