@@ -22,7 +22,7 @@ from support.required import pytest_make_collect_report, pytest_runtest_makerepo
 from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
 
-pytest_plugins = ["support.databases", "support.secret_watch"]
+pytest_plugins = ["support.databases", "support.secret_watch", "support.server_logs"]
 
 PHRASE = "phrase-5ecre7"
 

@@ -21,7 +21,7 @@ def postgresql(*, durable: bool = False) -> Iterator[str]:
     with folder_of(OWNER) as folder:
         (folder / "password").write_text(PASSWORD)
         (folder / "password").chmod(0o644)
-        data, port = folder / "data", free_port()
+        data = folder / "data"
         subprocess.run(
             [programs / "initdb", "-D", data, "-U", OWNER, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"]
             + ["--no-sync", f"--pwfile={folder / 'password'}"],
@@ -30,14 +30,16 @@ def postgresql(*, durable: bool = False) -> Iterator[str]:
             capture_output=True,
             **run_as(OWNER),
         )
+        port = free_port()
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), "-k", str(folder)]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
         if not durable:
             command += ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"]
 
         def answers() -> bool:
-            ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
-            return subprocess.run(ready, check=False).returncode == 0
+            """Return whether this server answers; `pg_isready` would accept that of another worker at the same port."""
+            state = data / "postmaster.pid"
+            return state.exists() and state.read_text().rstrip().endswith("ready")
 
         with running_process(command, folder, answers, stop=signal.SIGINT, **run_as(OWNER)):
             yield f"postgresql://{OWNER}:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}/postgres"

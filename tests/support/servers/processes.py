@@ -15,6 +15,9 @@ from typing import Any
 
 START_SECONDS = 60
 STOP_SECONDS = 20
+LOG_CHARACTERS = 10_000
+# The servers that run, by the paths of their logs. The report of a failed test shows them, see `support.server_logs`.
+running: dict[Path, subprocess.Popen[bytes]] = {}
 
 
 def free_port() -> int:
@@ -51,6 +54,7 @@ def running_process(
     log = folder / "log"
     with log.open("ab") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, **options)
+    running[log] = process
     try:
         deadline = time.monotonic() + START_SECONDS
         while not answers():
@@ -59,10 +63,24 @@ def running_process(
             time.sleep(0.02)
         yield process
     finally:
-        if process.poll() is None:
+        del running[log]
+        if process.poll() is not None:
+            print(f"{state_of(process)}:\n{end_of(log)}")  # the log is about to be deleted
+        else:
             process.send_signal(stop)
             try:
                 process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def state_of(process: subprocess.Popen[bytes]) -> str:
+    """Return the program of a server, and whether it runs."""
+    status = process.poll()
+    return f"{process.args[0]} {'runs' if status is None else f'ended with status {status}'}"  # type: ignore[index]
+
+
+def end_of(log: Path) -> str:
+    """Return the last lines of a server's log."""
+    return log.read_text(errors="replace")[-LOG_CHARACTERS:]
