@@ -131,3 +131,17 @@ def test_an_invalid_collection_is_refused_and_the_option_named(console, options,
 
     assert said in refusal
     assert console.count("collection") == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("{keep", "--strategy-options: is not JSON"),
+        ("[3]", "--strategy-options: write a JSON object"),
+        ('{"keep": 3}', "--strategy-options: the strategy 'delete_oldest_when_adding_new' has no options"),
+    ],
+)
+def test_wrong_options_of_a_strategy_are_refused(console, options, told):
+    refusal = console.refusal("backup:create-collection", "-f", "db.sql.gz", "--strategy-options", options)
+
+    assert told in refusal

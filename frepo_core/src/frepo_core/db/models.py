@@ -143,6 +143,7 @@ class Collection(Base):
     max_shrink_percent: Mapped[int] = mapped_column(server_default="0")
     guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
     full_since: Mapped[datetime | None]
+    strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class CollectionToken(Base):

@@ -33,7 +33,15 @@ from .storage_helpers import (
     is_partial_path,
     partial_name,
 )
-from .strategy import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, StrategySpec, VersionInfo
+from .strategy import (
+    CollectionFull,
+    CollectionState,
+    CollectionStrategy,
+    IncomingVersion,
+    StrategyOptions,
+    StrategySpec,
+    VersionInfo,
+)
 from .subscriber import Event, EventHandler, Subscriber
 from .upload_check import (
     CheckFunction,
@@ -96,6 +104,7 @@ __all__ = [
     "StorageSettings",
     "StorageSpec",
     "StorageUnavailable",
+    "StrategyOptions",
     "StrategySpec",
     "Subscriber",
     "UploadCheck",

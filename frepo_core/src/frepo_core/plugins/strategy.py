@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 
 class CollectionFull(Exception):  # the contract's name
@@ -12,12 +15,17 @@ class CollectionFull(Exception):  # the contract's name
 
 @dataclass(frozen=True, kw_only=True)
 class VersionInfo:
-    """A version in a collection: number, size in bytes, creation time in UTC (aware)."""
+    """A version in a collection: number, size in bytes, creation time in UTC (aware).
+
+    `protected` is whether it is younger than the minimal retention of the collection. If the new version fits without
+    it, the service keeps it although the strategy evicts it; if not, the service refuses the new one.
+    """
 
     id: str
     number: int
     size: int
     created_at: datetime
+    protected: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +44,15 @@ class CollectionState:
     """A collection as a strategy sees it. A limit of 0 means no limit; sizes are bytes.
 
     `versions` is in ascending order of number and is loaded lazily: the first versions of ten thousand cost as much
-    as the first versions of ten. `stored_size` is the sum of all sizes.
+    as the first versions of ten. `stored_size` is the sum of all sizes. `options` is an instance of the model that the
+    strategy's `StrategySpec` names, None without one.
     """
 
     max_versions: int
     max_size: int
     stored_size: int
     versions: Sequence[VersionInfo]
+    options: Any = None
 
     def has_room(self, incoming: IncomingVersion, *, without: Sequence[VersionInfo] = ()) -> bool:
         """Whether the incoming version fits after the versions in `without` are evicted."""
@@ -61,14 +71,38 @@ class CollectionStrategy(ABC):
         Called at most twice for an upload: before its content is read, to refuse it early, and in the transaction
         that adds it, where the result is used. If that transaction conflicts with another writer, it is retried with
         the new state of the collection. So a strategy must not keep state. Return versions of this collection, each once, and
-        enough of them: any other answer is a fault of the plug-in (500), and nothing changes.
+        enough of them: any other answer is a fault of the plug-in (500), and nothing changes. All versions may be
+        returned only if each has to leave for the new one.
+
+        A strategy may return versions although there is room, to thin a collection.
         """
+
+
+class StrategyOptions(BaseModel):
+    """Base of the options of a strategy: unknown names are refused. Each option has a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategySpec:
-    """A strategy that collections can choose by name."""
+    """A strategy that collections can choose by name.
+
+    `options` is the model of the options that each collection has for the strategy, often a `StrategyOptions`. It is
+    validated when a collection is created or edited. Every option needs a default: the old API creates collections
+    without options.
+    """
 
     name: str
     build: Callable[[], CollectionStrategy]
     summary: str = ""
+    options: type[BaseModel] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the model of the options. Raises `TypeError` or `ValueError`."""
+        if self.options is None:
+            return
+        if not (isinstance(self.options, type) and issubclass(self.options, BaseModel)):
+            raise TypeError(f"options is {self.options!r}; write a class that inherits StrategyOptions")
+        if required := [name for name, field in self.options.model_fields.items() if field.is_required()]:
+            raise ValueError(f"the options of {self.name!r} have no default for {', '.join(required)}; give each one")

@@ -49,6 +49,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         "filename": record.filename,
         "description": record.description,
         "strategy": record.strategy,
+        **({"strategyOptions": dict(record.strategy_options)} if record.strategy_options is not None else {}),
         COUNT: record.limits.count,
         ONE: record.limits.one,
         TOTAL: record.limits.total,
@@ -91,8 +92,9 @@ def token_values(row: Token) -> dict[str, object]:
 def _changes(
     before: Mapping[str, object], after: Mapping[str, object], old_password: str | None, new_password: str | None
 ) -> Changes:
-    names = [name for name in before if before[name] != after[name]]
-    old, new = {name: before[name] for name in names}, {name: after[name] for name in names}
+    # A value may be on one side only, such as the options of a strategy that has none.
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    old, new = {name: before.get(name) for name in names}, {name: after.get(name) for name in names}
     if old_password != new_password:
         old[PASSWORD] = "none" if old_password is None else "set"
         new[PASSWORD] = "removed" if new_password is None else "set" if old_password is None else "replaced"

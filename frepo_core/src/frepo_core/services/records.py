@@ -1,6 +1,6 @@
 """Records: the frozen dataclasses that services return instead of database rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -138,6 +138,7 @@ class CollectionRecord:
     versions_count: int
     stored_size: int
     guards: Guards
+    strategy_options: Mapping[str, Any] | None = None
     password_hash: str | None = field(default=None, repr=False)
 
     @classmethod
@@ -159,6 +160,7 @@ class CollectionRecord:
                 max_shrink_percent=row.max_shrink_percent,
                 action="keep" if row.guard_action == "keep" else "refuse",
             ),
+            strategy_options=row.strategy_options,
             password_hash=row.password_hash,
         )
 

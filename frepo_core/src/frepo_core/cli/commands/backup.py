@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import json
 from typing import TYPE_CHECKING, Any, TextIO
 
 from frepo_core.domain.naming import check_file_name
@@ -24,6 +25,7 @@ class CreateCollection(FrepoCommand):
         parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql.gz")
         add_numbers(parser)
         parser.add_argument("-s", "--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
+        parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"days\": 30}'")
         parser.add_argument("-p", "--password", help="password for new versions; -: read it from stdin")
         parser.add_argument("--id", help="a UUIDv4; default: a random one")
         parser.add_argument(
@@ -39,6 +41,7 @@ class CreateCollection(FrepoCommand):
             limits=read_limits(arguments),
             guards=read_guards(arguments),
             strategy=arguments.strategy,
+            strategy_options=_read_options(arguments.strategy_options),
             description=check_length("--description", arguments.description, 1024),
             filename=_filename(arguments.filename),
             password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
@@ -74,10 +77,24 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
         "filename": change.filename,
         "description": change.description,
         "strategy": change.strategy,
+        **({"strategyOptions": dict(change.strategy_options)} if change.strategy_options is not None else {}),
         "id": change.id,
         **change.limits,
         **{GUARDS[name].field: str(value) for name, value in change.guards.items() if name in GUARDS},
     }
+
+
+def _read_options(text: str | None) -> dict[str, Any] | None:
+    """Return the options of a strategy. Raises `FieldsError` if they are not a JSON object."""
+    if text is None:
+        return None
+    try:
+        options = json.loads(text)
+    except ValueError as error:
+        raise FieldsError({"--strategy-options": [f"is not JSON: {error}"]}, FieldsError.FORM) from None
+    if not isinstance(options, dict):
+        raise FieldsError({"--strategy-options": ['write a JSON object, such as {"days": 30}']}, FieldsError.FORM)
+    return options
 
 
 def _filename(text: str) -> str:

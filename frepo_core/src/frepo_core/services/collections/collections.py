@@ -26,6 +26,7 @@ from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
 from .collection_rows import count_tokens, find_collection, find_token, set_guards
+from .strategy_options import check_options
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +38,14 @@ class CollectionChange:
     """The requested values of a collection. None, or a missing entry, keeps the value or takes its default.
 
     `limits` and `guards` contain only the fields that the request names; the keys of `guards` are the fields of
-    `Guards`. An empty `password` removes the password.
+    `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
+    empty `password` removes the password.
     """
 
     limits: Mapping[str, int]
     guards: Mapping[str, Any] = field(default_factory=dict)
     strategy: str | None = None
+    strategy_options: Mapping[str, Any] | None = None
     description: str | None = None
     filename: str | None = None
     password: str | None = field(default=None, repr=False)
@@ -86,6 +89,7 @@ class Collections:
         """
         _check_roles(change, by)
         self._check_strategy(change.strategy)
+        strategy = change.strategy or DEFAULT_STRATEGY
         limits = self._limits(change.limits, self._ceilings)
         check_limits(limits, ceilings=self._ceilings, requested=change.limits)
         row = Collection(
@@ -93,7 +97,8 @@ class Collections:
             max_backups_count=limits.count,
             max_one_version_size=limits.one,
             max_collection_size=limits.total,
-            strategy=change.strategy or DEFAULT_STRATEGY,
+            strategy=strategy,
+            strategy_options=check_options(self._plugins, strategy, change.strategy_options),
             description=change.description or "",
             filename=change.filename,
             password_hash=self._passwords.hash(change.password or ""),
@@ -140,7 +145,7 @@ class Collections:
                 limits.one,
                 limits.total,
             )
-            row.strategy = change.strategy or row.strategy
+            self._set_strategy(row, change)
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
             row.password_hash = row.password_hash if change.password is None else password_hash
@@ -226,6 +231,14 @@ class Collections:
         if removed:
             log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, describe_actor(by))
         return count
+
+    def _set_strategy(self, row: Collection, change: CollectionChange) -> None:
+        """Set the strategy and its options. Options that do not fit any more stay, unless one of both is changed."""
+        is_other = change.strategy is not None and change.strategy != row.strategy
+        if is_other or change.strategy_options is not None:
+            row.strategy = change.strategy or row.strategy
+            self._check_strategy(row.strategy)
+            row.strategy_options = check_options(self._plugins, row.strategy, change.strategy_options)
 
     def _check_strategy(self, name: str | None) -> None:
         if name is not None and (problem := self.strategy_problem(name)):

@@ -1,6 +1,7 @@
 """Rotation: which versions of a collection are deleted so that a new one fits, and when the new one is refused."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import overload
 
 from sqlalchemy import select
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db.models import Blob, File, Version
 from frepo_core.errors import (
     CollectionFullError,
+    PluginError,
     RuleError,
     TooManyVersionsError,
     VersionTooBigError,
@@ -18,6 +20,7 @@ from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion,
 
 from ..records import CollectionRecord
 from .strategy_answers import call_strategy
+from .strategy_options import load_options
 
 PAGE = 100
 
@@ -33,6 +36,9 @@ def make_room(
 ) -> Sequence[VersionInfo]:
     """Return the versions to delete so that the incoming one fits. Deletes nothing itself.
 
+    A strategy may also evict versions when there is room. Such an eviction is optional: it is left out for a version
+    that is younger than the minimal retention, and if the incoming version is suspicious.
+
     `violation` is what `find_violated_guard` returned for the content. A suspicious version is refused if the
     collection's guards say so, and in any case if an older version would be deleted for it.
     `is_final` is False for the check before the content is read: only a refusal matters then.
@@ -46,17 +52,36 @@ def make_room(
         max_versions=collection.limits.count,
         max_size=collection.limits.total,
         stored_size=collection.stored_size,
-        versions=LazyVersions(session, collection),
+        versions=LazyVersions(session, collection, now=incoming.created_at),
+        options=load_options(plugins, collection),
     )
     try:
         evicted = call_strategy(plugins, collection.strategy, state, incoming, is_final=is_final)
     except CollectionFull:
         raise _collection_full(collection) from None
-    if evicted and violation:
-        raise violation
-    if any(collection.guards.protects(version.created_at, now=incoming.created_at) for version in evicted):
+    if violation:
+        if not state.has_room(incoming):
+            raise violation
+        return ()
+    allowed = [version for version in evicted if not version.protected]
+    if len(allowed) < len(evicted) and not state.has_room(incoming, without=allowed):
         raise VersionTooYoungError()
-    return evicted
+    if is_final:
+        _check_leaves_one(allowed, state, incoming, plugins.strategy_origin(collection.strategy))
+    return allowed
+
+
+def _check_leaves_one(
+    evicted: Sequence[VersionInfo], state: CollectionState, incoming: IncomingVersion, origin: str
+) -> None:
+    """Raise `PluginError` if a strategy evicts every version although the new one fits beside the newest of them."""
+    if not evicted or len(evicted) < len(state.versions):
+        return
+    newest = max(evicted, key=lambda version: version.number)
+    if state.has_room(incoming, without=[version for version in evicted if version.id != newest.id]):
+        raise PluginError(
+            f"{origin} answered make_room() with all {len(evicted)} versions, although the new one fits beside the newest"
+        )
 
 
 def find_violated_guard(session: Session, collection: CollectionRecord, size: int) -> RuleError | None:
@@ -89,7 +114,8 @@ def _collection_full(collection: CollectionRecord) -> RuleError:
 class LazyVersions(Sequence[VersionInfo]):
     """The versions of a collection in ascending order, loaded by the page when an index is accessed."""
 
-    def __init__(self, session: Session, collection: CollectionRecord) -> None:
+    def __init__(self, session: Session, collection: CollectionRecord, *, now: datetime) -> None:
+        self._now = now
         self._session = session
         self._collection = collection
         self._loaded: list[VersionInfo] = []
@@ -121,6 +147,13 @@ class LazyVersions(Sequence[VersionInfo]):
             .limit(PAGE)
         ).all()
         self._loaded += [
-            VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at) for row in rows
+            VersionInfo(
+                id=row.id,
+                number=row.number,
+                size=row.size,
+                created_at=row.created_at,
+                protected=self._collection.guards.protects(row.created_at, now=self._now),
+            )
+            for row in rows
         ]
         return bool(rows)

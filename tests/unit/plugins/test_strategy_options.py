@@ -1,0 +1,280 @@
+"""Strategies with options, protected versions, and evictions that are optional or needed."""
+
+import shutil
+from datetime import timedelta
+
+import pytest
+from pydantic import Field
+
+from frepo_core.domain.limits import COUNT
+from frepo_core.errors import ConfigurationError, FieldsError
+from frepo_core.plugins import CollectionStrategy, PluginRegistry, StrategyOptions, StrategySpec
+from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.container import assemble
+from support.client import Client
+
+ORIGIN = "the strategy 'thin' (the plug-in 'acme' of the package acme-thin 1.2.3)"
+
+
+class Options(StrategyOptions):
+    keep: int = Field(3, ge=1)
+    label: str = "none"
+
+
+class Thin(CollectionStrategy):
+    """Keeps so many versions as the options say, even if there is room. A test may set another answer."""
+
+    seen: list = []  # noqa: RUF012  # shared on purpose
+    answer = None
+
+    def make_room(self, collection, incoming):
+        versions = list(collection.versions)
+        self.seen.append((collection.options, [version.protected for version in versions]))
+        if Thin.answer is not None:
+            return Thin.answer(versions)
+        return versions[: max(0, len(versions) + 1 - collection.options.keep)]
+
+
+@pytest.fixture(autouse=True)
+def script(monkeypatch):
+    monkeypatch.setattr(Thin, "seen", [])
+    monkeypatch.setattr(Thin, "answer", None)
+
+
+def registry(options=Options):
+    acme = FoundPlugin(
+        name="acme",
+        distribution="acme-thin",
+        version="1.2.3",
+        strategies=[StrategySpec(name="thin", build=Thin, options=options), StrategySpec(name="plain", build=Thin)],
+    )
+    return PluginRegistry([*PluginRegistry.from_entry_points().found, acme])
+
+
+@pytest.fixture(scope="module")
+def plugins():
+    return registry()
+
+
+@pytest.fixture
+def open_services(migrated, plugins):
+    def assembled(folder, ini):
+        shutil.copy(migrated, folder / "frepo.db")
+        return assemble(ini, {}, plugins)
+
+    return assembled
+
+
+@pytest.fixture
+def root(app, admin):
+    return Client(app, admin)
+
+
+@pytest.fixture
+def identity(services, admin):
+    return services.tokens.identify(admin, address="", user_agent="")
+
+
+@pytest.fixture
+def make(services):
+    """Create a collection; return its record."""
+
+    def make(**more):
+        change = {"limits": {COUNT: 5}, "filename": "dump.sql", "strategy": "thin"} | more
+        return services.collections.create(CollectionChange(**change), by=None)
+
+    return make
+
+
+@pytest.fixture
+def edit(services, identity):
+    def edit(collection, **more):
+        return services.collections.edit(collection.id, CollectionChange(limits={}, **more), by=identity)
+
+    return edit
+
+
+def push_all(root, collection, count):
+    """Push different contents; return the last status and the numbers of the versions that are left."""
+    statuses = [root.push(collection, f"dump {number}".encode()).status_int for number in range(count)]
+    return statuses[-1], sorted(int(number) for number in root.versions(collection))
+
+
+def test_the_old_api_creates_collections_with_default_options(root, services):
+    made = root.create(strategy="thin", maxBackupsCount=5).json["collection"]
+
+    assert {"keep": 3, "label": "none"} == services.collections.get(made["id"]).strategy_options
+    assert "strategyOptions" not in made
+
+
+def test_options_are_stored_with_the_defaults_of_the_others(make, services):
+    made = make(strategy_options={"keep": 2})
+
+    assert {"keep": 2, "label": "none"} == services.collections.get(made.id).strategy_options
+
+
+def test_a_strategy_gets_the_options_of_the_collection(root, make):
+    made = make(strategy_options={"keep": 2})
+
+    status, left = push_all(root, made.id, 4)
+
+    assert (200, [3, 4]) == (status, left)
+    assert Options(keep=2) == Thin.seen[-1][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ({"keep": 0}, {"form.strategyOptions.keep"}),
+        ({"keep": "many"}, {"form.strategyOptions.keep"}),
+        ({"kep": 3, "label": 5}, {"form.strategyOptions.kep", "form.strategyOptions.label"}),
+    ],
+)
+def test_wrong_options_are_refused_and_named(make, edit, services, options, fields):
+    made = make()
+
+    with pytest.raises(FieldsError) as created:
+        make(strategy_options=options)
+    with pytest.raises(FieldsError) as edited:
+        edit(made, strategy_options=options)
+
+    assert fields == created.value.fields.keys() == edited.value.fields.keys()
+    assert made.strategy_options == services.collections.get(made.id).strategy_options
+
+
+def test_options_for_a_strategy_without_options_are_refused(make):
+    with pytest.raises(FieldsError) as caught:
+        make(strategy="plain", strategy_options={"keep": 3})
+
+    assert {"form.strategyOptions": ["the strategy 'plain' has no options"]} == caught.value.fields
+
+
+def test_an_edit_replaces_the_options(make, edit):
+    made = make(strategy_options={"keep": 2, "label": "a"})
+
+    assert {"keep": 4, "label": "none"} == edit(made, strategy_options={"keep": 4}).strategy_options
+
+
+def test_another_edit_keeps_the_options(make, edit):
+    made = make(strategy_options={"keep": 2})
+
+    assert made.strategy_options == edit(made, description="nightly", strategy="thin").strategy_options
+
+
+@pytest.mark.parametrize(("name", "expected"), [("thin", {"keep": 3, "label": "none"}), ("plain", None)])
+def test_another_strategy_begins_with_its_defaults(make, edit, name, expected):
+    options = {"keep": 2} if name == "plain" else None
+    made = make(strategy="thin" if name == "plain" else "plain", strategy_options=options)
+
+    assert expected == edit(made, strategy=name).strategy_options
+
+
+def test_a_change_of_options_is_logged(make, edit, caplog):
+    made = make()
+
+    edit(made, strategy_options={"keep": 4})
+
+    assert "strategyOptions {'keep': 3, 'label': 'none'} -> {'keep': 4, 'label': 'none'}" in caplog.text
+
+
+def test_options_that_do_not_fit_any_more_are_a_fault_of_the_service(root, make, services, ini, app, caplog):
+    class Newer(StrategyOptions):
+        days: int = 3
+
+    made = make()
+    newer = registry(Newer).strategies["thin"]
+    services.plugins.strategies["thin"], older = newer, services.plugins.strategies["thin"]
+    try:
+        answer = root.push(made.id, b"a dump")
+    finally:
+        services.plugins.strategies["thin"] = older
+
+    assert (503, 7016106) == (answer.status_int, answer.json["error_code"])
+    for text in (made.id, ORIGIN, "strategyOptions.keep: Extra inputs are not permitted", "Edit the options"):
+        assert text in caplog.text
+    assert "acme" not in answer.text
+    assert {} == root.versions(made.id)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"), [(dict, "options is <class 'dict'>"), ("Options", "options is 'Options'")]
+)
+def test_options_that_are_no_model_are_refused_at_the_start(options, reason):
+    with pytest.raises(TypeError, match=reason):
+        StrategySpec(name="thin", build=Thin, options=options)
+
+
+def test_options_without_a_default_are_refused_at_the_start():
+    class Needy(StrategyOptions):
+        days: int
+
+    with pytest.raises(ValueError, match="the options of 'thin' have no default for days"):
+        StrategySpec(name="thin", build=Thin, options=Needy)
+
+
+def test_a_strategy_that_cannot_be_built_is_refused_at_the_start():
+    acme = FoundPlugin(
+        name="acme",
+        distribution="acme-thin",
+        version="1.2.3",
+        strategies=[StrategySpec(name="thin", build=lambda: 1 / 0)],
+    )
+
+    with pytest.raises(ConfigurationError, match=r"`build` of the strategy 'thin' .*acme-thin.* failed: ZeroDivision"):
+        PluginRegistry([acme])
+
+
+YOUNG = {"guards": {"min_retention": timedelta(days=1)}}
+
+
+def test_a_strategy_sees_which_versions_are_protected(root, make):
+    made = make(**YOUNG)
+
+    push_all(root, made.id, 2)
+
+    assert [True] == Thin.seen[-1][1]
+
+
+def test_optional_evictions_of_protected_versions_are_left_out(root, make):
+    made = make(strategy_options={"keep": 1}, **YOUNG)
+
+    status, left = push_all(root, made.id, 3)
+
+    assert (200, [1, 2, 3]) == (status, left)
+
+
+def test_a_needed_eviction_of_a_protected_version_refuses_the_upload(root, make):
+    made = make(strategy_options={"keep": 1}, limits={COUNT: 2}, **YOUNG)
+
+    status, left = push_all(root, made.id, 3)
+
+    assert (400, [1, 2]) == (status, left)
+
+
+def test_an_optional_eviction_is_left_out_for_a_suspicious_version(root, make):
+    made = make(strategy_options={"keep": 1}, guards={"min_version_size": 4, "action": "keep"})
+    root.push(made.id, b"whole")
+
+    answer = root.push(made.id, b"cut")
+
+    assert (200, ["1", "2"]) == (answer.status_int, sorted(root.versions(made.id)))
+
+
+def test_a_strategy_that_evicts_every_version_without_need_is_a_fault_of_the_service(root, make, caplog):
+    made = make(strategy_options={"keep": 5})
+    push_all(root, made.id, 2)
+    Thin.answer = staticmethod(lambda versions: versions)
+
+    answer = root.push(made.id, b"a dump")
+
+    assert (500, ["1", "2"]) == (answer.status_int, sorted(root.versions(made.id)))
+    assert f"{ORIGIN} answered make_room() with all 2 versions" in caplog.text
+
+
+def test_a_strategy_may_evict_every_version_if_each_has_to_leave(root, make):
+    made = make(limits={COUNT: 1}, strategy_options={"keep": 1})
+
+    status, left = push_all(root, made.id, 2)
+
+    assert (200, [2]) == (status, left)
