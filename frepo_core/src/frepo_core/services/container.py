@@ -22,6 +22,7 @@ from .collections.collections import Collections
 from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
 from .content.ingest import Ingest
+from .events.refusals import Refusals
 from .files.aliases import Aliases
 from .files.downloads import Downloads
 from .files.files import Files
@@ -57,6 +58,7 @@ class Services:
     versions: Versions
     version_checks: VersionChecks
     add_version: AddVersion
+    refusals: Refusals
     health: Health
     service_time: ServiceTime
 
@@ -84,7 +86,7 @@ def assemble(
     backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     ingest, passwords, links = Ingest(settings.temp_directory), Passwords(settings), SignedLinks(settings)
     blobs = Blobs(database, backends)
-    checks = UploadChecks(plugins, contexts)
+    checks, refusals = UploadChecks(plugins, contexts), Refusals(database, is_read_only=settings.read_only)
     files = Files(database, ingest, blobs, passwords, checks)
     services = Services(
         settings=settings,
@@ -104,7 +106,8 @@ def assemble(
         collections=Collections(database, settings, plugins, passwords),
         versions=Versions(database, blobs, passwords),
         version_checks=VersionChecks(database),
-        add_version=AddVersion(database, settings, plugins, ingest, blobs, checks),
+        add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),
+        refusals=refusals,
         health=Health(database, backends, settings, plugins, contexts),
         service_time=ServiceTime(plugins, contexts, backends),
     )

@@ -45,6 +45,7 @@ from ..checks.upload_checks import CheckReport, UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..events.facts import version_event
 from ..events.recording import NewEvent, record
+from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord
@@ -93,12 +94,14 @@ class AddVersion:
         ingest: Ingest,
         blobs: Blobs,
         checks: UploadChecks,
+        refusals: Refusals,
     ) -> None:
         self._database = database
         self._plugins = plugins
         self._ingest = ingest
         self._blobs = blobs
         self._checks = checks
+        self._refusals = refusals
         self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
 
     def add(
@@ -119,9 +122,24 @@ class AddVersion:
         Raises `RuleError`, also for a check that refuses the content, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`.
         Nothing has changed then.
         """
-        if idempotency is None and not is_checked:
-            self.check(collection, incoming.declared_size or 0, after=after)
+        size = incoming.declared_size
+        with self._refusals.recorded(collection.id, by=by, size=size) as attempt:
+            if idempotency is None and not is_checked:
+                self.check(collection, size or 0, after=after)
+            return self._add(collection, incoming, attempt, by=by, after=after, idempotency=idempotency)
+
+    def _add(
+        self,
+        collection: CollectionRecord,
+        incoming: Incoming,
+        attempt: Attempt,
+        *,
+        by: Identity,
+        after: int | None,
+        idempotency: VersionUpload | None,
+    ) -> AddedVersion | RecordedAnswer:
         with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
+            attempt.size = content.size
             if not is_allowed_by_token(by, content.mime):
                 raise type_not_allowed(content.mime)
             if recorded := self._find_recorded(idempotency, content, by):

@@ -1,9 +1,11 @@
 """Answers errors: their status codes, their bodies, and the exception views."""
 
+import contextlib
 import json
 import logging
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pyramid.config import Configurator
@@ -12,6 +14,7 @@ from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPNotFound
 from pyramid.response import Response
 
 from frepo_core import errors
+from frepo_core.domain.identity import parse_uuid4
 from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.files.downloads import BYTES_MISSING
 
@@ -78,7 +81,7 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     if type(error) not in STATUS and not isinstance(error, errors.RuleError):
         return _answer_bug(error, request)
     if status in {403, 429}:
-        _log_refusal(request, error.message)
+        _log_refusal(request, error)
     if isinstance(error, errors.RemotesBusyError):
         log.warning("refused: %s", error.message)
     elif status >= 500:
@@ -92,11 +95,22 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     return response
 
 
-def _log_refusal(request: FrepoRequest, reason: str) -> None:
+def _log_refusal(request: FrepoRequest, error: errors.FrepoError) -> None:
     """Log who was refused what. The path is left out: it may contain a token."""
     what = request.endpoint.name if request.endpoint else request.method
     who = request.services.tokens.fingerprint(request.token_id) if request.token_id else "none"
-    log.warning("refused: %s from %s, token %s: %s", what, request.client_address, who, reason)
+    log.warning("refused: %s from %s, token %s: %s", what, request.client_address, who, error.message)
+    if request.endpoint and request.endpoint.permission == "version.upload" and request.token_id:
+        _record_refusal(request, error)
+
+
+def _record_refusal(request: FrepoRequest, error: errors.FrepoError) -> None:
+    """Record that a token that exists, valid or not, may not upload a version."""
+    services, collection_id = request.services, parse_uuid4(request.matchdict["collection"].lower())
+    with contextlib.suppress(errors.FrepoError):
+        known = replace(services.tokens.look_up(request.token_id), address=request.client_address)
+        if collection_id is not None:
+            services.refusals.record(collection_id, error, by=known)
 
 
 def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
@@ -117,7 +131,7 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
 def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
     if isinstance(error, HTTPForbidden):
         refusal = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
-        _log_refusal(request, refusal)
+        _log_refusal(request, errors.AccessDeniedError(refusal))
         return error_body(request, refusal, 403, 403)
     message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title
     if allowed := error.headers.get("Allow"):

@@ -124,11 +124,11 @@ def before_add(request: FrepoRequest) -> int | None:
     """Decide about a version before its content arrives."""
     check_content_headers(request)
     after, idempotency = last_version_of(request), _idempotency_of(request)
-    if idempotency is None:
-        is_form = is_multipart(request.headers.get("Content-Type", ""))
-        size = 0 if is_form else request.content_length or 0
-        request.services.add_version.check(request.collection, size, after=after)
-    return limit_body(request, request.services.add_version.limits(request.collection, by=request.sender))
+    size = None if is_multipart(request.headers.get("Content-Type", "")) else request.content_length
+    with request.services.refusals.recorded(request.collection.id, by=request.sender, size=size):
+        if idempotency is None:
+            request.services.add_version.check(request.collection, size or 0, after=after)
+        return limit_body(request, request.services.add_version.limits(request.collection, by=request.sender))
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:

@@ -1,0 +1,172 @@
+"""Records refused uploads of versions: one event a minute for each token, collection and reason, with a count."""
+
+import contextlib
+import logging
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, Event
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity
+from frepo_core.errors import (
+    CollectionFullError,
+    DigestMismatchError,
+    EmptyContentError,
+    FrepoError,
+    IdempotencyConflictError,
+    RuleError,
+    TooBigError,
+    TooManyVersionsError,
+    TypeNotAllowedError,
+    VersionConflictError,
+    VersionTooYoungError,
+)
+
+from .recording import NewEvent, record
+
+log = logging.getLogger(__name__)
+
+INTERVAL = timedelta(minutes=1)
+# Each entry takes about 300 bytes. The count of a forgotten one is lost.
+MAX_COUNTED = 10_000
+REFUSALS = (
+    DigestMismatchError,
+    EmptyContentError,
+    IdempotencyConflictError,
+    RuleError,
+    TooBigError,
+    TypeNotAllowedError,
+    VersionConflictError,
+)
+
+
+@dataclass
+class Attempt:
+    """An upload that may be refused. `size` is its size in bytes, None while that is not known."""
+
+    size: int | None = None
+
+
+class Refusals:
+    """Records refusals. That never changes the answer to the client: errors are logged."""
+
+    def __init__(self, database: Database, *, is_read_only: bool) -> None:
+        self._database = database
+        self._is_read_only = is_read_only
+        self._counts = _Counts()
+
+    @contextlib.contextmanager
+    def recorded(self, collection_id: str, *, by: Identity, size: int | None) -> Iterator[Attempt]:
+        """Record a refusal that the body of the `with` statement raises. The body sets the size when it is known."""
+        attempt = Attempt(size=size)
+        try:
+            yield attempt
+        except REFUSALS as error:
+            self.record(collection_id, error, by=by, size=attempt.size)
+            raise
+
+    def record(self, collection_id: str, error: FrepoError, *, by: Identity, size: int | None = None) -> None:
+        """Record that an upload to a collection was refused, unless there is an event of the last minute about it.
+
+        Nothing is recorded in read-only mode.
+        """
+        if self._is_read_only:
+            return
+        reason = _reason(error)
+        key = (by.fingerprint, collection_id, reason)
+        count = self._counts.take(key)
+        if not count:
+            return
+        data = {"reason": reason, "message": _message(error), "error": error.number, "size": size, "count": count}
+        event = NewEvent(kind=EventKind.VERSION_REFUSED, by=by, collection_id=collection_id, data=data)
+        try:
+            if not self._database.write(lambda session: _write(session, event, error, size), may_use_reserve=True):
+                self._counts.put_back(key, count)
+        except Exception:
+            self._counts.put_back(key, count)
+            log.exception("collection %s: a refused upload was not recorded as an event", collection_id)
+
+
+def _write(session: Session, event: NewEvent, error: FrepoError, size: int | None) -> bool:
+    """Insert the events about a refusal. Return False if another process has recorded such a refusal in this minute.
+
+    The row of the collection is locked, so that processes do this one after the other.
+    """
+    row = session.scalar(select(Collection).where(Collection.id == event.collection_id).with_for_update())
+    if row is None:
+        return True
+    events = [] if _was_recorded(session, event) else [event]
+    if row.full_since is None and _lacks_room(row, error, size):
+        row.full_since = utc_now()
+        events.append(_full(row, event))
+    record(session, *events)
+    return event in events
+
+
+def _was_recorded(session: Session, event: NewEvent) -> bool:
+    query = select(Event.data).where(
+        Event.at > utc_now() - INTERVAL,
+        Event.kind == event.kind,
+        Event.collection_id == event.collection_id,
+        Event.actor == (event.by.fingerprint if isinstance(event.by, Identity) else None),
+    )
+    return any(data["reason"] == event.data["reason"] for data in session.scalars(query))
+
+
+def _full(row: Collection, refusal: NewEvent) -> NewEvent:
+    data: dict[str, Any] = {name: refusal.data[name] for name in ("reason", "message", "size")}
+    data |= {"versions": row.versions_count, "stored_size": row.stored_size}
+    return NewEvent(kind=EventKind.COLLECTION_FULL, by=refusal.by, collection_id=row.id, data=data)
+
+
+def _lacks_room(row: Collection, error: FrepoError, size: int | None) -> bool:
+    """Return whether the upload would fit into the collection if that were empty."""
+    if isinstance(error, CollectionFullError):
+        return size is not None and size <= row.max_collection_size
+    return isinstance(error, TooManyVersionsError | VersionTooYoungError)
+
+
+def _reason(error: FrepoError) -> str:
+    """Return the text of a rule, or the name of another error as `too_big` for `TooBigError`."""
+    if isinstance(error, RuleError):
+        return error.text
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__.removesuffix("Error")).lower()
+
+
+def _message(error: FrepoError) -> str:
+    return error.explanation or error.message
+
+
+class _Counts:
+    """Counts refusals, and says for which an event is due."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[tuple[str, str, str], tuple[float, int]] = OrderedDict()
+
+    def take(self, key: tuple[str, str, str]) -> int:
+        """Count a refusal. Return how many the event is about that is due now, 0 if the last one is too recent."""
+        now = time.monotonic()
+        with self._lock:
+            last, count = self._entries.pop(key, (now - INTERVAL.total_seconds(), 0))
+            is_due = now - last >= INTERVAL.total_seconds()
+            self._entries[key] = (now, 0) if is_due else (last, count + 1)
+            if len(self._entries) > MAX_COUNTED:
+                self._entries.popitem(last=False)
+        return count + 1 if is_due else 0
+
+    def put_back(self, key: tuple[str, str, str], count: int) -> None:
+        """Add refusals that were not recorded to the next event."""
+        with self._lock:
+            last, more = self._entries.get(key, (time.monotonic(), 0))
+            self._entries[key] = (last, more + count)

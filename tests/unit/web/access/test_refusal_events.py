@@ -1,0 +1,95 @@
+"""A known token that may not upload a version is an event; strangers and other requests leave no trace."""
+
+import uuid
+
+import pytest
+from sqlalchemy import select
+from webtest.app import TestRequest
+
+from frepo_core.db.models import Event
+from frepo_core.domain.roles import Role
+from frepo_core.web.routing.server_hooks import DECISION, Decision
+from support.client import COLLECTIONS, Client, with_settings
+
+HERE = {"REMOTE_ADDR": "192.0.2.7"}
+
+
+@pytest.fixture
+def refusals(services):
+    def refusals():
+        with services.database.reading() as session:
+            return session.scalars(select(Event).where(Event.kind == "version.refused")).all()
+
+    return refusals
+
+
+@pytest.mark.parametrize(
+    ("roles", "restrictions"),
+    [
+        ([Role.UPLOAD_ALL], {}),
+        ([Role.UPLOAD_VERSIONS], {}),
+        ([Role.ADMINISTRATOR], {"expires": "2001-01-01"}),
+        ([Role.ADMINISTRATOR], {"ip_addresses": ["198.51.100.0/24"]}),
+        ([Role.ADMINISTRATOR], {"user_agents": ["backup"]}),
+    ],
+    ids=["without the role", "not on the list", "expired", "other address", "other User-Agent"],
+)
+def test_a_known_token_that_may_not_upload(services, collection, holder, refusals, roles, restrictions):
+    caller = holder(*roles, **restrictions)
+
+    assert 403 == caller.push(collection, environ=HERE).status_int
+
+    (event,) = refusals()
+    assert (collection, services.tokens.fingerprint(caller.token), "192.0.2.7", "access_denied") == (
+        event.collection_id,
+        event.actor,
+        event.address,
+        event.data["reason"],
+    )
+    assert event.data["message"].startswith("No access")
+
+
+@pytest.mark.parametrize("token", [None, str(uuid.uuid4()), "no-uuid"])
+def test_a_stranger_leaves_no_event(app, collection, refusals, token):
+    assert 403 == Client(app, token).push(collection).status_int
+
+    assert [] == refusals()
+
+
+@pytest.mark.parametrize("name", [str(uuid.uuid4()), "no-uuid"])
+def test_a_collection_that_does_not_exist_has_no_event(collection, holder, refusals, name):
+    holder(Role.UPLOAD_ALL).push(name)
+    holder(Role.ADMINISTRATOR, expires="2001-01-01").push(name)
+
+    assert [] == refusals()
+
+
+def test_other_requests_are_no_refused_uploads(collection, holder, refusals):
+    caller = holder(Role.UPLOAD_ALL)
+
+    assert 403 == caller.get(f"{COLLECTIONS}/{collection}/backup").status_int
+    assert 403 == caller.delete(f"{COLLECTIONS}/{collection}").status_int
+    assert [] == refusals()
+
+
+@with_settings(read_only="true")
+def test_nothing_is_recorded_in_read_only_mode(services, holder, refusals):
+    from frepo_core.services.collections.collections import CollectionChange
+
+    collection = services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=None).id
+
+    assert 403 == holder(Role.UPLOAD_ALL).push(collection).status_int
+    assert [] == refusals()
+
+
+def test_a_refusal_before_the_body_arrives_is_recorded_once(app, admin, make_collection, refusals):
+    collection = make_collection(maxOneVersionSize="4")
+    request = TestRequest.blank(f"{COLLECTIONS}/{collection}/backup", method="POST", headers={"X-Auth-Token": admin})
+    request.headers["Content-Length"] = "5"
+    decision = request.environ[DECISION] = Decision()
+
+    answer = request.get_response(app.app)
+
+    assert (400, False) == (answer.status_int, decision.is_made)
+    (event,) = refusals()
+    assert (5, 1) == (event.data["size"], event.data["count"])
