@@ -1,9 +1,10 @@
 """The invariant checks detect violations: each invariant is violated here."""
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, func, insert, select, update
 
-from frepo_core.db.models import Collection, File
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection, Event, File
 from frepo_core.domain.naming import new_blob_key
 from support.reliability.invariants import Ledger, assert_invariants, assert_unchanged
 
@@ -145,5 +146,33 @@ def test_a_secret_in_a_log_breaks_i8(world):
 def test_an_unused_row_breaks_i2_after_a_sweep(world, breaks):
     name = world.upload(b"unused")
     world.ledger.ask_to_remove(name)
+    told = delete(Event).where(Event.kind == "file.added")
 
-    assert "I2" == breaks(delete(File).where(File.stored_name == name), swept=True)
+    assert "I2" == breaks(delete(File).where(File.stored_name == name), told, swept=True)
+
+
+def test_a_fact_without_its_event_breaks_i9(services, world, breaks):
+    with services.database.reading() as session:
+        (added,) = session.scalars(select(Event).where(Event.kind == "version.added", Event.version_number == 4))
+        columns = {column.name: getattr(added, column.name) for column in Event.__table__.c}
+
+    assert "I9" == breaks(delete(Event).where(Event.id == added.id), mend=[insert(Event).values(columns)])
+
+
+@pytest.mark.parametrize("kind", ["collection.deleted", "collection.full", "version.evicted", "token.expired"])
+def test_an_event_without_its_fact_breaks_i9(world, collection, breaks, kind):
+    about = {"collection_id": collection, "version_number": 4, "token": world.admin.fingerprint}
+    data = {"actor": "system:nobody", "at": utc_now(), "data": {}}
+    untrue = insert(Event).values(kind=kind, **about, **data)
+
+    assert "I9" == breaks(untrue, mend=[delete(Event).where(Event.actor == "system:nobody")])
+
+
+def test_an_event_that_is_written_twice_breaks_i9(services, collection, breaks):
+    columns = [column for column in Event.__table__.c if column.name != "id"]
+    first = select(*columns).where(Event.kind == "version.added", Event.version_number == 4)
+    again = insert(Event).from_select([column.name for column in columns], first)
+    with services.database.reading() as session:
+        last = session.scalar(select(func.max(Event.id)))
+
+    assert "I9" == breaks(again, mend=[delete(Event).where(Event.id > last)])

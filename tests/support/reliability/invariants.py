@@ -1,4 +1,4 @@
-"""The invariants I1 to I8 of docs/reliability.md, checked on a service without running requests."""
+"""The invariants I1 to I9 of docs/reliability.md, checked on a service without running requests."""
 
 import hashlib
 import os
@@ -13,12 +13,15 @@ from typing import Any
 from sqlalchemy import select
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Base, Blob, Collection, File, Version
+from frepo_core.db.models import Base, Blob, Collection, Event, File, Version
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.container import Services
 from frepo_core.services.maintenance import OwnerMark
+from support.reliability.event_replay import check_events
 
 GRACE = timedelta(hours=48)
+# The kinds of events that refused and failed requests record, although they change nothing else.
+ABOUT_REFUSALS = ("version.refused", "collection.full", "storage.full", "storage.unavailable", "storage.recovered")
 EVERYTHING = 1 << 30  # more blobs than the sweep finds in any test
 ALERTING = "alert_when_backup_limit_reached"
 # With such a size limit, only the number of versions can make a collection full.
@@ -76,9 +79,12 @@ class _Row:
 
 
 def snapshot(services: Services) -> dict[str, Any]:
-    """Return all rows of all tables, and all keys."""
+    """Return all rows of all tables, and all keys. What a refusal records about itself is left out."""
+    queries = {table.name: select(table) for table in Base.metadata.sorted_tables}
+    queries["event"] = select(Event.__table__).where(Event.kind.not_in(ABOUT_REFUSALS))
+    queries["collection"] = select(*(column for column in Collection.__table__.c if column.name != "full_since"))
     with services.database.reading() as session:
-        rows = {table.name: sorted(map(repr, session.execute(select(table)))) for table in Base.metadata.sorted_tables}
+        rows = {name: sorted(map(repr, session.execute(query))) for name, query in queries.items()}
     backend = services.backends.get(services.backends.current)
     return rows | {"keys": sorted(stat.key for stat in backend.list())}
 
@@ -100,7 +106,7 @@ def assert_invariants(
     swept: bool = False,
     rotten: Iterable[str] = (),
 ) -> None:
-    """Check I1 to I5, I7 and I8; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
+    """Check I1 to I5 and I7 to I9; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
 
     `rotten` contains the digests of contents that the test damaged.
     """
@@ -127,6 +133,7 @@ def assert_invariants(
         assert ledger.files[name] in good | rotten, f"I1: the file {name} does not download as acknowledged"
     if swept:
         _check_leftovers(services)
+    check_events(services)
     shown = [secret for secret in ledger.secrets if secret and secret in log]
     assert not shown, f"I8: the log shows {len(shown)} secrets"
 
