@@ -12,11 +12,7 @@ from support.paths import ROOT
 from support.servers import log_recorder
 
 EXAMPLES = [ROOT / "examples/frepo-storage-sftp", ROOT / "examples/frepo-strategy-keep-daily"]
-OWN = [
-    ROOT / name
-    for name in ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_storage_s3", "frepo_storage_ftp")
-]
-OWN += [ROOT / "frepo_strategies", ROOT / "frepo_notify", ROOT]
+OWN = [path.parent for path in sorted(ROOT.glob("frepo_*/pyproject.toml"))]
 LEFT_BEHIND = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".*", "tests", "var")
 # If true, pip downloads the dependencies, as for users. Otherwise those of this environment are linked, which is fast.
 FROM_INDEX = os.environ.get("THIRD_PARTY_DEPENDENCIES") == "index"
@@ -41,7 +37,7 @@ def build_wheels(folder: Path) -> Path:
     three times for each wheel. The tests of the commands of docs/plugins.md run `pip wheel` itself.
     """
     sources = []
-    for path in [*OWN, *EXAMPLES]:
+    for path in [*OWN, ROOT, *EXAMPLES]:
         source = folder / "source" / path.name
         if path == ROOT:
             source.mkdir(parents=True)
