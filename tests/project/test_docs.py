@@ -43,7 +43,7 @@ def kind(field):
     if "_octal" in repr(field.metadata) + repr(field.annotation):
         return "octal mode"
     if "tuple" in repr(field.annotation):
-        return "commands" if "_lines" in repr(field.metadata) else "list"
+        return "commands" if re.search("_lines|_commands", repr(field.metadata)) else "list"
     if "_duration" in repr(field.metadata):
         return "duration"
     names = {SecretStr: "secret", bool: "yes or no", int: "number", float: "number", str: "text", Path: "path"}

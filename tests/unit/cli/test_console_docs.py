@@ -5,6 +5,7 @@ import sqlite3
 from importlib.metadata import entry_points
 
 import pytest
+from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from frepo_core.cli.app import FrepoApp
@@ -24,6 +25,13 @@ class Bare(ShowOne):
         raise AssertionError
 
 
+class BareList(Lister):
+    """A command that has only the options of every list."""
+
+    def take_action(self, arguments):
+        raise AssertionError
+
+
 def make_token_to_revoke(console, fingerprint):
     """Make a token with the fingerprint that an example uses."""
     console.answer("auth:create-token", "--roles", "upload.all")
@@ -37,7 +45,7 @@ def all_options(command, name):
 
 
 def options(name):
-    return all_options(COMMANDS[name].load(), name) - all_options(Bare, name)
+    return all_options(COMMANDS[name].load(), name) - all_options(Bare, name) - all_options(BareList, name)
 
 
 def examples(name):
@@ -68,5 +76,8 @@ def test_every_explained_option_exists(name):
 def test_each_example_runs(console, example):
     if example.startswith("auth:revoke "):
         make_token_to_revoke(console, example.split()[1])
+
+    if example.startswith("backup:checks "):
+        console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", example.split()[1])
 
     console.answer(*shlex.split(example, comments=True), stdin="a-password-5ecre7\n")

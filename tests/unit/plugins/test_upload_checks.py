@@ -157,9 +157,18 @@ def test_what_a_check_said_is_recorded_with_the_version(root, collection, painte
     painter.act = act
     root.push(collection, b"a dump")
 
-    (found,) = services.version_checks.of_collection(collection, 1)
+    (found,) = [one for one in services.version_checks.of_collection(collection, 1) if one.name == "paint"]
 
-    assert ("paint", *expected) == (found.name, found.outcome, found.message, found.details)
+    assert expected == (found.outcome, found.message, found.details)
+
+
+def test_a_finding_may_refuse_the_upload_although_others_are_marked(root, collection, painter):
+    def refuse(content, context):
+        raise Finding("it ends too early", on_finding="refuse")
+
+    painter.act = refuse
+
+    assert (400, 4017) == ((answer := root.push(collection, b"a dump")).status_int, answer.json["error_code"])
 
 
 def test_a_finding_changes_no_rotation(root, collection, painter):
@@ -187,6 +196,14 @@ class TestRefusing:
         assert {"file": "an_upload_check_refused_the_content"} == answer.json["errors"]
         assert {} == root.versions(collection)
         assert [] == list(services.backends.get("local").list())
+
+    def test_a_finding_may_be_marked_only(self, root, collection, painter):
+        def mark(content, context):
+            raise Finding("it ends too early", on_finding="mark")
+
+        painter.act = mark
+
+        assert 200 == root.push(collection, b"a dump").status_int
 
     def test_a_file_is_refused_the_same_way(self, root, painter):
         painter.act = find

@@ -93,7 +93,7 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details
     except Finding as finding:
-        if check.on_finding == "refuse":
+        if (finding.on_finding or check.on_finding) == "refuse":
             raise UploadCheckError(context={"check": check.spec.name, "message": finding.message}) from finding
         outcome, message, details = "broken", finding.message, finding.details
     except PLUGIN_FAILURES as error:

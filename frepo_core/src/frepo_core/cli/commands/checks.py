@@ -1,0 +1,31 @@
+"""The command that shows the results of checks of versions."""
+
+import argparse
+from typing import Any
+
+from cliff.lister import Lister
+
+from ..base import FrepoCommand
+
+COLUMNS = ("Version", "Check", "Outcome", "Message", "At", "By", "Details")
+
+
+class Checks(FrepoCommand, Lister):
+    """Show what the checks of a collection's versions found, such as whether a backup is whole."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("version", nargs="?", help="latest, first, v<number> or the version's id; default: all")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Return a row for each result. Raises `FieldsError` or `NotFoundError` if there is no such version."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        number = services.versions.find(collection.id, arguments.version).number if arguments.version else None
+        return COLUMNS, [
+            (f"v{one.version_number}", one.name, one.outcome, one.message, one.at.isoformat(), one.actor, one.details)
+            for one in services.version_checks.of_collection(collection.id, number)
+        ]

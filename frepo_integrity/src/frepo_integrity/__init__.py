@@ -1,0 +1,43 @@
+"""Checks whether uploaded backups are whole: compressed files, archives and dumps."""
+
+from frepo_core.plugins import Job, Lifecycle, SettingsSpec, UploadCheck, hookimpl
+
+from . import deep_check
+from .settings import IntegritySettings
+from .upload_check import NAME, InlineCheck, on_finding
+
+__all__ = ["IntegritySettings", "frepo_jobs", "frepo_lifecycle", "frepo_settings", "frepo_upload_checks"]
+
+_inline = InlineCheck()
+
+
+@hookimpl
+def frepo_settings() -> SettingsSpec:
+    """Declare the settings `integrity.*`."""
+    return SettingsSpec(prefix="integrity", model=IntegritySettings)
+
+
+@hookimpl
+def frepo_upload_checks() -> list[UploadCheck]:
+    """Check each version when it is uploaded."""
+    return [UploadCheck(name=NAME, run=_inline.run, on_finding=on_finding)]
+
+
+@hookimpl
+def frepo_jobs() -> list[Job]:
+    """Finish the checks that an upload did not wait for."""
+    return [
+        Job(
+            name=deep_check.JOB,
+            schedule=deep_check.SCHEDULE,
+            run=deep_check.run,
+            lane="long",
+            summary="checks large backups, and those that only a program understands",
+        )
+    ]
+
+
+@hookimpl
+def frepo_lifecycle() -> Lifecycle:
+    """End the threads of the checks with the service."""
+    return Lifecycle(stop=_inline.stop)

@@ -1,0 +1,86 @@
+"""A stream of bytes that can be peeked into, over a file or over the output of a decompressor."""
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO
+
+CHUNK = 128 << 10
+
+
+class ByteStream:
+    """Bytes in order. `offset` is the number of bytes that were taken out so far."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._waiting = b""
+        self.offset = 0
+
+    def take(self) -> bytes:
+        """Return the next bytes, as many as are at hand; `b""` at the end."""
+        data, self._waiting = self._waiting or next(self._chunks, b""), b""
+        self.offset += len(data)
+        return data
+
+    def put_back(self, data: bytes) -> None:
+        """Return bytes that were taken and not used."""
+        self._waiting = data + self._waiting
+        self.offset -= len(data)
+
+    def peek(self, size: int) -> bytes:
+        """Return the next `size` bytes without taking them; fewer only at the end."""
+        while len(self._waiting) < size and (more := next(self._chunks, b"")):
+            self._waiting += more
+        return self._waiting[:size]
+
+    def read(self, size: int) -> bytes:
+        """Take `size` bytes; fewer only at the end."""
+        data = self.peek(size)
+        self._waiting = self._waiting[len(data) :]
+        self.offset += len(data)
+        return data
+
+    def skip(self, size: int) -> int:
+        """Take up to `size` bytes and drop them; return how many there were."""
+        left = size
+        while left and (data := self.take()):
+            if len(data) > left:
+                self.put_back(data[left:])
+                data = data[:left]
+            left -= len(data)
+        return size - left
+
+    def drain(self) -> int:
+        """Take all that is left; return the number of bytes."""
+        start = self.offset
+        while self.take():
+            pass
+        return self.offset - start
+
+
+class FileStream(ByteStream):
+    """A seekable file of `size` bytes, from its start. Skipping costs a seek."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        super().__init__(iter(lambda: file.read(CHUNK), b""))
+        file.seek(0)
+        self._file = file
+        self._size = size
+
+    def skip(self, size: int) -> int:
+        """Take up to `size` bytes and drop them; return how many there were."""
+        if size <= len(self._waiting) + CHUNK:
+            return super().skip(size)
+        start = self.offset
+        self.offset = min(start + size, self._size)
+        self._waiting = b""
+        self._file.seek(self.offset, os.SEEK_SET)
+        return self.offset - start
+
+
+def read_at(file: BinaryIO, start: int, size: int) -> bytes:
+    """Return `size` bytes of a seekable file from `start`; fewer only at its end."""
+    file.seek(start)
+    data = file.read(size)
+    while len(data) < size and (more := file.read(size - len(data))):
+        data += more
+    return data

@@ -1,0 +1,1 @@
+"""The formats: each module checks one, or one family."""

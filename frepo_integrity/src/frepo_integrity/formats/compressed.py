@@ -1,0 +1,77 @@
+"""Decompresses a content to its end: all members, their checksums, and what follows the last one."""
+
+import re
+from collections.abc import Iterator
+
+from ..budget import Budget
+from ..byte_stream import ByteStream
+from ..outcomes import BrokenContent, NotCheckable
+from .codecs import Codec, Decompressor
+
+# Output of one step, so that a small input cannot fill the memory.
+STEP = 256 << 10
+HEAD = 32
+_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+
+
+def is_skippable(head: bytes) -> bool:
+    """Whether a skippable frame of zstd or lz4 begins here (RFC 8878, 3.1.2)."""
+    return _SKIPPABLE.match(head) is not None
+
+
+def decompress(source: ByteStream, codec: Codec, budget: Budget) -> Iterator[bytes]:
+    """Yield the decompressed bytes in pieces of at most 256 KiB.
+
+    Raises `BrokenContent` for an early end, wrong data, a wrong checksum, or bytes after the end that are not zero:
+    gzip, bzip2 and tapes are padded with zeros. Raises `NotCheckable` if the decompressor lacks something.
+    """
+    members = 0
+    while head := source.peek(HEAD):
+        if codec.has_skippable_frames and is_skippable(head):
+            _skip_frame(source, codec)
+        elif members and not head.startswith(codec.starts):
+            return _check_padding(source, codec)
+        else:
+            yield from _member(source, codec, budget, _begin(source, codec, head))
+            members += 1
+
+
+def _member(source: ByteStream, codec: Codec, budget: Budget, decompressor: Decompressor) -> Iterator[bytes]:
+    while not decompressor.eof:
+        data = b""
+        if decompressor.needs_input and not (data := source.take()):
+            raise BrokenContent(codec.name, f"The {codec.name} data ends too early, after {source.offset} bytes")
+        try:
+            out = decompressor.decompress(data, STEP)
+        except codec.errors as error:
+            raise _wrong_data(codec, str(error), source) from error
+        budget.spend(len(out))
+        if out:
+            yield out
+    source.put_back(decompressor.unused_data or b"")
+
+
+def _begin(source: ByteStream, codec: Codec, head: bytes) -> Decompressor:
+    if reason := codec.refuse(head):
+        raise NotCheckable(reason, source)
+    return codec.begin()
+
+
+def _wrong_data(codec: Codec, error: str, source: ByteStream) -> BrokenContent | NotCheckable:
+    if codec.is_unsupported(error):
+        return NotCheckable(f"the {codec.name} data cannot be decompressed here: {error}", source)
+    return BrokenContent(codec.name, f"The {codec.name} data is damaged before byte {source.offset}: {error}")
+
+
+def _skip_frame(source: ByteStream, codec: Codec) -> None:
+    header = source.read(8)
+    size = int.from_bytes(header[4:], "little")
+    if len(header) < 8 or source.skip(size) < size:
+        raise BrokenContent(codec.name, f"The {codec.name} data ends too early, within a skippable frame")
+
+
+def _check_padding(source: ByteStream, codec: Codec) -> None:
+    start = source.offset
+    while data := source.take():
+        if data.strip(b"\0"):
+            raise BrokenContent(codec.name, f"Bytes that are not {codec.name} follow its end, from byte {start} on")

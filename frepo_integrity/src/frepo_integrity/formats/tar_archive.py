@@ -1,0 +1,138 @@
+"""Checks a tar archive: the checksum of each header, that each member is whole, and the two blocks of zeros at the end.
+
+The blocks are described in POSIX (pax, "ustar Interchange Format") and in the manual of GNU tar ("Basic Tar Format").
+The contents of members have no checksum, so changed bytes in them cannot be seen.
+"""
+
+import re
+
+from ..budget import Budget
+from ..byte_stream import ByteStream
+from ..outcomes import BrokenContent, NotCheckable
+
+BLOCK = 512
+ZEROS = bytes(BLOCK)
+MAX_PAX = 16 << 20
+_MAGIC = re.compile(rb"ustar(?:\x00|  \x00)")
+_CHECKSUM = slice(148, 156)
+_PAX_RECORD = re.compile(rb"(\d{1,9}) ")
+# Links, devices, folders and pipes have no content, whatever their size field says.
+_WITHOUT_CONTENT = frozenset(b"123456")
+_HARD_LINK = ord("1")
+
+
+def is_tar(head: bytes) -> bool:
+    """Whether a content with these first 512 bytes is a tar archive, perhaps with a damaged first header."""
+    if len(head) < BLOCK:
+        return _MAGIC.match(head[257:265]) is not None
+    return _MAGIC.match(head[257:265]) is not None or (head[:1] != b"\0" and _has_checksum(head))
+
+
+def check_tar(source: ByteStream, budget: Budget) -> int:
+    """Read the archive to the end of the stream; return the number of members. Raises `BrokenContent`."""
+    members = 0
+    pax_size: int | None = None
+    while True:
+        budget.spend()
+        header = _read_block(source, "a header")
+        if header == ZEROS:
+            if _check_end(source):
+                return members
+            continue
+        if not _has_checksum(header):
+            raise BrokenContent("tar", f"The checksum of the tar header at byte {source.offset - BLOCK} is wrong")
+        kind, size = header[156], _number(header[124:136], source.offset - BLOCK)
+        if kind in b"xg":
+            pax_size = _read_pax(source, size, pax_size)
+            continue
+        if kind not in b"LK":  # the long name or link of the next member
+            size, pax_size = (size if pax_size is None else pax_size), None
+            members += 1
+        if kind == ord("S"):
+            _skip_sparse_map(source, header)
+        if _has_content(source, kind, size):
+            _skip_content(source, size)
+
+
+def _has_content(source: ByteStream, kind: int, size: int) -> bool:
+    if kind == _HARD_LINK and size:
+        # Some programs store the content with a link (pax -o linkdata), others only give its size.
+        following = source.peek(BLOCK)
+        return following != ZEROS and not _has_checksum(following)
+    return kind not in _WITHOUT_CONTENT
+
+
+def _check_end(source: ByteStream) -> bool:
+    """Check what follows the first block of zeros. Return False if another archive begins (`cat a.tar b.tar`)."""
+    if _read_block(source, "the second block of zeros at its end") != ZEROS:
+        raise BrokenContent("tar", f"A single block of zeros is within the tar archive, at byte {source.offset}")
+    while following := source.peek(BLOCK):
+        if following.strip(b"\0"):
+            if len(following) == BLOCK and _has_checksum(following):
+                return False
+            raise BrokenContent("tar", f"Bytes that are not tar follow its end, from byte {source.offset} on")
+        source.skip(len(following))
+    return True
+
+
+def _read_block(source: ByteStream, what: str) -> bytes:
+    block = source.read(BLOCK)
+    if len(block) < BLOCK:
+        raise BrokenContent("tar", f"The tar archive ends too early, after {source.offset} bytes: {what} is missing")
+    return block
+
+
+def _skip_content(source: ByteStream, size: int) -> None:
+    padded = (size + BLOCK - 1) // BLOCK * BLOCK
+    if source.skip(padded) < padded:
+        raise BrokenContent("tar", f"The tar archive ends too early, within a member, after {source.offset} bytes")
+
+
+def _skip_sparse_map(source: ByteStream, header: bytes) -> None:
+    """Skip the further blocks of the map of an old GNU sparse file. A flag in each says whether one more follows."""
+    more = header[482]
+    while more:
+        more = _read_block(source, "the map of a sparse file")[504]
+
+
+def _read_pax(source: ByteStream, size: int, before: int | None) -> int | None:
+    """Return the size of the next member if a pax header gives it: members of 8 GiB or more have it there."""
+    if size > MAX_PAX:
+        raise NotCheckable(f"a pax header of the tar archive has {size} bytes")
+    records = source.read(size)
+    padding = -size % BLOCK
+    if len(records) < size or source.skip(padding) < padding:
+        raise BrokenContent("tar", f"The tar archive ends too early, within a header, after {source.offset} bytes")
+    size_record = _pax_records(records).get(b"size", b"")
+    return int(size_record) if size_record.isdigit() else before
+
+
+def _pax_records(data: bytes) -> dict[bytes, bytes]:
+    """Parse records of the form `length key=value`, each with a line end that its length counts."""
+    records, position = dict[bytes, bytes](), 0
+    while (match := _PAX_RECORD.match(data, position)) and int(match[1]):
+        key, _, value = data[match.end() : position + int(match[1]) - 1].partition(b"=")
+        records[key] = value
+        position += int(match[1])
+    return records
+
+
+def _has_checksum(header: bytes) -> bool:
+    """Whether the checksum is right: the sum of all bytes, signed in some old programs, with blanks in its own place."""
+    text = header[_CHECKSUM].strip(b" \0")
+    if len(header) < BLOCK or not re.fullmatch(rb"[0-7]{1,7}", text):
+        return False
+    others = header[:148] + b" " * 8 + header[156:]
+    unsigned = sum(others)
+    return int(text, 8) in {unsigned, unsigned - 256 * sum(byte > 127 for byte in others)}
+
+
+def _number(field: bytes, position: int) -> int:
+    """Return a number in octal digits, or in binary if its first bit is set (GNU, for 8 GiB and more)."""
+    if field[0] == 0x80:
+        return int.from_bytes(field[1:], "big")
+    text = field.strip(b" \0")
+    try:
+        return int(text or b"0", 8)
+    except ValueError:
+        raise BrokenContent("tar", f"The size in the tar header at byte {position} is not a number") from None

@@ -1,0 +1,100 @@
+"""Unpacks every member of a zip archive and compares its CRC-32 and its size with the directory."""
+
+import bz2
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from ..budget import Budget
+from ..byte_stream import CHUNK, read_at
+from ..outcomes import NotCheckable
+from .codecs import ZSTD, Decompressor, raw_deflate
+from .compressed import STEP
+from .zip_directory import Directory, Entry, broken, entries
+
+_LOCAL = struct.Struct("<4s5H3L2H")
+# Encrypted (bits 0, 6 and 13), or a patch (bit 5).
+_UNREADABLE = 0x0001 | 0x0020 | 0x0040 | 0x2000
+_MAX_VERSION = 63  # 6.3, the last one
+_STORED = 0
+# The methods that Python can decompress (APPNOTE.TXT, 4.4.5).
+_METHODS: dict[int, Callable[[], Decompressor]] = {
+    8: raw_deflate,
+    12: bz2.BZ2Decompressor,
+    93: ZSTD.begin,
+}
+# Of zlib, bz2 and zstd.
+_ERRORS: tuple[type[Exception], ...] = (zlib.error, OSError, ValueError, *ZSTD.errors)
+_MAX_NAME = 100
+
+
+def check_members(file: BinaryIO, directory: Directory, budget: Budget) -> None:
+    """Check every member. Raises `BrokenContent`, or `NotCheckable` if members are encrypted or of unknown methods."""
+    unchecked = checked = 0
+    for entry in entries(file, directory, budget):
+        if _check_member(file, entry, budget):
+            checked += 1
+        else:
+            unchecked += 1
+    if unchecked:
+        raise NotCheckable(
+            f"{unchecked} of {checked + unchecked} members of the zip archive are encrypted or compressed by a method "
+            "that is not known here; the directory and the others are whole"
+        )
+
+
+def _check_member(file: BinaryIO, entry: Entry, budget: Budget) -> bool:
+    """Return False if the member cannot be checked."""
+    header = read_at(file, entry.offset, _LOCAL.size)
+    if len(header) < _LOCAL.size or not header.startswith(b"PK\x03\x04"):
+        raise broken(f"{_name(entry)} is not where the directory says")
+    _, _, flags, method, _, _, _, _, _, name_size, extra_size = _LOCAL.unpack(header)
+    if (flags | entry.flags) & _UNREADABLE or entry.version > _MAX_VERSION:
+        return False
+    if method != entry.method or read_at(file, entry.offset + _LOCAL.size, name_size) != entry.name:
+        raise broken(f"the header of {_name(entry)} differs from the directory")
+    if method != _STORED and method not in _METHODS:
+        return False
+    file.seek(entry.offset + _LOCAL.size + name_size + extra_size)
+    crc = size = 0
+    for piece in _unpack(file, entry, budget):
+        crc = zlib.crc32(piece, crc)
+        size += len(piece)
+        if size > entry.unpacked:
+            break
+    if size != entry.unpacked:
+        raise broken(f"{_name(entry)} does not have the {entry.unpacked} bytes that the directory says")
+    if crc != entry.crc:
+        raise broken(f"the checksum of {_name(entry)} is wrong")
+    return True
+
+
+def _unpack(file: BinaryIO, entry: Entry, budget: Budget) -> Iterator[bytes]:
+    packed = _packed(file, entry.packed)
+    if entry.method == _STORED:
+        for piece in packed:
+            budget.spend(len(piece))
+            yield piece
+        return
+    decompressor = _METHODS[entry.method]()
+    while not decompressor.eof:
+        data = next(packed, b"") if decompressor.needs_input else b""
+        if decompressor.needs_input and not data:
+            raise broken(f"{_name(entry)} ends too early")
+        try:
+            piece = decompressor.decompress(data, STEP)
+        except _ERRORS as error:
+            raise broken(f"{_name(entry)} is damaged: {error}") from error
+        budget.spend(len(piece))
+        yield piece
+
+
+def _packed(file: BinaryIO, size: int) -> Iterator[bytes]:
+    while size and (piece := file.read(min(CHUNK, size))):
+        size -= len(piece)
+        yield piece
+
+
+def _name(entry: Entry) -> str:
+    return f"the member {entry.name[:_MAX_NAME].decode('utf-8', 'replace')!r}"

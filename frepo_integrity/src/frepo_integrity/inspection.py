@@ -1,0 +1,99 @@
+"""Checks a whole content: recognizes its format, unpacks it to its end, and goes on with what is inside."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from . import detection
+from .budget import Budget
+from .byte_stream import ByteStream, FileStream
+from .formats import sql_dump, tar_archive, zip_directory, zip_members
+from .formats.codecs import CODECS
+from .formats.compressed import decompress
+from .outcomes import BoundReached, BrokenContent, NotCheckable, Report
+
+# db.sql.xz.gz has two. More compressions within each other come from a bomb.
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """What all steps of one check share. `is_on` says whether a kind is checked at all."""
+
+    budget: Budget
+    is_on: Callable[[str], bool] = lambda kind: True
+
+
+def inspect(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Report:
+    """Check a seekable content of `size` bytes to its end; return a report that is good or not checked.
+
+    `name` is the file's name: it helps only where the content is too short to be recognized.
+
+    Raises `BrokenContent`, and `OutOfTime` if the budget has a time limit.
+    """
+    source = FileStream(file, size)
+    found = detection.detect(source.peek(detection.HEAD))
+    try:
+        if found is not None and found.kind == "zip" and inspection.is_on("zip"):
+            zip_members.check_members(file, zip_directory.read_directory(file, size), inspection.budget)
+            return Report(outcome="good", message="The zip archive is whole", kinds=("zip",))
+        return _inspect(source, name, inspection, depth=0)
+    except (NotCheckable, BoundReached) as reason:
+        return Report(outcome="not checked", message=_sentence(reason), kinds=(found.kind,) if found else ())
+
+
+def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) -> Report:
+    head = source.peek(detection.HEAD)
+    found = detection.detect(head)
+    if found is None:
+        return _unknown(head, name, depth)
+    kind = found.kind
+    if not inspection.is_on(kind):
+        return Report(outcome="not checked", message=f"The check of {kind} is switched off", kinds=(kind,))
+    if kind in CODECS and depth < MAX_DEPTH:
+        try:
+            return _inspect_compressed(source, kind, name, inspection, depth).inside(kind)
+        except BrokenContent as broken:
+            raise (broken if broken.kind == kind else broken.inside(kind)) from broken
+    if kind == "tar":
+        members = tar_archive.check_tar(source, inspection.budget)
+        return Report(outcome="good", message=f"The tar archive is whole, it has {members} members", kinds=("tar",))
+    if found.program:
+        sql_dump.check_sql(source, found.program, inspection.budget)
+        return Report(outcome="good", message=f"The dump of {found.program.name} is whole", kinds=("sql",))
+    raise NotCheckable(f"{kind} inside a compression cannot be checked")
+
+
+def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: Inspection, depth: int) -> Report:
+    inside = ByteStream(decompress(source, CODECS[kind], inspection.budget))
+    try:
+        report = _inspect(inside, detection.inner_name(name), inspection, depth + 1)
+    except NotCheckable as reason:
+        if reason.source is source:
+            raise
+        report = Report(outcome="not checked", message=_sentence(reason))
+    inside.drain()  # the checksum of the container is at its end
+    if report.outcome == "good":
+        return report
+    message = (
+        f"The {kind} data is whole. What is in it was not checked: {report.message[0].lower()}{report.message[1:]}"
+    )
+    return Report(outcome="good", message=message, kinds=report.kinds)
+
+
+def _unknown(head: bytes, name: str, depth: int) -> Report:
+    """Return a report about a content of unknown format. Raises `BrokenContent` if it is the start of a known one."""
+    promised = detection.kind_of_name(name)
+    if promised and not head:
+        raise BrokenContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
+    if promised and detection.is_cut_start(head, promised):
+        raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
+    if promised and depth == 0:
+        message = f"Its name ends as that of a {promised} file, but its content does not begin like one"
+        return Report(outcome="not checked", message=message)
+    return Report(outcome="not checked", message="Its format is not known")
+
+
+def _sentence(reason: Exception) -> str:
+    text = str(reason)
+    return text[:1].upper() + text[1:]

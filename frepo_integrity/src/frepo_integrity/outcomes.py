@@ -1,0 +1,52 @@
+"""What a check of a content can end with: a report, or one of the exceptions that the checkers raise."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+Outcome = Literal["good", "pending", "not checked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The result for a content that is not broken. `kinds` names its formats from the outside in, such as gzip, tar."""
+
+    outcome: Outcome
+    message: str
+    kinds: tuple[str, ...] = ()
+
+    def inside(self, kind: str) -> Self:
+        """Return the report about a container whose content this report is about."""
+        return replace(self, kinds=(kind, *self.kinds))
+
+
+class BrokenContent(Exception):
+    """The content is not what its format says. `kind` is the format, `message` is a sentence for a person."""
+
+    def __init__(self, kind: str, message: str, kinds: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.kinds = kinds or (kind,)
+
+    def inside(self, kind: str) -> "BrokenContent":
+        """Return the exception as seen from the container."""
+        return BrokenContent(self.kind, self.message, (kind, *self.kinds))
+
+
+class NotCheckable(Exception):
+    """This part cannot be checked, for example because it is encrypted. What it is in can.
+
+    `source` is the stream that could not be decompressed, where that is the reason.
+    """
+
+    def __init__(self, message: str, source: object = None) -> None:
+        super().__init__(message)
+        self.source = source
+
+
+class BoundReached(Exception):
+    """The whole check ends, because the content unpacks to more than the settings allow."""
+
+
+class OutOfTime(Exception):
+    """The check takes longer than an upload may wait."""

@@ -1,0 +1,50 @@
+"""Checks of a large content that take milliseconds: what is at its start and at its end.
+
+The rest is done later by a job. See `inspection` for the complete checks.
+"""
+
+import os
+from typing import BinaryIO
+
+from . import detection
+from .byte_stream import FileStream
+from .formats import sql_dump, tar_archive, xz_index, zip_directory
+from .inspection import Inspection
+from .outcomes import BoundReached, NotCheckable, OutOfTime, Report
+
+PENDING = "The content is large, so it is checked completely later"
+
+
+def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Report:
+    """Return a report: pending if a complete check is still to be done. Raises `BrokenContent`."""
+    source = FileStream(file, size)
+    found = detection.detect(source.peek(detection.HEAD))
+    if found is None or not inspection.is_on(found.kind):
+        why = "Its format is not known" if found is None else f"The check of {found.kind} is switched off"
+        return Report(outcome="not checked", message=why, kinds=(found.kind,) if found else ())
+    try:
+        if done := _check_ends(file, size, source, found, inspection):
+            return done
+    except (NotCheckable, BoundReached, OutOfTime):
+        pass  # the complete check tells more
+    return Report(outcome="pending", message=PENDING, kinds=(found.kind,))
+
+
+def _check_ends(
+    file: BinaryIO, size: int, source: FileStream, found: detection.Detected, inspection: Inspection
+) -> Report | None:
+    """Return a report if nothing is left to be checked."""
+    if found.kind == "zip":
+        for _ in zip_directory.entries(file, zip_directory.read_directory(file, size), inspection.budget):
+            pass
+    elif found.kind == "xz":
+        xz_index.check_index(file, size, inspection.budget)
+    elif found.kind == "tar":
+        # Contents of members have no checksum and are skipped, so that this is the complete check.
+        members = tar_archive.check_tar(source, inspection.budget)
+        return Report(outcome="good", message=f"The tar archive is whole, it has {members} members", kinds=("tar",))
+    elif found.program:
+        file.seek(max(0, size - sql_dump.TAIL), os.SEEK_SET)
+        sql_dump.check_tail(file.read(sql_dump.TAIL), found.program)
+        return Report(outcome="good", message=f"The dump of {found.program.name} is whole", kinds=("sql",))
+    return None

@@ -1,0 +1,117 @@
+"""The settings `integrity.*`."""
+
+import fnmatch
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from frepo_core.plugins import PluginSettings, Seconds, Size
+
+KINDS = ("gzip", "bzip2", "xz", "zstd", "lz4", "zip", "tar", "sql")
+_CUSTOM_FORMAT = "PGDMP"
+_COMMAND = re.compile(r"(magic|name|type):(\S+)\s*=\s*(.+)")
+
+
+def _action(value: Any) -> Any:
+    if value == "quarantine":
+        raise ValueError("versions cannot be quarantined yet; write off, mark or refuse")
+    return value
+
+
+Action = Annotated[Literal["off", "mark", "refuse"], BeforeValidator(_action)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A program for contents with these first bytes (`magic`), this file name or this MIME type (both patterns)."""
+
+    by: Literal["magic", "name", "type"]
+    pattern: str
+    words: tuple[str, ...]
+
+    @property
+    def program(self) -> str:
+        """The name of the program, without its folder."""
+        return PurePosixPath(self.words[0]).name
+
+    def is_for(self, head: bytes, name: str, mime: str) -> bool:
+        """Whether this command checks a content with these first bytes, this name and this type."""
+        if self.by == "magic":
+            return head.startswith(self.pattern.encode())
+        return fnmatch.fnmatchcase((name if self.by == "name" else mime).lower(), self.pattern.lower())
+
+
+def _commands(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    lines = (line.strip() for line in value.replace(";", "\n").splitlines())
+    return tuple(_command(line) for line in lines if line)
+
+
+def _command(line: str) -> Command:
+    match = _COMMAND.fullmatch(line)
+    by, pattern, text = match.groups() if match else ("magic", _CUSTOM_FORMAT, line)
+    words = tuple(shlex.split(text))
+    if not words or "=" in words[0] or ":" in words[0]:
+        raise ValueError(
+            f"{line!r}: write e.g. magic:PGDMP = pg_restore --list, name:*.dmp = PROGRAM or type:TYPE = PROGRAM"
+        )
+    return Command(by=by, pattern=pattern, words=words)  # type: ignore[arg-type]  # the pattern allows no other
+
+
+class IntegritySettings(PluginSettings):
+    """`integrity.*`, `INTEGRITY_*`. For each kind: what happens to an upload that is broken."""
+
+    inline_limit: Size = Field(
+        "64MiB",
+        validate_default=True,
+        description="Contents up to this size are checked completely before the upload is answered; larger ones by a job.",
+    )
+    inline_seconds: Seconds = Field(
+        30.0, description="Seconds that an upload waits for its check. What takes longer is checked by the job."
+    )
+    threads: int = Field(2, ge=1, le=64, description="How many uploads are checked at the same time in each process.")
+    max_output: Size = Field(
+        "1TiB",
+        ge=1,
+        validate_default=True,
+        description="Contents that unpack to more than this are not checked further.",
+    )
+    max_ratio: float = Field(
+        1100.0,
+        gt=1,
+        description="Contents that unpack to more than this many times their size, and to more than 64 MiB, are not checked further. gzip reaches 1030 with zeros only.",
+    )
+    command: Annotated[tuple[Command, ...], BeforeValidator(_commands)] = Field(
+        (),
+        description="Programs that the job runs for contents that only they understand, one per line: `magic:PGDMP = pg_restore --file=/dev/null`. A line without a pattern is for contents that begin with PGDMP.",
+    )
+    command_seconds: Seconds = Field(3600.0, description="Time limit in seconds for one run of a program.")
+    command_memory: Size = Field(
+        "1GiB", ge=1 << 20, validate_default=True, description="Memory (address space) that a program may use."
+    )
+    command_output: Size = Field(
+        "64MiB", ge=1024, validate_default=True, description="How much a program may write to its output, or to a file."
+    )
+    gzip: Action = Field("mark", description="What happens to broken gzip data: `off`, `mark` or `refuse`.")
+    bzip2: Action = Field("mark", description="The same for bzip2.")
+    xz: Action = Field("mark", description="The same for xz.")
+    zstd: Action = Field("mark", description="The same for Zstandard.")
+    lz4: Action = Field("mark", description="The same for lz4.")
+    zip: Action = Field("mark", description="The same for zip.")
+    tar: Action = Field("mark", description="The same for tar.")
+    sql: Action = Field(
+        "mark", description="The same for dumps of mysqldump, mariadb-dump, pg_dump and pg_dumpall in SQL."
+    )
+
+    def action(self, kind: str) -> Action:
+        """Return the action for a kind. What only a command understands is marked."""
+        return getattr(self, kind) if kind in KINDS else "mark"
+
+    def is_on(self, kind: str) -> bool:
+        """Whether this kind is checked."""
+        return self.action(kind) != "off"

@@ -1,0 +1,85 @@
+"""The check of an upload: complete up to `integrity.inline_limit`, otherwise only what takes milliseconds."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import BinaryIO
+
+from frepo_core.plugins import CheckResult, Finding, OnFinding, PluginContext, UploadedContent
+
+from .budget import Budget
+from .inspection import Inspection, inspect
+from .outcomes import BrokenContent, OutOfTime, Report
+from .quick_inspection import inspect_quickly
+from .settings import KINDS, Command, IntegritySettings
+
+NAME = "integrity"
+HEAD = 4096
+# For the cheap checks. A directory with millions of entries takes longer, and is left to the job.
+QUICK_SECONDS = 2.0
+
+
+def on_finding(settings: IntegritySettings) -> OnFinding:
+    """Return `off` if nothing is checked at all. Each finding says by itself what follows it."""
+    return "mark" if settings.command or any(settings.is_on(kind) for kind in KINDS) else "off"
+
+
+def find_command(settings: IntegritySettings, content: BinaryIO, name: str, mime: str) -> Command | None:
+    """Return the first program that the settings name for this content."""
+    content.seek(0)
+    head = content.read(HEAD)
+    return next((command for command in settings.command if command.is_for(head, name, mime)), None)
+
+
+class InlineCheck:
+    """Checks uploads in threads of its own, so that no more than `integrity.threads` of them unpack at once."""
+
+    def __init__(self) -> None:
+        self._pools: dict[int, ThreadPoolExecutor] = {}
+
+    def run(self, content: UploadedContent, context: PluginContext) -> CheckResult:
+        """Check a content. Raises `Finding` if it is broken."""
+        settings: IntegritySettings = context.settings
+        try:
+            report = self._check(content, settings)
+        except BrokenContent as broken:
+            details = {"kind": broken.kind, "kinds": list(broken.kinds)}
+            raise Finding(broken.message, details=details, on_finding=settings.action(broken.kind)) from broken
+        return CheckResult(outcome=report.outcome, message=report.message, details={"kinds": list(report.kinds)})
+
+    def _check(self, content: UploadedContent, settings: IntegritySettings) -> Report:
+        deadline = time.monotonic() + settings.inline_seconds
+        task = self.pool(settings.threads).submit(_check, content, settings, deadline)
+        try:
+            return task.result(settings.inline_seconds)
+        except FutureTimeoutError:
+            if task.cancel():
+                return Report(outcome="pending", message="Too many uploads are checked now, so it is checked later")
+            return task.result()  # it ends at once, as its time is over
+
+    def pool(self, threads: int) -> ThreadPoolExecutor:
+        """Return the pool with this number of threads. Services with other settings in one process have others."""
+        if threads not in self._pools:
+            self._pools.setdefault(threads, ThreadPoolExecutor(threads, thread_name_prefix="integrity"))
+        return self._pools[threads]
+
+    def stop(self, context: PluginContext) -> None:
+        """End the threads."""
+        while self._pools:
+            self._pools.popitem()[1].shutdown()
+
+
+def _check(content: UploadedContent, settings: IntegritySettings, deadline: float) -> Report:
+    is_small = content.size <= settings.inline_limit
+    until = deadline if is_small else min(deadline, time.monotonic() + QUICK_SECONDS)
+    budget = Budget(content.size, max_output=settings.max_output, max_ratio=settings.max_ratio, deadline=until)
+    inspection = Inspection(budget=budget, is_on=settings.is_on)
+    with content.open() as file:
+        try:
+            report = (inspect if is_small else inspect_quickly)(file, content.size, content.file_name, inspection)
+        except OutOfTime:
+            return Report(outcome="pending", message=f"The check takes longer than {settings.inline_seconds:g} seconds")
+        command = find_command(settings, file, content.file_name, content.mime_type)
+    if command is not None and report.outcome != "pending":
+        return Report(outcome="pending", message=f"{command.program} checks it later", kinds=report.kinds)
+    return report

@@ -1,0 +1,169 @@
+"""Dumps in SQL, made by the real programs from real databases: the last lines say whether they are whole."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from sqlalchemy import make_url, text
+
+from frepo_integrity.outcomes import BrokenContent
+from support.compressors import COMPRESSORS
+
+# pg_dump of Debian starts the program of the server's version.
+FOOTERS = {
+    "mysqldump": b"-- Dump completed",
+    "mariadb-dump": b"-- Dump completed",
+    "pg_dump": b"-- PostgreSQL database dump complete",
+    "pg_dumpall": b"-- PostgreSQL database cluster dump complete",
+}
+TABLE = "CREATE TABLE integrity_rows (id INTEGER, words TEXT)"
+# Text in a row that looks like the end of a dump. Programs write its line ends as `\\n`, except pg_dump --inserts.
+TRAP = "\n-- Dump completed\n--\n-- PostgreSQL database dump complete\n--\n"
+
+
+def _fill(engine, words):
+    """Make a table of some 60 KB."""
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE IF EXISTS integrity_rows"))
+        connection.execute(text(TABLE))
+        rows = [{"id": number, "words": f"{words} row {number} " * 3} for number in range(200)]
+        connection.execute(text("INSERT INTO integrity_rows VALUES (:id, :words)"), rows)
+
+
+def _dump(engine, url, *command, words=TRAP):
+    program = shutil.which(command[0])
+    if program is None:
+        pytest.skip(f"{command[0]} is not installed")
+    _fill(engine, words)
+    secrets = {"PGPASSWORD": url.password, "MYSQL_PWD": url.password}
+    try:
+        return subprocess.run(command, env=os.environ | secrets, stdout=subprocess.PIPE, check=True).stdout
+    finally:
+        with engine.begin() as connection:
+            connection.execute(text("DROP TABLE integrity_rows"))
+
+
+@pytest.fixture(scope="module")
+def mysql_dump(mariadb_server):
+    url = make_url(mariadb_server.emptied())
+
+    def mysql_dump(program, *options):
+        where = ["--no-defaults", "-h", url.host, "-P", str(url.port), "-u", url.username, "--skip-ssl"]
+        return _dump(mariadb_server.engine, url, program, *where, *options, url.database)
+
+    return mysql_dump
+
+
+@pytest.fixture(scope="module")
+def pg_dump(postgresql_server):
+    url = make_url(postgresql_server.emptied())
+
+    def pg_dump(program, *options):
+        where = ["-h", url.host, "-p", str(url.port), "-U", url.username]
+        words = "plain text" * 8 if "--inserts" in options else TRAP
+        return _dump(postgresql_server.engine, url, program, *where, *options, words=words)
+
+    return pg_dump
+
+
+MYSQL = {
+    "mysqldump": [],
+    "mariadb-dump": [],
+    "mysqldump --single-transaction --routines": ["--single-transaction", "--routines"],
+    "mariadb-dump --databases": ["--skip-extended-insert", "--databases"],
+    "mysqldump --skip-dump-date": ["--skip-dump-date"],
+}
+POSTGRESQL = {
+    "pg_dump": [],
+    "pg_dump --inserts": ["--inserts"],
+    "pg_dump --schema-only": ["--schema-only"],
+    "pg_dump --clean --create": ["--clean", "--create"],
+    "pg_dumpall": [],
+    "pg_dumpall --globals-only": ["--globals-only"],
+}
+
+
+def assert_cuts_are_found(check, check_quickly, program, content):
+    """Assert that the dump is whole, and broken if it is cut before its program's last line."""
+    report = check(content)
+    assert ("good", ("sql",), f"The dump of {program} is whole") == (report.outcome, report.kinds, report.message)
+    assert report == check_quickly(content)
+    end = content.rindex(FOOTERS[program]) + len(FOOTERS[program])
+    for cut in [len(content) * tenth // 10 for tenth in range(1, 10)] + [end - 1, end - 20]:
+        for function in (check, check_quickly):
+            broken = function(content[:cut])
+            assert isinstance(broken, BrokenContent), cut
+            assert f"`{FOOTERS[program].decode()}`, which {program} writes last, is missing" in broken.message
+    assert "good" == check(content[:end]).outcome
+
+
+@pytest.mark.parametrize("options", MYSQL)
+def test_a_dump_of_mariadb(check, check_quickly, mysql_dump, options):
+    program = options.split()[0]
+    content = mysql_dump(program, *MYSQL[options])
+
+    # MariaDB's mysqldump is a link to mariadb-dump.
+    assert_cuts_are_found(check, check_quickly, "mariadb-dump", content)
+
+
+@pytest.mark.parametrize("options", POSTGRESQL)
+def test_a_dump_of_postgresql(check, check_quickly, pg_dump, options):
+    program = options.split()[0]
+
+    assert_cuts_are_found(check, check_quickly, program, pg_dump(program, *POSTGRESQL[options]))
+
+
+def test_a_dump_of_a_cluster_cut_after_the_dump_of_a_database_is_broken(check, pg_dump):
+    content = pg_dump("pg_dumpall")
+    place = content.rindex(b"-- PostgreSQL database dump complete\n") + 50
+
+    assert isinstance(check(content[:place]), BrokenContent)
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_a_dump_in_a_compression_is_checked(check, mysql_dump, kind):
+    content = mysql_dump("mariadb-dump")
+    pack = next(iter(COMPRESSORS[kind].values()))
+
+    assert ("good", (kind, "sql")) == (check(pack(content)).outcome, check(pack(content)).kinds)
+    broken = check(pack(content[:-500]))
+    assert ("sql", (kind, "sql")) == (broken.kind, broken.kinds)
+
+
+HEAD = b"-- MySQL dump 10.13  Distrib 8.0.40, for Linux (x86_64)\n--\n-- Host: localhost    Database: shop\n"
+TAIL = b"\n-- Dump completed on 2026-11-23  2:12:16\n"
+WHOLE = {
+    "of MySQL 8": HEAD + b"INSERT INTO `a` VALUES (1);\n" + TAIL,
+    "with a warning first": b"mysqldump: [Warning] Using a password can be insecure.\n" + HEAD + TAIL,
+    "with a sandbox line": b"/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19  Distrib\n" + TAIL,
+    "with statements around it": b"SET foreign_key_checks = 0;\n" + HEAD + TAIL + b"SET foreign_key_checks = 1;\n",
+    "with line ends of Windows": (HEAD + TAIL).replace(b"\n", b"\r\n"),
+    "with a token of restricted mode": b"--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n--\n"
+    b"-- PostgreSQL database dump complete\n--\n\n\\unrestrict abc\n\n",
+}
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_a_whole_dump_is_good(check, case):
+    assert "good" == check(WHOLE[case]).outcome
+
+
+TEXTS = {
+    "a manual": b"How to dump\n===========\n\nThe file begins with\n\n-- MySQL dump 10.13\n\nand so on.\n",
+    "a mail": b"> -- PostgreSQL database dump\n\nis what my file begins with.\n",
+    "other SQL": b"CREATE TABLE a (b int);\nINSERT INTO a VALUES (1);\n",
+    "a dump without comments": b"DROP TABLE IF EXISTS `a`;\nCREATE TABLE `a` (b int);\n",
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_other_texts_are_not_checked(check, case):
+    assert ("not checked", ()) == (check(TEXTS[case]).outcome, check(TEXTS[case]).kinds)
+
+
+def test_a_row_that_looks_like_the_end_does_not_make_a_dump_whole(check):
+    """pg_dump writes rows as lines. An empty comment above the last line tells it from a row."""
+    content = b"--\n-- PostgreSQL database dump\n--\nCOPY a FROM stdin;\n-- PostgreSQL database dump complete\n2\n"
+
+    assert isinstance(check(content), BrokenContent)

@@ -1,0 +1,145 @@
+"""tar archives: headers, sizes and the end. The contents of members have no checksum in this format."""
+
+import io
+import os
+import tarfile
+
+import pytest
+
+from frepo_integrity.outcomes import BrokenContent
+from support.compressors import archive_of, rows, tar_of
+
+DATA = rows(40_000)
+FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with what tar stores in special ways: long names, links, holes, an empty file."""
+    folder = tmp_path_factory.mktemp("tree")
+    (folder / "a.sql").write_bytes(DATA)
+    (folder / "empty").touch()
+    deep = folder / ("d" * 90) / ("e" * 90)
+    deep.mkdir(parents=True)
+    (deep / "ä.sql").write_bytes(DATA[:700])
+    os.link(folder / "a.sql", folder / "hard")
+    (folder / "soft").symlink_to("a.sql")
+    with open(folder / "holes", "wb") as file:
+        for start in range(0, 40_000_000, 1_000_000):
+            file.seek(start)
+            file.write(b"x")
+    return folder
+
+
+PROGRAMS = {
+    **{
+        f"GNU tar, {form}": ["tar", "-c", f"--format={form}", "--exclude=d*", "--exclude=holes", "."]
+        for form in ("v7", "ustar")
+    },
+    **{f"GNU tar, {form}": ["tar", "-cS", f"--format={form}", "."] for form in ("oldgnu", "gnu", "pax", "posix")},
+    "GNU tar, without padding": ["tar", "-c", "-b1", "--exclude=holes", "."],
+    "GNU tar, incremental": ["tar", "-c", "-G", "--exclude=holes", "."],
+    "GNU tar, with a label": ["tar", "-c", "-V", "backup", "--exclude=holes", "."],
+    "GNU tar, sparse 0.1": ["tar", "-cS", "--format=pax", "--sparse-version=0.1", "."],
+    "bsdtar": ["bsdtar", "-c", "--exclude=holes", "."],
+    "busybox": ["busybox", "tar", "-c", "a.sql", "empty", "soft", "hard"],
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_whole_archive_is_good(check, check_quickly, folder, program):
+    content = archive_of(folder, *PROGRAMS[program])
+
+    assert ("good", ("tar",)) == (check(content).outcome, check(content).kinds)
+    assert check(content) == check_quickly(content)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_number_of_members_is_told(check, form):
+    content = tar_of(DATA, format=FORMATS[form])
+
+    assert "The tar archive is whole, it has 4 members" == check(content).message
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_cut_before_the_end_is_found(check, check_quickly, form):
+    """What follows the two blocks of zeros is padding, and some programs write none: a cut there cannot be seen."""
+    content = tar_of(DATA, format=FORMATS[form])
+    end = len(content.rstrip(b"\0"))
+    end += -end % 512 + 1024
+    cuts = [len(content) * tenth // 10 for tenth in range(10)] + [*range(end - 1100, end)]
+
+    for cut in (cut for cut in cuts if cut < end):
+        assert isinstance(check(content[:cut], "a.tar"), BrokenContent), cut
+        if cut:
+            assert isinstance(check_quickly(content[:cut], "a.tar"), BrokenContent) or cut < 512, cut
+    for cut in (end, end + 1, end + 513):
+        assert "good" == check(content[:cut]).outcome
+
+
+def test_an_archive_that_was_not_closed_is_broken(check):
+    file = io.BytesIO()
+    archive = tarfile.open(fileobj=file, mode="w")  # noqa: SIM115  # not closed: that is the test
+    member = tarfile.TarInfo("a")
+    member.size = 512
+    archive.addfile(member, io.BytesIO(bytes(range(256)) * 2))
+
+    broken = check(file.getvalue())
+
+    assert isinstance(broken, BrokenContent)
+    assert "a header is missing" in broken.message
+
+
+def test_a_changed_byte_in_a_header_is_found(check):
+    content = tar_of(b"", format=tarfile.USTAR_FORMAT)
+    used = [place for place in range(2048) if content[place]]
+
+    for place in used:
+        changed = bytearray(content)
+        changed[place] ^= 0x04
+        result = check(bytes(changed), "a.tar")
+        # A tar archive is recognized by its magic or by a right checksum; blanks in the checksum count as zeros.
+        assert isinstance(result, BrokenContent) or place in {*range(148, 156), *range(257, 265)}, (place, result)
+
+
+def test_a_wrong_checksum_of_the_first_header_is_found_by_its_magic(check):
+    content = bytearray(tar_of(DATA))
+    content[0] ^= 1
+
+    assert "The checksum of the tar header at byte 0 is wrong" == check(bytes(content)).message
+
+
+def test_bytes_after_the_end_are_found(check):
+    assert isinstance(check(tar_of(DATA) + b"garbage"), BrokenContent)
+
+
+def test_archives_one_after_the_other_are_checked_to_the_last(check):
+    second = tar_of(DATA[:5000])
+    content = tar_of(DATA) + second
+
+    assert "it has 8 members" in check(content).message
+    assert isinstance(check(content[: 3000 - len(second)]), BrokenContent)
+
+
+def test_a_member_of_more_than_8_gib_is_skipped_by_its_size(check_quickly):
+    """Its size is in binary (GNU) or in a pax header."""
+    for form in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        member = tarfile.TarInfo("large")
+        member.size = 9 << 30
+        header = member.tobuf(form)
+
+        broken = check_quickly(header + bytes(1024))
+
+        assert isinstance(broken, BrokenContent)
+        assert "within a member" in broken.message
+
+
+@pytest.mark.parametrize("compress", ["gzip", "xz", "zstd"])
+def test_an_archive_in_a_compression_is_checked(check, compress):
+    from support.compressors import COMPRESSORS
+
+    pack = COMPRESSORS[compress][compress]
+
+    assert ("good", (compress, "tar")) == (check(pack(tar_of(DATA))).outcome, check(pack(tar_of(DATA))).kinds)
+    broken = check(pack(tar_of(DATA)[:20_000]))
+    assert (broken.kind, broken.kinds) == ("tar", (compress, "tar"))

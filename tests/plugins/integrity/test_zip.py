@@ -1,0 +1,144 @@
+"""zip archives: the directory, each member's header, checksum and size."""
+
+import random
+import subprocess
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from frepo_integrity.outcomes import BrokenContent
+from support.compressors import archive_of, rows, streamed_zip_of, zip_of
+
+DATA = rows(30_000)
+MADE = {
+    "deflated": zip_of(DATA),
+    "stored": zip_of(DATA, method=zipfile.ZIP_STORED),
+    "bzip2": zip_of(DATA, method=zipfile.ZIP_BZIP2),
+    "streamed": streamed_zip_of(DATA),
+    "zip64": zip_of(DATA, zip64=True),
+    "with a comment": zip_of(DATA, comment=b"made by a test, with PK\x05\x06 in it"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tree")
+    (folder / "a.sql").write_bytes(DATA)
+    (folder / "b").mkdir()
+    (folder / "b/ä.txt").write_bytes(DATA[:100])
+    return folder
+
+
+@pytest.fixture(params=MADE)
+def made(request):
+    return MADE[request.param]
+
+
+def test_a_whole_archive_is_good(check, check_quickly, made):
+    assert ("good", ("zip",)) == (check(made).outcome, check(made).kinds)
+    assert "pending" == check_quickly(made).outcome
+
+
+@pytest.mark.parametrize("command", ["zip -q -r - .", "zip -q -r -0 - .", "zip -q -r -Z bzip2 - .", "jar c ."])
+def test_an_archive_of_a_program_is_good(check, folder, command):
+    assert "good" == check(archive_of(folder, *command.split())).outcome
+
+
+def test_every_cut_is_found(check, check_quickly, made):
+    cuts = [len(made) * tenth // 10 for tenth in range(10)] + [len(made) - missing for missing in range(1, 60)]
+
+    for cut in cuts:
+        assert isinstance(check(made[:cut], "a.zip"), BrokenContent), cut
+        assert cut < 4 or isinstance(check_quickly(made[:cut], "a.zip"), BrokenContent), cut
+
+
+def test_a_changed_content_is_found(check, check_quickly, made):
+    place = made.index(b"a.sql") + 5 + 300
+    changed = bytearray(made)
+    changed[place] ^= 8
+
+    broken = check(bytes(changed))
+
+    assert isinstance(broken, BrokenContent)
+    assert "the member 'a.sql'" in broken.message
+    assert "pending" == check_quickly(bytes(changed)).outcome
+
+
+def test_a_changed_byte_is_found_unless_python_unpacks_the_same(check):
+    content = zip_of(rows(600))
+    names = {member.filename: zipfile.ZipFile(BytesIO(content)).read(member) for member in members(content)}
+    chance = random.Random(8)
+    for place in range(4, len(content)):
+        changed = bytearray(content)
+        changed[place] ^= 1 << chance.randrange(8)
+        if check(bytes(changed)).__class__ is not BrokenContent and "good" == check(bytes(changed)).outcome:
+            archive = zipfile.ZipFile(BytesIO(bytes(changed)))
+            assert names == {member.filename: archive.read(member) for member in archive.infolist()}, place
+
+
+def members(content):
+    return zipfile.ZipFile(BytesIO(content)).infolist()
+
+
+def test_bytes_after_the_end_are_found(check, made):
+    assert "bytes follow its end" in check(made + b"garbage").message
+    assert "good" == check(made + bytes(1000)).outcome
+
+
+def test_an_empty_archive_is_good(check):
+    file = BytesIO()
+    zipfile.ZipFile(file, "w").close()
+
+    assert "good" == check(file.getvalue()).outcome
+
+
+def test_more_members_than_16_bits_count(check):
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(66_000):
+            archive.writestr(f"{number}", b"")
+    content = file.getvalue()
+
+    assert "good" == check(content).outcome
+
+
+def test_encrypted_members_are_not_checked(check, folder):
+    content = archive_of(folder, "zip", "-q", "-r", "-P", "secret", "-", "a.sql", "b")
+
+    report = check(content)
+
+    assert "not checked" == report.outcome
+    assert "2 of 3 members" in report.message
+    assert isinstance(check(content[:-1]), BrokenContent)
+
+
+def test_a_method_that_python_does_not_know_is_not_checked(check):
+    content = zip_of(DATA, method=zipfile.ZIP_LZMA)
+
+    assert "not checked" == check(content).outcome
+
+
+def test_a_part_of_several_is_not_checked(check, folder, tmp_path):
+    (tmp_path / "a").write_bytes(random.Random(1).randbytes(150_000))
+    subprocess.run(["zip", "-q", "-s", "64k", "split.zip", "a"], cwd=tmp_path, check=True)
+
+    report = check((tmp_path / "split.zip").read_bytes(), "split.zip")
+
+    assert "not checked" == report.outcome
+
+
+def test_a_damaged_directory_is_found_quickly(check_quickly, made):
+    changed = bytearray(made)
+    changed[made.index(b"PK\x01\x02") + 1] ^= 1
+
+    assert isinstance(check_quickly(bytes(changed)), BrokenContent)
+
+
+def test_a_zip_in_a_compression_is_left_out(check):
+    from support.compressors import COMPRESSORS
+
+    report = check(COMPRESSORS["gzip"]["gzip"](MADE["deflated"]))
+
+    assert "good" == report.outcome
+    assert "zip inside a compression cannot be checked" in report.message
