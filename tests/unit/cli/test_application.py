@@ -13,6 +13,7 @@ COMMANDS = [
     "install",
     "plugins",
     "secrets:accept-new-phrase",
+    "storage:adopt",
     "storage:migrate",
     "storage:rebuild-index",
     "storage:sweep",
