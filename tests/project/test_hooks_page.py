@@ -1,0 +1,61 @@
+"""docs/hooks.md is generated from the hookspecs, and its examples run."""
+
+import ast
+import builtins
+import importlib.util
+import re
+from types import FunctionType
+from typing import Any, get_args
+
+import pytest
+
+from frepo_core import plugins
+from frepo_core.plugins import hookspecs
+from support.paths import ROOT
+
+HOOKS = {
+    name: one for name, one in vars(hookspecs).items() if name.startswith("frepo_") and isinstance(one, FunctionType)
+}
+
+
+@pytest.fixture(scope="module")
+def generator():
+    spec = importlib.util.spec_from_file_location("generate_hooks", ROOT / "docs/generate_hooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_current(generator):
+    assert generator.page() == (ROOT / "docs/hooks.md").read_text(), "run .venv/bin/python docs/generate_hooks.py"
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_hook_says_when_where_and_what_a_failure_does(name):
+    fields = re.findall(r"^    :(\w+): \S", HOOKS[name].__doc__, re.MULTILINE)
+
+    assert ["when", "thread", "transaction", "failure"] == fields
+    assert ".. versionadded:: " in HOOKS[name].__doc__
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_the_example_of_a_hook_returns_what_it_is_for(name, generator, tmp_path):
+    code = generator.example(HOOKS[name])
+    (tmp_path / "pages").mkdir()
+    names = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    # What an author defines: functions, a model of settings, and classes.
+    defined = {"Path": type(tmp_path), "__file__": str(tmp_path / "module.py"), "AcmeSettings": plugins.PluginSettings}
+    defined |= {"Options": plugins.StrategyOptions, "QueueLength": lambda service: service}
+    missing = {name: print for name in names - {*dir(builtins), *defined, *dir(plugins)}}
+    space = missing | vars(plugins) | defined
+    exec(compile(code, name, "exec"), space)
+
+    hook = space[name]
+    context = plugins.PluginContext(settings=None, service=object(), log=None)
+    answer = hook(*([context] if "context" in hook.__code__.co_varnames[: hook.__code__.co_argcount] else []))
+
+    expected = HOOKS[name].__annotations__["return"]
+    (kind,) = get_args(expected) or (expected,)
+    offers = answer if get_args(expected) else [answer]
+    assert offers
+    assert [] == [offer for offer in offers if kind is not Any and not isinstance(offer, kind)]
