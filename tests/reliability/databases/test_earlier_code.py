@@ -17,11 +17,12 @@ from support.reliability.upgrades import revisions
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
 
-pytestmark = pytest.mark.databases
+# Each start takes seconds: only the full form starts the code of every revision, on every database. The short form of
+# test_earlier_data.py has them all.
+pytestmark = pytest.mark.databases(*([] if IS_BIG else ["sqlite"]))
 
 # The first commit that can serve: `make serve` made a database of revision 0002 with it.
 FIRST = "76f545128fbc6e26f7aa004fa05913856d0d38b8"
-# Each start takes seconds: only the full form starts the code of every revision. test_earlier_data.py has them all.
 EARLIER = [revision for revision in revisions() if "0002" <= revision < migrations.head_revision()]
 STATE = ("APP_SECRETS_FILE", "DATABASE_URL", "FS_LOCAL_DIRECTORY")
 HOP_BY_HOP = {"connection", "transfer-encoding", "keep-alive"}
