@@ -15,18 +15,20 @@ BATCH = 1000
 
 
 def prune_events(database: Database, *, keep: timedelta, now: datetime, check: Callable[[], None]) -> dict[str, Any]:
-    """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones.
+    """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones, and
+    the subscriptions that have not got the late ones yet.
 
     An event stays as long as it has no position, a subscription has not got it, or it is parked. `check` is called before
     each batch.
     """
     if not keep:
-        return {"events": 0, "late": 0}
+        return {"events": 0, "late": 0, "waiting_for": []}
     is_old = Event.at < now - keep
     deleted = _delete_in_batches(database, Event, is_old & _is_delivered(), check)
     with database.reading() as session:
-        late = session.scalar(select(func.count()).select_from(Event).where(is_old)) or 0
-    return {"events": deleted, "late": late}
+        late, last = session.execute(select(func.count(), func.max(Event.position)).where(is_old)).one()
+        waiting = select(Subscription.name).where(Subscription.position < (last or 0)).order_by(Subscription.name)
+        return {"events": deleted, "late": late, "waiting_for": list(session.scalars(waiting))}
 
 
 def prune_job_runs(database: Database, *, now: datetime, check: Callable[[], None]) -> int:
