@@ -1,9 +1,12 @@
 """Fixtures: the checks of frepo-integrity over bytes."""
 
 import io
+import shutil
 
 import pytest
 
+from frepo_core.plugins import PluginRegistry
+from frepo_core.services.container import assemble
 from frepo_integrity.budget import Budget
 from frepo_integrity.inspection import Inspection, inspect
 from frepo_integrity.outcomes import BrokenContent
@@ -28,3 +31,20 @@ def check():
 def check_quickly():
     """The same with the checks of a large content."""
     return lambda content, name="dump", **more: _run(inspect_quickly, content, name, **more)
+
+
+@pytest.fixture(scope="session")
+def plugins():
+    """All installed plug-ins, with the checks of frepo-integrity."""
+    return PluginRegistry.from_entry_points()
+
+
+@pytest.fixture
+def open_services(migrated, plugins):
+    """Assemble services with all plug-ins; the fixture of the other tests leaves the checks out."""
+
+    def assembled(folder, ini):
+        shutil.copy(migrated, folder / "frepo.db")
+        return assemble(ini, {}, plugins)
+
+    return assembled
