@@ -28,14 +28,18 @@ from .files.downloads import Downloads
 from .files.files import Files
 from .files.listing import Listing
 from .health import Health
+from .jobs.assembly import build_worker
+from .jobs.jobs import Jobs
+from .jobs.worker import Worker
 from .plugin_service import PluginService
 from .remote.fetcher import Fetcher
 from .service_time import ServiceTime
+from .upkeep.jobs import upkeep_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
-class Services:
-    """All services that the web API and the console application call.
+class CoreServices:
+    """The services that the built-in jobs use.
 
     `contexts` are the contexts of the plug-ins by the plug-in's name.
     """
@@ -60,6 +64,14 @@ class Services:
     add_version: AddVersion
     refusals: Refusals
     health: Health
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services(CoreServices):
+    """All services that the web API and the console application call."""
+
+    jobs: Jobs
+    worker: Worker
     service_time: ServiceTime
 
 
@@ -77,7 +89,7 @@ def assemble(
     disabled = load_disabled_plugins(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(disabled)
     # Settings of a plug-in that is switched off may stay in the ini file.
-    settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes())
+    settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
     service = PluginService()
     contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), service)
     plugins = plugins.configured(contexts)
@@ -88,7 +100,7 @@ def assemble(
     blobs = Blobs(database, backends)
     checks, refusals = UploadChecks(plugins, contexts), Refusals(database, is_read_only=settings.read_only)
     files = Files(database, ingest, blobs, passwords, checks)
-    services = Services(
+    core = CoreServices(
         settings=settings,
         plugins=plugins,
         contexts=contexts,
@@ -109,7 +121,19 @@ def assemble(
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),
         refusals=refusals,
         health=Health(database, backends, settings, plugins, contexts),
-        service_time=ServiceTime(plugins, contexts, backends),
     )
+    jobs, worker = build_worker(
+        database,
+        settings,
+        plugins,
+        contexts,
+        own_jobs=upkeep_jobs(core),
+        service=service,
+        ini=ini,
+        environment=environment,
+    )
+    is_worker = settings.worker_in_process and not settings.read_only
+    service_time = ServiceTime(plugins, contexts, backends, worker if is_worker else None)
+    services = Services(**vars(core), jobs=jobs, worker=worker, service_time=service_time)
     service.connect(services)
     return services

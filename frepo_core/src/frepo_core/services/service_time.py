@@ -8,24 +8,33 @@ from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.plugins import FoundPlugin, Lifecycle, PluginContext, PluginRegistry
 
 from .blobs.backends import Backends
+from .jobs.worker import Worker
 from .plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
 
 log = logging.getLogger(__name__)
 
 
 class ServiceTime:
-    """Starts and stops what plug-ins run in a process that serves. Both may be called again, and do nothing then."""
+    """Starts and stops the worker, and what plug-ins run in a process that serves. Both may be called again, and do nothing then."""
 
-    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext], backends: Backends) -> None:
+    def __init__(
+        self,
+        plugins: PluginRegistry,
+        contexts: Mapping[str, PluginContext],
+        backends: Backends,
+        worker: Worker | None = None,
+    ) -> None:
+        """`worker` is started after the plug-ins, and stopped before them."""
         self._plugins = plugins
         self._contexts = contexts
         self._backends = backends
+        self._worker = worker
         self._lock = threading.Lock()
         self._started: list[tuple[FoundPlugin, Lifecycle]] = []
         self._is_running = False
 
     def start(self) -> None:
-        """Call `start` of each lifecycle.
+        """Call `start` of each lifecycle, and start the worker.
 
         Raises `ConfigurationError` that names the package if one fails; those that started before are stopped.
         """
@@ -43,13 +52,20 @@ class ServiceTime:
                     told = error.message if isinstance(error, FrepoError) else describe_failure(error)
                     raise ConfigurationError(f"{plugin.origin} cannot start: {told}") from error
                 self._started.append((plugin, lifecycle))
+        if self._worker is not None:
+            self._worker.start()
 
     def stop(self) -> None:
-        """Call `stop` of each lifecycle that started, the last one first, and close the storages. Logs failures."""
+        """Stop the worker, call `stop` of each lifecycle that started, the last one first, and close the storages.
+
+        Failures are logged.
+        """
         with self._lock:
             if not self._is_running:
                 return
             self._is_running = False
+        if self._worker is not None:
+            self._worker.stop()
         while self._started:
             plugin, lifecycle = self._started.pop()
             try:

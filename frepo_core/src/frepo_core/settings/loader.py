@@ -67,6 +67,28 @@ def load_plugin_settings(
     return {prefix: _load_prefixed(model, f"{prefix}.", ini, environment, foreign) for prefix, model in models.items()}
 
 
+def load_job_schedules(
+    jobs: Collection[str], ini: Mapping[str, str], environment: Mapping[str, str], *, may_be_unknown: bool = False
+) -> dict[str, str]:
+    """Read the schedules `jobs.<name>` of these jobs; return the texts of those that are set, by the job's name.
+
+    Raises `ConfigurationError` for the name of a job that does not exist, unless `may_be_unknown`: a plug-in that is
+    switched off may have it.
+    """
+    names = {f"jobs.{job}" for job in jobs}
+    settings = {field.alias for field in Settings.model_fields.values() if field.alias}
+    for name in ini:
+        if name.startswith("jobs.") and name not in names | settings and not may_be_unknown:
+            raise _unknown(name, names | {each for each in settings if each.startswith("jobs.")})
+    others = {environment_name(name) for name in settings}
+    warn_about_misspellings(
+        {variable: value for variable, value in environment.items() if variable not in others},
+        {environment_name(name) for name in names},
+    )
+    texts = {job: environment.get(environment_name(f"jobs.{job}")) or ini.get(f"jobs.{job}", "") for job in jobs}
+    return {job: text for job, text in texts.items() if text}
+
+
 def load_disabled_plugins(ini: Mapping[str, str], environment: Mapping[str, str]) -> tuple[str, ...]:
     """Read `plugins.disabled` alone: it is needed to load the plug-ins, which declare further settings."""
     name = "plugins.disabled"

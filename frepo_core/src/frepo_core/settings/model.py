@@ -176,6 +176,21 @@ class Settings(BaseModel):
         "jobs.verify_rate", "50MB", "How many bytes a second the job `verify` reads at most; 0: no limit."
     )
 
+    # The worker
+    worker_in_process: bool = _setting(
+        "worker.in_process",
+        True,
+        "Run the worker in each process of the service; one of them leads. If false, run `frepo worker`.",
+    )
+    worker_lease: Seconds = _setting(
+        "worker.lease",
+        30.0,
+        "Seconds after which another worker leads if the one that leads does not answer. It renews its lease after a third of it.",
+    )
+    jobs_timezone: str = _setting(
+        "jobs.timezone", "UTC", "Time zone in which the cron expressions of jobs are read, such as `Europe/Berlin`."
+    )
+
     # Anti-hotlink
     anti_hotlink_protection_enabled: bool = _setting(
         "anti_hotlink.protection_enabled", False, "Enable the protected download URL."

@@ -84,7 +84,8 @@ class Lease:
         seen = (row.epoch, row.renewals)
         if seen != self._seen:
             self._seen, self._seen_at = seen, asked
-        if row.holder is not None and not self._is_abandoned(asked - self._seen_at, is_expired=row.expires_at <= now):
+        is_free = row.holder is None or row.holder == self.holder  # or it could not be released
+        if not is_free and not self._is_abandoned(asked - self._seen_at, is_expired=row.expires_at <= now):
             return False
         expires_at = now + timedelta(seconds=self.terms.length)
         taken = self._database.execute(

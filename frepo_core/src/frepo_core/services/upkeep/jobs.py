@@ -17,7 +17,7 @@ from .rate_limit import RateLimit
 from .samples import take_samples
 
 if TYPE_CHECKING:
-    from ..container import Services
+    from ..container import CoreServices
 
 VERIFY_AFTER = timedelta(days=30)
 SWEEP_GRACE = check_grace(timedelta(hours=48))
@@ -26,7 +26,7 @@ EXAMPLES = 10
 Summary = Mapping[str, Any]
 
 
-def verify_blobs(services: "Services", context: JobContext) -> Summary:
+def verify_blobs(services: "CoreServices", context: JobContext) -> Summary:
     """Read the blobs that were not checked for 30 days, at most `jobs.verify_rate` bytes a second.
 
     Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and an
@@ -49,7 +49,7 @@ def verify_blobs(services: "Services", context: JobContext) -> Summary:
     return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
 
 
-def sweep_storage(services: "Services", context: JobContext) -> Summary:
+def sweep_storage(services: "CoreServices", context: JobContext) -> Summary:
     """Sweep the storage for new blobs with a grace period of 48 hours.
 
     Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of others,
@@ -80,30 +80,30 @@ def sweep_storage(services: "Services", context: JobContext) -> Summary:
     }
 
 
-def remove_tokens(services: "Services", context: JobContext) -> Summary:
+def remove_tokens(services: "CoreServices", context: JobContext) -> Summary:
     """Remove the tokens that have expired."""
     return {"removed": len(services.tokens.clear_expired(by=_actor("tokens")))}
 
 
-def prune(services: "Services", context: JobContext) -> Summary:
+def prune(services: "CoreServices", context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days."""
     database, now, check = services.database, context.now, context.check_lease
     events = prune_events(database, keep=services.settings.events_keep, now=now, check=check)
     return {**events, "job_runs": prune_job_runs(database, now=now, check=check)}
 
 
-def maintain_database(services: "Services", context: JobContext) -> Summary:
+def maintain_database(services: "CoreServices", context: JobContext) -> Summary:
     """Let the database refresh its statistics about the tables, from which it plans its queries."""
     return {"tables": refresh_statistics(services.database, check=context.check_lease)}
 
 
-def sample(services: "Services", context: JobContext) -> Summary:
+def sample(services: "CoreServices", context: JobContext) -> Summary:
     """Record the size of each collection and of the service."""
     return take_samples(services.database, now=context.now)
 
 
 # Name, schedule, lane, what it does, and the function.
-UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["Services", JobContext], Summary]], ...] = (
+UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContext], Summary]], ...] = (
     ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
     ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
     ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
@@ -113,7 +113,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["Services", JobContext], 
 )
 
 
-def upkeep_jobs(services: "Services") -> list[Job]:
+def upkeep_jobs(services: "CoreServices") -> list[Job]:
     """Return the built-in jobs of a service. In read-only mode they change nothing."""
     return [
         Job(name=name, schedule=schedule, lane=lane, summary=summary, run=partial(_run, services, work))
@@ -121,7 +121,9 @@ def upkeep_jobs(services: "Services") -> list[Job]:
     ]
 
 
-def _run(services: "Services", work: Callable[["Services", JobContext], Summary], context: JobContext) -> Summary:
+def _run(
+    services: "CoreServices", work: Callable[["CoreServices", JobContext], Summary], context: JobContext
+) -> Summary:
     if services.settings.read_only:
         return {"skipped": "the service is in read-only mode"}
     return work(services, context)

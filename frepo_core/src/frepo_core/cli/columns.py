@@ -1,0 +1,27 @@
+"""Columns that look different to people and to programs: times, and reports of several values."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from cliff.columns import FormattableColumn
+
+
+class Moment(FormattableColumn[datetime | None]):
+    """A time in UTC: ISO 8601 for programs, to the second for people. None is null, and empty for people."""
+
+    def human_readable(self) -> str:
+        """Format the time for people."""
+        return f"{self._value:%Y-%m-%d %H:%M:%S}" if self._value else ""
+
+    def machine_readable(self) -> Any:
+        """Return the time as ISO 8601."""
+        return self._value.isoformat() if self._value else None
+
+
+class Report(FormattableColumn[Mapping[str, Any]]):
+    """Named values: an object for programs, `name value` pairs for people."""
+
+    def human_readable(self) -> str:
+        """Format the values for people."""
+        return ", ".join(f"{name} {value}" for name, value in self._value.items())

@@ -1,0 +1,100 @@
+"""Commands for jobs."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from cliff.lister import Lister
+from cliff.show import ShowOne
+
+from frepo_core.errors import FieldsError
+
+from ..base import FrepoCommand
+from ..columns import Moment, Report
+
+if TYPE_CHECKING:
+    from frepo_core.services.jobs.job_runs import RunRecord
+    from frepo_core.services.jobs.jobs import JobStatus
+
+JOB_COLUMNS = ("Job", "Schedule", "Next", "Last run", "Outcome", "Result", "What it does")
+RUN_COLUMNS = ("Run", "Started", "Ended", "Outcome", "Result", "Cause", "Process")
+MAX_RUNS = 1000
+
+
+class ListJobs(FrepoCommand, Lister):
+    """List the jobs: when each is due, when it ran last, and what it found; or the latest runs of one job."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("job", nargs="?", metavar="JOB", help="list the latest runs of this job")
+        parser.add_argument("--limit", type=int, default=20, metavar="N", help="number of runs; default: 20")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Return a row for each job, or for each run."""
+        if not 1 <= arguments.limit <= MAX_RUNS:
+            raise FieldsError({"limit": [f"must be at least 1 and at most {MAX_RUNS}"]})
+        jobs = self.services().jobs
+        if arguments.job is None:
+            return JOB_COLUMNS, [_job_row(status) for status in jobs.statuses()]
+        return RUN_COLUMNS, [_run_row(run) for run in jobs.runs(arguments.job, arguments.limit)]
+
+
+class RunJob(FrepoCommand, ShowOne):
+    """Run a job now, also one that is off; print its result. Exit status 1 if it fails."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("job", metavar="JOB", help="`frepo jobs` lists them")
+        parser.add_argument(
+            "--wait",
+            type=float,
+            default=15.0,
+            metavar="SECONDS",
+            help="how long to wait while another job of its lane runs; default: 15",
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Run the job."""
+        from frepo_core.services.events.actors import console_actor
+
+        result = self.services().jobs.run(arguments.job, cause=console_actor().name, wait=arguments.wait)
+        self._is_good = result.outcome == "good"
+        rows = {"job": arguments.job, "outcome": str(result.outcome)} | (result.summary or {})
+        if result.error:
+            rows["error"] = result.error
+        return tuple(rows), tuple(rows.values())
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Return 1 if the job failed."""
+        status = int(super().run(arguments))
+        return status or int(not self._is_good)
+
+
+def _job_row(status: "JobStatus") -> tuple[Any, ...]:
+    run = status.last_run
+    return (
+        status.scheduled.name,
+        str(status.scheduled.schedule),
+        Moment(status.next_at),
+        Moment(run.started_at if run else None),
+        (run.outcome or "running") if run else "",
+        _result(run) if run else Report({}),
+        status.scheduled.job.summary,
+    )
+
+
+def _run_row(run: "RunRecord") -> tuple[Any, ...]:
+    outcome = run.outcome or "running"
+    return run.id, Moment(run.started_at), Moment(run.ended_at), outcome, _result(run), run.cause, run.holder
+
+
+def _result(run: "RunRecord") -> Report:
+    """Return the summary; the error, if the job failed; how far it is, if it runs."""
+    if run.error:
+        return Report({"error": run.error})
+    if run.ended_at is None:
+        return Report({"progress": run.progress} if run.progress else {})
+    return Report(run.summary or {})

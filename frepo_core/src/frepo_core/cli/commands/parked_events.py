@@ -1,0 +1,54 @@
+"""Commands for events that a subscriber could not handle."""
+
+import argparse
+from typing import Any
+
+from cliff.lister import Lister
+from cliff.show import ShowOne
+
+from frepo_core.errors import FieldsError
+
+from ..base import FrepoCommand
+from ..columns import Moment
+
+COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", "Error")
+
+
+class Parked(FrepoCommand, Lister):
+    """List the events that a subscriber could not handle in 12 tries over a day."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--subscriber", metavar="NAME", help="only those of this subscriber")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Return a row for each."""
+        from frepo_core.services.events.parked_events import list_parked
+
+        return COLUMNS, [
+            (each.id, each.kind, each.subscriber, each.tries, Moment(each.parked_at), Moment(each.retry_at), each.error)
+            for each in list_parked(self.services().database, arguments.subscriber)
+        ]
+
+
+class Retry(FrepoCommand, ShowOne):
+    """Deliver parked events again. The worker does it within seconds; what fails again stays parked."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("event", nargs="*", type=int, metavar="EVENT", help="numbers of events")
+        parser.add_argument("--all", action="store_true", help="all parked events")
+        parser.add_argument("--subscriber", metavar="NAME", help="only those of this subscriber")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Request the retry."""
+        from frepo_core.services.events.parked_events import request_retry
+
+        if bool(arguments.event) == arguments.all:
+            raise FieldsError({"all": ["name events by their numbers, or write --all"]})
+        count = request_retry(self.services().database, arguments.event, arguments.subscriber)
+        return ("requested",), (count,)

@@ -1,0 +1,53 @@
+"""Masks secrets in the texts of errors, which are stored and shown."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, SecretStr
+
+MASK = "***"
+_MAX_LENGTH = 1000
+_SHORTEST = 4  # a shorter secret would mask parts of ordinary words
+_USER_INFO = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+_NAMED = re.compile(
+    r"""(?ix) \b ((?:[\w-]*(?:token|secret|password|passwd|signature|api[_-]?key)|key|sig|authorization))
+    (\s*[=:]\s*["']?) (?:(?:bearer|basic)\s+)? [^\s"'&,;)}]+"""
+)
+
+
+class Mask:
+    """Replaces the values of secret settings, user names and passwords in URLs, and values with a secret's name."""
+
+    def __init__(self, *settings: BaseModel | None) -> None:
+        """Collect the secrets in these models of settings."""
+        found = {secret for model in settings for secret in _secrets(model) if len(secret) >= _SHORTEST}
+        longest_first = sorted(found, key=len, reverse=True)
+        self._secrets = re.compile("|".join(map(re.escape, longest_first))) if found else None
+
+    def __call__(self, text: str) -> str:
+        """Return the text with masked secrets, in at most 1,000 characters."""
+        if self._secrets is not None:
+            text = self._secrets.sub(MASK, text)
+        text = _NAMED.sub(rf"\1\2{MASK}", _USER_INFO.sub(MASK, text))
+        return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
+
+    def describe(self, error: BaseException) -> str:
+        """Return the type and the text of an error in one line, with masked secrets."""
+        message = " ".join(str(error).split())
+        return self(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+
+def _secrets(value: Any) -> Iterator[str]:
+    """Yield the values of all secrets in a model, at any depth."""
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, BaseModel):
+        for _, inner in value:
+            yield from _secrets(inner)
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _secrets(inner)
+    elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        for inner in value:
+            yield from _secrets(inner)

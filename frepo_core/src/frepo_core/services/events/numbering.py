@@ -1,0 +1,73 @@
+"""Numbers committed events, so that readers can follow them without missing one.
+
+An event gets its id when it is inserted, and another transaction may commit before it. Readers that followed the ids
+would skip the event that becomes visible late. So the worker that leads gives each visible event the next `position`.
+"""
+
+import time
+from collections.abc import Callable
+
+from sqlalchemy import BigInteger, case, exists, func, literal, select, update
+
+from frepo_core.db import Database
+from frepo_core.db.models import Event
+from frepo_core.db.worker_models import Lease, Subscription
+
+from ..jobs.lease import LEADER
+
+BATCH = 500
+# How often commits of other processes are looked for, and the shortest time between two numberings, in seconds.
+POLL_SECONDS = 1.0
+PAUSE_SECONDS = 0.2
+_UNNUMBERED = select(Event.id).where(Event.position.is_(None)).order_by(Event.id).limit(BATCH)
+# If all events were deleted, the positions that subscribers know must not be used again.
+_LAST = select(func.max(Event.position), select(func.max(Subscription.position)).scalar_subquery())
+
+
+def find_last_position(database: Database) -> int:
+    """Return the highest position that an event ever had, as far as is known; 0 if there was none."""
+    return max(position or 0 for position in database.fetch_rows(_LAST)[0])
+
+
+def number_events(database: Database, epoch: int) -> int:
+    """Give positions to at most `BATCH` events that have none; return how many.
+
+    It is one statement, so no lock is held if the process is stopped. It changes nothing if another worker leads: the
+    epoch differs then. Raises `IntegrityError` if another worker numbers at the same moment.
+    """
+    ids = [row.id for row in database.fetch_rows(_UNNUMBERED)]
+    if not ids:
+        return 0
+    last = find_last_position(database)
+    positions = [(Event.id == each, literal(last + place, BigInteger())) for place, each in enumerate(ids, start=1)]
+    leads = exists(select(Lease.name).where(Lease.name == LEADER, Lease.epoch == epoch))
+    return database.execute(
+        update(Event)
+        .where(Event.id.in_(ids), Event.position.is_(None), leads)
+        .values(position=case(*positions))
+        .execution_options(synchronize_session=False)
+    )
+
+
+class Numbering:
+    """The leader's task that numbers events. One thread calls `step` again and again."""
+
+    def __init__(self, database: Database, on_numbered: Callable[[], None]) -> None:
+        """`on_numbered` is called when there are new events to deliver."""
+        self._database = database
+        self._on_numbered = on_numbered
+        self._ended_at = 0.0
+
+    def step(self, epoch: int) -> float:
+        """Number the events that there are. Return after how many seconds to call it again at the latest.
+
+        Waits a moment if it was called just before: many commits are numbered by one write.
+        """
+        time.sleep(min(max(0.0, self._ended_at + PAUSE_SECONDS - time.monotonic()), PAUSE_SECONDS))
+        while number_events(self._database, epoch):
+            self._on_numbered()
+        self._ended_at = time.monotonic()
+        return POLL_SECONDS
+
+    def finish(self) -> None:
+        """Do nothing: there is nothing to store."""

@@ -1,0 +1,72 @@
+"""A lane: runs its jobs when they are due, one at a time."""
+
+import logging
+from collections.abc import Mapping
+
+from frepo_core.db import Database
+
+from .job_catalog import ScheduledJob
+from .job_runner import JobRunner
+from .job_runs import Outcome, begin_run, drop_run, end_lost_runs, find_running
+from .job_states import Turn, claim_turn, find_turns, repeat_turn
+from .lease import Lease
+
+log = logging.getLogger(__name__)
+
+SCHEDULE = "schedule"
+# Clocks may be set, and a command may run a job.
+POLL_SECONDS = 30.0
+BUSY_SECONDS = 5.0
+
+
+def lease_name(lane: str) -> str:
+    """Return the name of the lease that a process needs to run a job of this lane."""
+    return f"lane:{lane}"
+
+
+class Lane:
+    """The jobs of one lane. One thread calls `step` again and again while this process leads."""
+
+    def __init__(
+        self, database: Database, name: str, jobs: Mapping[str, ScheduledJob], *, lease: Lease, runner: JobRunner
+    ) -> None:
+        self.name = name
+        self._database = database
+        self._jobs = {job_name: each for job_name, each in jobs.items() if each.job.lane == name}
+        self._lease = lease
+        self._runner = runner
+
+    def step(self, epoch: int) -> float:
+        """Run the job that is due for the longest time. Return after how many seconds to call it again at the latest.
+
+        A job that runs goes on if this process leads no longer: the lease of the lane keeps others from running one.
+        """
+        now = self._database.now()
+        turns = find_turns(self._database, self._jobs, now)
+        due = turns[0] if turns and turns[0].at <= now else None
+        if due is None and find_running(self._database, self.name) is None:
+            return min(POLL_SECONDS, (turns[0].at - now).total_seconds()) if turns else POLL_SECONDS
+        if not self._lease.try_acquire():
+            return BUSY_SECONDS
+        try:
+            if end_lost_runs(self._database, self.name, self._lease.epoch, now):
+                log.warning("a job of the lane %s was lost; `frepo jobs` shows it", self.name)
+            if due is not None:
+                self._run(due)
+        finally:
+            self._lease.release()
+        return 0.0
+
+    def finish(self) -> None:
+        """Do nothing: there is nothing to store."""
+
+    def _run(self, turn: Turn) -> None:
+        now = self._database.now()
+        name = turn.scheduled.name
+        run_id = begin_run(self._database, name, self.name, self._lease, cause=SCHEDULE, now=now)
+        if not claim_turn(self._database, turn, now):
+            drop_run(self._database, run_id)
+            return
+        result = self._runner.run(turn.scheduled, self._lease, run_id, now)
+        if result.outcome is Outcome.INTERRUPTED:
+            repeat_turn(self._database, name, now)
