@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from frepo_core.db import utc_now
+from frepo_core.errors import PluginError
 from frepo_core.plugins import (
     CollectionStrategy,
     PluginRegistry,
@@ -46,6 +47,9 @@ class Broken(MemoryStorage):
     def stat(self, key):
         self._fail("stat")
         return self.faults.get("stat_answer", super().stat(key))
+
+    def list(self):
+        return self.faults["list_answer"](super().list()) if "list_answer" in self.faults else super().list()
 
     def open(self, key, start=0, length=None):
         self._fail("open")
@@ -158,6 +162,24 @@ def test_any_other_error_or_invalid_result_of_a_storage_is_500_and_names_the_pac
     assert answer.status_int == 500
     assert answer.json["error_id"] in caplog.text
     assert "the storage 'crate' (the plug-in 'acme' of the package acme-crate 1.2.3)" in caplog.text
+
+
+@pytest.mark.parametrize("wrong", [None, "key", ("key", 5)])
+def test_a_wrong_entry_of_a_list_is_an_error_that_names_the_package(root, services, wrong):
+    """Maintenance must not take the blobs before it for all of them."""
+    root.upload(b"content")
+    Broken.faults["list_answer"] = lambda blobs: [*blobs, wrong, *blobs]
+
+    with pytest.raises(PluginError, match=r"acme-crate 1\.2\.3\) answered list\(\) with"):
+        list(services.backends.get("crate").list())
+
+
+@pytest.mark.parametrize("answer", [None, 5])
+def test_a_list_that_is_none_is_an_error_that_names_the_package(services, answer):
+    Broken.faults["list_answer"] = lambda blobs: answer
+
+    with pytest.raises(PluginError, match=r"acme-crate 1\.2\.3\) failed in list\(\)"):
+        list(services.backends.get("crate").list())
 
 
 @pytest.mark.parametrize("method", ["open", "read"])

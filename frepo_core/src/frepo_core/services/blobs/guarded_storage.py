@@ -13,6 +13,7 @@ from frepo_core.plugins import BlobStat, StorageBackend
 from ..plugin_calls import PLUGIN_FAILURES
 
 Answer = TypeVar("Answer")
+_END = object()
 
 
 class GuardedStorage(StorageBackend):
@@ -59,8 +60,8 @@ class GuardedStorage(StorageBackend):
             blobs = iter(self._backend.list())
         while True:
             with guarded(self._origin, "list"):
-                found: Any = next(blobs, None)
-            if found is None:
+                found: Any = next(blobs, _END)
+            if found is _END:
                 return
             yield self._checked("list", found, BlobStat)
 
