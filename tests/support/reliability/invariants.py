@@ -13,9 +13,10 @@ from typing import Any
 from sqlalchemy import select
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Base, Blob, Collection, Event, File, Version
+from frepo_core.db.models import Base, Blob, Collection, Event, File, Installation, Version
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.container import Services
+from frepo_core.services.events.storage_states import PREFIX
 from frepo_core.services.maintenance import OwnerMark
 from support.reliability.event_replay import check_events
 
@@ -83,6 +84,7 @@ def snapshot(services: Services) -> dict[str, Any]:
     queries = {table.name: select(table) for table in Base.metadata.sorted_tables}
     queries["event"] = select(Event.__table__).where(Event.kind.not_in(ABOUT_REFUSALS))
     queries["collection"] = select(*(column for column in Collection.__table__.c if column.name != "full_since"))
+    queries["installation"] = select(Installation.__table__).where(Installation.name.not_like(f"{PREFIX}%"))
     with services.database.reading() as session:
         rows = {name: sorted(map(repr, session.execute(query))) for name, query in queries.items()}
     backend = services.backends.get(services.backends.current)

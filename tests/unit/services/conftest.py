@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select
 
-from frepo_core.db.models import Base, Blob
+from frepo_core.db.models import Blob
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
@@ -22,6 +22,7 @@ from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.testing import FaultyStorage, MemoryStorage
 from frepo_core.testing.faulty import Fault
+from support.reliability.invariants import snapshot
 
 
 @pytest.fixture
@@ -124,17 +125,9 @@ def blob_keys(services: Services) -> Callable[[], list[str]]:
 
 
 @pytest.fixture
-def state(services: Services, keys: Callable[[], list[str]]) -> Callable[[], dict[str, Any]]:
-    """All rows of all tables, and all keys."""
-
-    def state() -> dict[str, Any]:
-        with services.database.reading() as session:
-            rows = {
-                table.name: sorted(map(repr, session.execute(select(table)))) for table in Base.metadata.sorted_tables
-            }
-        return rows | {"keys": keys()}
-
-    return state
+def state(services: Services) -> Callable[[], dict[str, Any]]:
+    """All rows of all tables, and all keys. What a refused or failed request records about itself is left out."""
+    return lambda: snapshot(services)
 
 
 @pytest.fixture

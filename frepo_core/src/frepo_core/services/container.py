@@ -23,6 +23,7 @@ from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
 from .content.ingest import Ingest
 from .events.refusals import Refusals
+from .events.storage_states import StorageStates
 from .files.aliases import Aliases
 from .files.downloads import Downloads
 from .files.files import Files
@@ -97,7 +98,8 @@ def assemble(
     database = Database(engine, settings.database_reserve)
     backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     ingest, passwords, links = Ingest(settings.temp_directory), Passwords(settings), SignedLinks(settings)
-    blobs = Blobs(database, backends)
+    states = StorageStates(database, is_read_only=settings.read_only)
+    blobs = Blobs(database, backends, states)
     checks, refusals = UploadChecks(plugins, contexts), Refusals(database, is_read_only=settings.read_only)
     files = Files(database, ingest, blobs, passwords, checks)
     core = CoreServices(
@@ -120,7 +122,7 @@ def assemble(
         version_checks=VersionChecks(database),
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),
         refusals=refusals,
-        health=Health(database, backends, settings, plugins, contexts),
+        health=Health(database, backends, settings, plugins, contexts, states),
     )
     jobs, worker = build_worker(
         database,

@@ -10,15 +10,18 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database, migrations
 from frepo_core.db.models import Blob
-from frepo_core.errors import AccessDeniedError, BytesMissingError, ConfigurationError
+from frepo_core.domain.identity import Actor
+from frepo_core.errors import AccessDeniedError, BytesMissingError, ConfigurationError, StorageFull, StorageUnavailable
 from frepo_core.plugins import HealthCheck, Owned, PluginContext, PluginRegistry
 from frepo_core.settings import Settings
 
 from .blobs.backends import Backends
+from .events.storage_states import StorageStates
 from .health_checks import HealthChecks
 from .plugin_calls import call_with_context
 from .upkeep.job_health import LEADERLESS, JobReport, check_jobs, check_worker, report_jobs
 
+_CHECK = Actor(name="system:health")
 _UNKNOWN = "Not known, because the database does not work"
 
 
@@ -58,9 +61,11 @@ class Health:
         settings: Settings,
         plugins: PluginRegistry,
         contexts: Mapping[str, PluginContext],
+        states: StorageStates,
     ) -> None:
         self._database = database
         self._backends = backends
+        self._states = states
         self._code = settings.health_check_code.get_secret_value()
         self._started = time.monotonic()
         self._reports: Sequence[JobReport] = ()
@@ -106,7 +111,13 @@ class Health:
         migrations.check_is_complete(self._database.engine)
 
     def _check_storage(self) -> None:
-        self._backends.get(self._backends.current).check()
+        storage = self._backends.current
+        try:
+            self._backends.get(storage).check()
+        except (StorageFull, StorageUnavailable) as error:
+            self._states.failed(storage, error, by=_CHECK)
+            raise
+        self._states.worked(storage, by=_CHECK)
 
     def _check_blobs(self) -> None:
         with self._database.reading() as session:

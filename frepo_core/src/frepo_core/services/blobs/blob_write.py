@@ -61,18 +61,22 @@ class BlobWrite:
         self._replaced: tuple[str, str] | None = None
         self.watch = CommitWatch()
 
-    def ensure_stored(self) -> None:
-        """Store the content under a fresh key, unless a sound blob with the same digest exists."""
+    def ensure_stored(self) -> bool:
+        """Store the content under a fresh key, unless a sound blob with the same digest exists.
+
+        Return whether it was stored.
+        """
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
             self._key = None
         rows = self._database.fetch_rows(_LOCATION, digest=self._content.digest)
         found = rows[0] if rows else None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
-            return
+            return False
         self._bad_key = found.key if found else None
         if self._key is None:
             self._store()
+        return True
 
     def upsert_row(self, session: Session) -> Blob:
         """Return the content's blob row: a new one, the existing one, or the existing one with its bytes replaced.

@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, File
 from frepo_core.domain.identity import By
-from frepo_core.errors import DatabaseUnavailableError
+from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnavailable
 
 from ..content.ingest import Content
+from ..events.storage_states import StorageStates
 from .backends import Backends
 from .blob_write import BlobVanishedError, BlobWrite
 from .failpoints import hit
@@ -27,9 +28,10 @@ STORE_ATTEMPTS = 5
 class Blobs:
     """Stores and deletes blobs. No transaction is open while bytes are transferred."""
 
-    def __init__(self, database: Database, backends: Backends) -> None:
+    def __init__(self, database: Database, backends: Backends, states: StorageStates) -> None:
         self._database = database
         self._backends = backends
+        self._states = states
 
     def store(self, content: Content, work: Callable[[Session, Blob], Result], *, by: By) -> Result:
         """Store the content unless a sound blob has it, then run `work` with the blob's row in one transaction.
@@ -48,7 +50,7 @@ class Blobs:
                 return result
 
             for _ in range(STORE_ATTEMPTS):
-                blob_write.ensure_stored()
+                self._ensure_stored(blob_write, content, by)
                 try:
                     result = self._database.write(write, watch=blob_write.watch)
                     hit("committed")
@@ -56,6 +58,16 @@ class Blobs:
                 except BlobVanishedError:
                     continue
             raise DatabaseUnavailableError("Too many others write the same content, try again later")
+
+    def _ensure_stored(self, blob_write: BlobWrite, content: Content, by: By) -> None:
+        """Store the content where necessary, and record whether the storage works."""
+        storage = self._backends.current
+        try:
+            stored = blob_write.ensure_stored()
+        except (StorageFull, StorageUnavailable) as error:
+            self._states.failed(storage, error, by=by, size=content.size)
+            raise
+        self._states.worked(storage, by=by, size=content.size if stored else 0)
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
