@@ -8,16 +8,23 @@ COMMANDS = [
     "auth:create-token",
     "auth:generate-admin-token",
     "auth:revoke",
+    "backup:checks",
     "backup:create-collection",
     "db:upgrade",
     "install",
     "plugins",
     "secrets:accept-new-phrase",
+    "events",
+    "events:parked",
+    "events:retry",
+    "jobs",
+    "jobs:run",
     "storage:adopt",
     "storage:migrate",
     "storage:rebuild-index",
     "storage:sweep",
     "storage:verify",
+    "worker",
 ]
 
 

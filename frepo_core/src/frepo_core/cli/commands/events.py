@@ -1,0 +1,137 @@
+"""The command that shows events."""
+
+import argparse
+import contextlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cliff.columns import FormattableColumn
+from cliff.lister import Lister
+
+from frepo_core.domain.durations import parse_duration
+from frepo_core.errors import FieldsError
+
+from ..base import FrepoCommand
+
+if TYPE_CHECKING:
+    from frepo_core.plugins import Event
+    from frepo_core.services.container import Services
+    from frepo_core.services.events.search import EventSearch
+
+COLUMNS = ("Position", "Time", "Kind", "Actor", "Address", "Collection", "Version", "File", "Token", "Data")
+# Seconds between two looks for new events.
+PAUSE = 1.0
+PAGE = 500
+
+
+class Data(FormattableColumn[Mapping[str, Any]]):
+    """The data of an event: JSON in one line in a table, an object in JSON and YAML."""
+
+    def human_readable(self) -> str:
+        """Format the data as JSON."""
+        return json.dumps(self._value, ensure_ascii=False)
+
+
+class Events(FrepoCommand, Lister):
+    """Show what has happened, newest first. A new event appears when the worker has numbered it, within seconds."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--kind",
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help="e.g. version.refused or 'version.*'; may be repeated",
+        )
+        parser.add_argument("--collection", metavar="ID", help="only events about this collection")
+        parser.add_argument("--actor", help="a token's fingerprint, console:<user>, system:<job> or anonymous")
+        parser.add_argument("--since", metavar="TIME", help="e.g. 7d, or 2030-01-31T12:00 (UTC)")
+        parser.add_argument("--limit", type=int, default=50, metavar="N", help="the number of events; default: 50")
+        parser.add_argument(
+            "--follow",
+            action="store_true",
+            help="show the last events, oldest first, then new ones as they come; -f json: one object in a line",
+        )
+        return parser
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Show the events; with `--follow` until Ctrl-C."""
+        if not arguments.follow:
+            return int(super().run(arguments))
+        with contextlib.suppress(KeyboardInterrupt):
+            self._follow(self.services(), _search(arguments), arguments)
+        return 0
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Return a row for each event."""
+        from frepo_core.services.events.search import newest_events
+
+        search = _search(arguments)
+        found = newest_events(self.services().database, search, limit=_limit(arguments))
+        return COLUMNS, [_row(event) for event in found]
+
+    def _follow(self, services: "Services", search: "EventSearch", arguments: argparse.Namespace) -> None:
+        from frepo_core.services.events.search import newest_events, next_events
+
+        found = newest_events(services.database, search, limit=_limit(arguments))[::-1]
+        last = 0
+        while True:
+            for event in found:
+                self.say(_line(event, is_json=arguments.formatter == "json"))
+                last = event.position
+            self.app.stdout.flush()
+            if len(found) < PAGE:
+                time.sleep(PAUSE)
+            found = next_events(services.database, search, limit=PAGE, after=last)
+
+
+def _search(arguments: argparse.Namespace) -> "EventSearch":
+    from frepo_core.services.events.queries import matching_kinds
+    from frepo_core.services.events.search import EventSearch
+
+    if unknown := [pattern for pattern in arguments.kind if not matching_kinds([pattern])]:
+        raise FieldsError({"--kind": [f"{unknown[0]!r} matches no kind of event; docs/events.md lists them"]})
+    return EventSearch(
+        kinds=arguments.kind,
+        collection_id=arguments.collection and arguments.collection.lower(),
+        actor=arguments.actor,
+        since=_since(arguments.since),
+    )
+
+
+def _since(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    with contextlib.suppress(ValueError):
+        return datetime.now(UTC) - parse_duration(text)
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise FieldsError({"--since": [f"{text!r} is neither a length of time such as 7d nor a time"]}) from None
+    return given if given.tzinfo else given.replace(tzinfo=UTC)
+
+
+def _limit(arguments: argparse.Namespace) -> int:
+    if not 1 <= arguments.limit <= 100_000:
+        raise FieldsError({"--limit": ["must be from 1 to 100000"]})
+    return int(arguments.limit)
+
+
+def _row(event: "Event") -> tuple[Any, ...]:
+    at = event.at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    about: Sequence[Any] = (event.collection_id, event.version_number, event.file_id, event.token)
+    return event.position, at, event.kind, event.actor, event.address, *about, Data(event.data)
+
+
+def _line(event: "Event", *, is_json: bool) -> str:
+    values = dict(zip(COLUMNS, _row(event), strict=True)) | {"Data": event.data}
+    if is_json:
+        return json.dumps(values, ensure_ascii=False)
+    shown = [values["Time"], event.kind, event.actor, event.address]
+    about = [f"{name.lower()} {values[name]}" for name in ("Collection", "Version", "File", "Token") if values[name]]
+    return " ".join([str(one) for one in shown if one] + about + [json.dumps(event.data, ensure_ascii=False)])

@@ -1,0 +1,109 @@
+"""The command `events`."""
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FREPO = Path(sys.executable).parent / "frepo"
+
+COLLECTION = ["backup:create-collection", "-f", "dump.sql"]
+
+
+@pytest.fixture
+def number(console):
+    """Number the events, as the worker does."""
+
+    def number():
+        with contextlib.closing(sqlite3.connect(console.database)) as database, database:
+            database.execute("UPDATE event SET position = id WHERE position IS NULL")
+
+    return number
+
+
+@pytest.fixture
+def collection(console, number):
+    """A collection whose creation is the newest event, after that of a token."""
+    console.answer("auth:create-token", "--roles", "upload.all")
+    collection = console.answer(*COLLECTION)
+    number()
+    return collection
+
+
+def shown(console, *options):
+    return json.loads(console.answer("events", "-f", "json", *options))
+
+
+def test_events_are_listed_newest_first(console, collection):
+    created, token = shown(console)
+
+    assert ("collection.created", collection) == (created["Kind"], created["Collection"])
+    assert "dump.sql" == created["Data"]["after"]["filename"]
+    assert created["Actor"].startswith("console:")
+    assert "token.created" == token["Kind"]
+
+
+def test_an_event_without_a_position_is_not_shown_yet(console, collection, number):
+    console.answer(*COLLECTION)
+    before = len(shown(console))
+    number()
+
+    assert (2, 3) == (before, len(shown(console)))
+
+
+def test_a_table_shows_the_data_as_json(console, collection):
+    assert '"filename": "dump.sql"' in console.answer("events", "--kind", "collection.*", "--fit-width")
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        (["--kind", "collection.*"], 1),
+        (["--kind", "token.created", "--kind", "version.*"], 1),
+        (["--kind", "job.failed"], 0),
+        (["--actor", "nobody"], 0),
+        (["--since", "1h"], 2),
+        (["--since", "2100-01-01"], 0),
+        (["--limit", "1"], 1),
+    ],
+)
+def test_options_restrict(console, collection, options, count):
+    assert count == len(shown(console, *options))
+
+
+def test_only_the_events_of_a_collection(console, collection):
+    assert ["collection.created"] == [event["Kind"] for event in shown(console, "--collection", collection.upper())]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--kind", "versions.*"], "'versions.*' matches no kind of event"),
+        (["--since", "yesterday"], "'yesterday' is neither a length of time such as 7d nor a time"),
+        (["--limit", "0"], "must be from 1 to 100000"),
+    ],
+)
+def test_wrong_options_are_refused(console, options, said):
+    assert said in console.refusal("events", *options)
+
+
+def test_following_shows_old_and_new_events_until_it_is_interrupted(console, collection, number):
+    command = [FREPO, "events", "--follow", "-f", "json"]
+    with subprocess.Popen(
+        command, env=console.environment, cwd=console.folder, stdout=subprocess.PIPE, text=True
+    ) as follower:
+        first = [json.loads(follower.stdout.readline()) for _ in range(2)]
+        another = console.answer(*COLLECTION)
+        number()
+        new = json.loads(follower.stdout.readline())
+        os.kill(follower.pid, signal.SIGINT)
+        status = follower.wait(20)
+
+    assert ["token.created", "collection.created"] == [event["Kind"] for event in first]
+    assert (another, 0) == (new["Collection"], status)
