@@ -142,7 +142,7 @@ def test_the_core_names_no_plugin_distribution():
 
     def named(path):
         # The hooks for strategies and metrics have the same names as the distributions of the official ones.
-        hooks = r"\bfrepo_(strategies|metrics)\b(?=\()|hook\.frepo_(strategies|metrics)\b|`frepo_metrics`"
+        hooks = r"\bfrepo_(strategies|metrics)\b(?=\()|hook\.frepo_(strategies|metrics)\b|[`\"]frepo_metrics[`\"]"
         text = re.sub(hooks, "", path.read_text())
         return re.findall(names, text)
 

@@ -154,6 +154,14 @@ class LocalStorage(StorageBackend):
             _describe(key, path.lstat())
         return path
 
+    def free_space(self) -> int | None:
+        """Return the free bytes of the file system; None if the root folder does not exist yet."""
+        try:
+            found = os.statvfs(self._root)
+        except FileNotFoundError:
+            return None
+        return found.f_bavail * found.f_frsize
+
     def _locate(self, key: str) -> Path:
         """Return the path of a key. Raises `BlobNotFound` if it would lead out of the root or through a link."""
         self._require_root()

@@ -1,6 +1,7 @@
 """The API for authors of plug-ins: the hook marker, contracts, settings, helpers and errors."""
 
 from frepo_core.errors import (
+    AccessDeniedError,
     BlobNotFound,
     ConfigurationError,
     FrepoError,
@@ -20,7 +21,17 @@ from .job import Job, JobContext, Lane, LeaseLost
 from .lifecycle import Lifecycle
 from .pages import MenuEntry, Pages
 from .registry import Owned, PluginRegistry
-from .service import Collector, EventCount, HttpAnswer, PendingCheck, Service
+from .service import (
+    CollectionUsage,
+    Collector,
+    EventCount,
+    HttpAnswer,
+    JobStatus,
+    PendingCheck,
+    RequestObserver,
+    Service,
+    ServiceStatistics,
+)
 from .settings import PluginSettings, SettingsSpec
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
 from .storage_helpers import (
@@ -57,6 +68,7 @@ from .upload_check import (
 
 __all__ = [
     "PARTIAL",
+    "AccessDeniedError",
     "BlobNotFound",
     "BlobStat",
     "CheckFunction",
@@ -65,6 +77,7 @@ __all__ = [
     "CollectionInfo",
     "CollectionState",
     "CollectionStrategy",
+    "CollectionUsage",
     "Collector",
     "ConfigurationError",
     "Event",
@@ -79,6 +92,7 @@ __all__ = [
     "IncomingVersion",
     "Job",
     "JobContext",
+    "JobStatus",
     "Lane",
     "LeaseLost",
     "Lifecycle",
@@ -94,8 +108,10 @@ __all__ = [
     "PluginRegistry",
     "PluginSettings",
     "RemoteError",
+    "RequestObserver",
     "Seconds",
     "Service",
+    "ServiceStatistics",
     "SettingsSpec",
     "Size",
     "StorageBackend",

@@ -49,6 +49,71 @@ class HttpAnswer:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class CollectionUsage:
+    """What a collection contains: its versions, the bytes of all of them, and the time of the newest (UTC, aware).
+
+    `max_versions` and `max_size` are its limits; 0 is no limit.
+    """
+
+    id: str
+    name: str
+    versions: int
+    size: int
+    newest_at: datetime | None
+    max_versions: int
+    max_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobStatus:
+    """A job of the worker. Times are in UTC (aware), None for never.
+
+    `is_failing` is whether its last run failed. `next_at` is None if its schedule is `off`.
+    """
+
+    name: str
+    is_failing: bool
+    next_at: datetime | None
+    last_started: datetime | None
+    last_success: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceStatistics:
+    """Figures about the service that are cheap to read.
+
+    - `versions` and `size` (bytes) are sums over all collections; equal content counts each time.
+    - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
+    - `free_space`: bytes of the storage for new blobs, None if unknown; `temporary_space`: of the disk for uploads.
+    """
+
+    collections: int
+    versions: int
+    size: int
+    damaged_blobs: int
+    events_behind: Mapping[str, int]
+    parked_events: Mapping[str, int]
+    jobs: Sequence[JobStatus]
+    storage: str
+    free_space: int | None
+    temporary_space: int
+
+
+class RequestObserver(Protocol):
+    """A function that is called after each request. It must be fast, and it is called by several threads at once."""
+
+    def __call__(
+        self, method: str, path: str, status: int, seconds: float, received: int, sent: int, error: str, /
+    ) -> None:
+        """Take a finished request.
+
+        `path` is the path of the endpoint with its placeholders, empty if there is none. `seconds` is the time in the
+        application, without the transfer of bodies. `received` and `sent` are the sizes of the bodies in bytes, 0 if
+        unknown. `error` is the name of the error's class, empty if there was none.
+        """
+
+
 class Service(Protocol):
     """What plug-ins can ask the service. Methods are added in later versions; none is removed before 1.0 without notice.
 
@@ -136,3 +201,12 @@ class Service(Protocol):
         sent, and the URL is not logged. `timeout` is in seconds, for the whole request. `setting` is the name of the
         setting with the allowed networks, for the message. Raises `RemoteError`, whose `reason` never names the URL.
         """
+
+    def statistics(self) -> ServiceStatistics:
+        """Return figures about the service, for metrics."""
+
+    def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """Return what the collections contain, the newest collections first, at most `limit`."""
+
+    def observe_requests(self, observer: RequestObserver) -> None:
+        """Call the observer after each request of this process, once. Call this in the hook `frepo_endpoints`."""

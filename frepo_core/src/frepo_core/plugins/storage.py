@@ -106,6 +106,13 @@ class StorageBackend(ABC):
         """Return the local file of the blob, for sendfile and X-Accel-Redirect; None if it has no file."""
         return None
 
+    def free_space(self) -> int | None:
+        """Return how many bytes can still be stored; None if that is unknown, or without a limit.
+
+        .. versionadded:: 0.1
+        """
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class StorageSpec:

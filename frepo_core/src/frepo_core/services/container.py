@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Engine
 
 from frepo_core.db import Database, make_engine
-from frepo_core.plugins import PluginContext, PluginRegistry, make_contexts
+from frepo_core.plugins import PluginContext, PluginRegistry, RequestObserver, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from .access.passwords import Passwords
@@ -42,7 +42,7 @@ from .upkeep.jobs import upkeep_jobs
 class CoreServices:
     """The services that the built-in jobs use.
 
-    `contexts` are the contexts of the plug-ins by the plug-in's name.
+    `contexts` are the contexts of the plug-ins by the plug-in's name. `request_observers` are called after each request.
     """
 
     settings: Settings
@@ -74,6 +74,7 @@ class Services(CoreServices):
     jobs: Jobs
     worker: Worker
     service_time: ServiceTime
+    request_observers: list[RequestObserver] = field(default_factory=list)
 
 
 def assemble(

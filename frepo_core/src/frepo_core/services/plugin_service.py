@@ -14,6 +14,7 @@ from frepo_core.db.worker_models import JobRun
 from frepo_core.domain.identity import Actor
 from frepo_core.plugins import (
     CollectionInfo,
+    CollectionUsage,
     Collector,
     ConfigurationError,
     Event,
@@ -22,12 +23,15 @@ from frepo_core.plugins import (
     Outcome,
     Pages,
     PendingCheck,
+    RequestObserver,
+    ServiceStatistics,
 )
 
 from .collections.version_checks import NewCheck
 from .content.seekable_content import seekable_content
 from .events.queries import count_events, read_events
 from .remote.outgoing import send_request
+from .statistics import read_collection_usage, read_statistics
 
 if TYPE_CHECKING:
     from .container import Services
@@ -140,6 +144,20 @@ class PluginService:
             allowed_networks=allowed_networks,
             setting=setting or "a setting of the plug-in",
         )
+
+    def statistics(self) -> ServiceStatistics:
+        """See `Service.statistics`."""
+        return read_statistics(self._services)
+
+    def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """See `Service.collection_usage`."""
+        with self._services.database.reading() as session:
+            return read_collection_usage(session, limit)
+
+    def observe_requests(self, observer: RequestObserver) -> None:
+        """See `Service.observe_requests`."""
+        if observer not in self._services.request_observers:
+            self._services.request_observers.append(observer)
 
     @property
     def _services(self) -> "Services":

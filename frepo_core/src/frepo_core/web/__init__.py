@@ -66,6 +66,8 @@ def make_app(services: Services) -> object:
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.routing.error_views")
     endpoints = all_endpoints(services)
+    if services.request_observers:
+        config.include("frepo_core.web.routing.request_observers")
     add_endpoints(config, endpoints)
     add_pages(config, services.plugins.found, endpoints)
     config.registry.documentation = Documentation(config.registry.endpoints)

@@ -88,6 +88,12 @@ class GuardedStorage(StorageBackend):
             found = self._backend.path(key)
         return None if found is None else self._checked("path", found, Path)
 
+    def free_space(self) -> int | None:
+        """See `StorageBackend.free_space`."""
+        with guarded(self._origin, "free_space"):
+            found = self._backend.free_space()
+        return None if found is None else self._checked("free_space", found, int)
+
     def close(self) -> None:
         """See `StorageBackend.close`."""
         with guarded(self._origin, "close"):

@@ -24,6 +24,7 @@ class Endpoint:
     """The declaration of one endpoint.
 
     - `name`: its operationId in the OpenAPI document. Client generators make it the name of a function.
+    - `view`: called with the request, and with the plug-in's context if it has a second parameter.
     - `permission`: a rule of `domain.access`. None is public; a token that is sent must still be valid.
     - `body`: the model of the JSON body. `content`: True if the body is content to store, not JSON.
     - `collection_field`: the field of the body that names the collection, if the path does not.
@@ -40,7 +41,7 @@ class Endpoint:
     name: str
     method: str
     path: str
-    view: Callable[[FrepoRequest], Answer | Response]
+    view: Callable[..., Answer | Response]
     summary: str
     permission: str | None
     query: type[BaseModel] | None = None

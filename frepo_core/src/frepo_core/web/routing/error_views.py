@@ -78,6 +78,7 @@ def error_body(request: FrepoRequest, message: str, number: int, status: int, /,
 
 def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     status = status_of(error)
+    request.error_name = type(error).__name__
     if type(error) not in STATUS and not isinstance(error, errors.RuleError):
         return _answer_bug(error, request)
     if status in {403, 429}:
@@ -129,6 +130,7 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
 
 
 def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
+    request.error_name = type(error).__name__
     if isinstance(error, HTTPForbidden):
         refusal = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
         _log_refusal(request, errors.AccessDeniedError(refusal))
@@ -144,11 +146,13 @@ def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
 
 
 def _answer_bad_path(error: URLDecodeError, request: FrepoRequest) -> Response:
+    request.error_name = type(error).__name__
     return error_body(request, "The path is not UTF-8", 400, 400)
 
 
 def _answer_bug(error: Exception, request: FrepoRequest) -> Response:
     """Answer a bug with an id that is in the log, too. Clients never get a traceback."""
+    request.error_name = type(error).__name__
     error_id = str(uuid.uuid4())
     log.error("error %s: %s", error_id, error, exc_info=error)
     return error_body(request, "Internal error, the log of the service knows more", 500, 500, error_id=error_id)

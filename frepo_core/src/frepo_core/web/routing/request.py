@@ -23,6 +23,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     """One request. Views read only the attributes that are defined here."""
 
     endpoint: Any = None
+    # The class of the error that was answered, for metrics.
+    error_name: str = ""
     parsed_body: BaseModel
     parsed_query: BaseModel
 

@@ -1,0 +1,96 @@
+"""Figures about the service for metrics. No query takes longer the more versions, files or events there are."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, Collection, Event, Version
+from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
+from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics, StorageError
+
+if TYPE_CHECKING:
+    from .container import Services
+
+
+def read_statistics(services: "Services") -> ServiceStatistics:
+    """Return the figures of `Service.statistics`."""
+    with services.database.reading() as session:
+        collections, versions, size = session.execute(
+            select(func.count(), func.sum(Collection.versions_count), func.sum(Collection.stored_size)).select_from(
+                Collection
+            )
+        ).one()
+        damaged = select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))
+        parked = select(ParkedEvent.subscription, func.count()).group_by(ParkedEvent.subscription)
+        last = session.scalar(select(func.max(Event.position))) or 0
+        positions = session.execute(select(Subscription.name, Subscription.position)).all()
+        return ServiceStatistics(
+            collections=collections,
+            versions=int(versions or 0),
+            size=int(size or 0),
+            damaged_blobs=session.scalar(damaged) or 0,
+            events_behind={name: max(0, last - position) for name, position in positions},
+            parked_events={name: count for name, count in session.execute(parked)},
+            jobs=_read_jobs(session),
+            storage=services.backends.current,
+            free_space=_free_space(services),
+            temporary_space=_temporary_space(services.settings.temp_directory),
+        )
+
+
+def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUsage]:
+    """Return what the newest collections contain."""
+    newest = (
+        select(Version.created_at)
+        .where(Version.collection_id == Collection.id)
+        .order_by(Version.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = select(Collection, newest).order_by(Collection.created_at.desc(), Collection.id.desc()).limit(limit)
+    return [
+        CollectionUsage(
+            id=row.id,
+            name=row.filename,
+            versions=row.versions_count,
+            size=row.stored_size,
+            newest_at=newest_at,
+            max_versions=row.max_backups_count,
+            max_size=row.max_collection_size,
+        )
+        for row, newest_at in session.execute(query)
+    ]
+
+
+def _read_jobs(session: Session) -> Sequence[JobStatus]:
+    succeeded = JobRun.error.is_(None) & JobRun.ended_at.is_not(None)
+    runs = select(JobRun.name, func.max(JobRun.started_at)).group_by(JobRun.name)
+    started = {name: at for name, at in session.execute(runs)}
+    good = {name: at for name, at in session.execute(runs.where(succeeded))}
+    return [
+        JobStatus(
+            name=job.name,
+            is_failing=job.failing_since is not None,
+            next_at=job.next_at,
+            last_started=started.get(job.name),
+            last_success=good.get(job.name),
+        )
+        for job in session.scalars(select(JobState).order_by(JobState.name))
+    ]
+
+
+def _free_space(services: "Services") -> int | None:
+    try:
+        return services.backends.get(services.backends.current).free_space()
+    except StorageError:  # the health check reports it
+        return None
+
+
+def _temporary_space(folder: Path | None) -> int:
+    folder = folder or Path(tempfile.gettempdir())
+    return shutil.disk_usage(folder if folder.exists() else folder.parent).free
