@@ -1,0 +1,69 @@
+"""`GET /metrics`, in the text format of Prometheus."""
+
+import hmac
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client import generate_latest
+from prometheus_client.core import Metric
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.plugins import AccessDeniedError, Collector, PluginContext
+from frepo_core.web import Endpoint, FrepoRequest, Query
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class MetricsQuery(Query):
+    """The code of the setting METRICS_CODE."""
+
+    code: str = Field("", max_length=512)
+
+
+def show_metrics(request: FrepoRequest, context: PluginContext) -> Response:
+    """Answer the metrics of all plug-ins."""
+    expected = context.settings.code.get_secret_value()
+    if not hmac.compare_digest(expected.encode(), request.query_as(MetricsQuery).code.encode()):
+        raise AccessDeniedError("No access: /metrics needs its code")
+    body = b"".join(format_metrics(context.service.collectors(), context))
+    return Response(body, headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
+
+
+def format_metrics(collectors: Iterable[Collector], context: PluginContext) -> Iterator[bytes]:
+    """Yield the text of each collector. One that fails, or repeats the name of a metric, is left out and logged."""
+    names: set[str] = set()
+    for one in collectors:
+        try:
+            found = [metric for metric in one.collector.collect() if isinstance(metric, Metric)]
+            if twice := names & {metric.name for metric in found}:
+                raise ValueError(f"another collector has the metric {min(twice)!r}")
+            text = generate_latest(_Collected(found))
+        except BaseException as error:  # a collector of a plug-in may raise anything, SystemExit included
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            context.log.exception("a collector of %s is left out", one.origin)
+            continue
+        names |= {metric.name for metric in found}
+        yield text
+
+
+@dataclass(frozen=True)
+class _Collected:
+    metrics: list[Metric]
+
+    def collect(self) -> list[Metric]:
+        return self.metrics
+
+
+METRICS = Endpoint(
+    name="show_metrics",
+    method="GET",
+    path="/metrics",
+    view=show_metrics,
+    summary="Metrics for Prometheus",
+    permission=None,
+    query=MetricsQuery,
+    answers={200: None},
+    media="text/plain",
+)

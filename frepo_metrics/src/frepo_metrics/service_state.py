@@ -1,0 +1,92 @@
+"""Metrics of what the database and the storage contain. All processes of a service report the same values."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from importlib.metadata import version
+
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+
+from frepo_core.plugins import JobStatus, Service
+
+
+def _gauge(name: str, text: str, value: float | None = None) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, value=value)
+
+
+def _labelled(name: str, text: str, label: str, values: Mapping[str, float | None]) -> GaugeMetricFamily:
+    gauge = GaugeMetricFamily(name, text, labels=[label])
+    for key, value in values.items():
+        if value is not None:
+            gauge.add_metric([key], value)
+    return gauge
+
+
+class ServiceMetrics:
+    """The collector of figures about the whole service."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        found = self._service.statistics()
+        yield InfoMetricFamily("frepo_build", "The version of frepo.", {"version": version("frepo-core")})
+        yield _gauge("frepo_read_only", "1 if the service is in read-only mode.", float(self._service.is_read_only))
+        yield _gauge("frepo_collections", "Collections.", found.collections)
+        yield _gauge("frepo_versions", "Versions in all collections.", found.versions)
+        yield _gauge("frepo_versions_bytes", "Bytes of all versions; equal content counts each time.", found.size)
+        yield _gauge("frepo_damaged_blobs", "Stored contents that are known to be damaged.", found.damaged_blobs)
+        text = "Bytes that can still be stored."
+        yield _labelled("frepo_storage_free_bytes", text, "storage", {found.storage: found.free_space})
+        yield _gauge("frepo_temporary_free_bytes", "Free bytes of the disk for uploads.", found.temporary_space)
+        text = "Events that a subscriber has not handled yet."
+        yield _labelled("frepo_events_behind", text, "subscriber", found.events_behind)
+        text = "Events that a subscriber could not handle in all tries."
+        yield _labelled("frepo_events_parked", text, "subscriber", found.parked_events)
+        yield from _jobs({job.name: job for job in found.jobs})
+
+
+class CollectionMetrics:
+    """The collector of figures about each collection, at most `limit`."""
+
+    def __init__(self, service: Service, limit: int) -> None:
+        self._service = service
+        self._limit = limit
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        labels = ["collection", "name"]
+        versions = GaugeMetricFamily("frepo_collection_versions", "Versions in the collection.", labels=labels)
+        size = GaugeMetricFamily("frepo_collection_bytes", "Bytes of the collection's versions.", labels=labels)
+        newest = GaugeMetricFamily(
+            "frepo_collection_newest_timestamp_seconds", "When the newest version was added (Unix).", labels=labels
+        )
+        most = GaugeMetricFamily("frepo_collection_limit_bytes", "The limit of the size; 0: none.", labels=labels)
+        for one in self._service.collection_usage(limit=self._limit):
+            key = [one.id, one.name]
+            versions.add_metric(key, one.versions)
+            size.add_metric(key, one.size)
+            most.add_metric(key, one.max_size)
+            if one.newest_at:
+                newest.add_metric(key, one.newest_at.timestamp())
+        yield from (versions, size, newest, most)
+
+
+def _jobs(jobs: Mapping[str, JobStatus]) -> Iterator[Metric]:
+    yield _labelled(
+        "frepo_job_failing",
+        "1 if the last run of the job failed.",
+        "name",
+        {n: float(j.is_failing) for n, j in jobs.items()},
+    )
+    for key, text in (
+        ("last_started", "When the job was started last (Unix)."),
+        ("last_success", "When the last run of the job that succeeded was started (Unix)."),
+        ("next_at", "When the job is due (Unix)."),
+    ):
+        name = f"frepo_job_{key.removesuffix('_at')}_timestamp_seconds"
+        yield _labelled(name, text, "name", {n: _unix(getattr(job, key)) for n, job in jobs.items()})
+
+
+def _unix(at: datetime | None) -> float | None:
+    return at.timestamp() if at else None

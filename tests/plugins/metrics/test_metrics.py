@@ -1,0 +1,165 @@
+"""`/metrics`: who may read it, what it counts, and that a failing collector fails alone."""
+
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from prometheus_client.core import GaugeMetricFamily
+
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import Collector
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_metrics import frepo_endpoints
+from frepo_metrics.endpoint import format_metrics
+from frepo_metrics.requests import RequestMetrics, reason_of
+
+from .conftest import CODE
+
+PROMTOOL = shutil.which("promtool")
+
+
+@pytest.fixture
+def collection(services):
+    return services.collections.create(CollectionChange(limits={}, filename="db.sql"), by=None).id
+
+
+@pytest.fixture
+def upload(app, make_token, collection):
+    """Upload a version; return the answer."""
+    token = make_token(Role.ADMINISTRATOR)
+
+    def upload(body=b"content"):
+        return app.post(f"/repository/collection/{collection}/backup?_token={token}", body, expect_errors=True)
+
+    return upload
+
+
+def test_it_needs_its_code(app):
+    assert 403 == app.get("/metrics", expect_errors=True).status_int
+    assert 403 == app.get("/metrics?code=other", expect_errors=True).status_int
+    assert "text/plain; version=0.0.4; charset=utf-8" == app.get(f"/metrics?code={CODE}").headers["Content-Type"]
+
+
+def test_promtool_finds_no_fault(app, upload):
+    if not PROMTOOL:
+        pytest.skip("promtool (Debian package prometheus) is not installed")
+    upload()
+    app.get("/nothing", expect_errors=True)
+
+    text = app.get(f"/metrics?code={CODE}").body
+
+    done = subprocess.run([PROMTOOL, "check", "metrics"], input=text, capture_output=True, check=False)
+    assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_requests_are_counted_by_route_and_status(app, scrape):
+    app.get("/version?_token=", expect_errors=True)
+    for _ in range(3):
+        app.get("/")
+
+    found = scrape()
+
+    assert 3 == found("frepo_http_request_duration_seconds_count", route="/", method="GET", status="200")
+    assert 3 == found("frepo_http_request_duration_seconds_bucket", route="/", le="+Inf")
+    assert 1 == found("frepo_http_request_duration_seconds_count", route="/version", status="403")
+    assert 1 == found("frepo_http_refusals_total", route="/version", reason="forbidden")
+    assert found("frepo_http_sent_bytes_total", route="/") > 100
+
+
+def test_an_unknown_path_makes_no_label(app, scrape):
+    app.get("/etc/passwd", expect_errors=True)
+
+    found = scrape()
+
+    assert 1 == found("frepo_http_request_duration_seconds_count", route="none", status="404")
+    assert [] == [labels for _, labels in found.found if "passwd" in str(labels)]
+
+
+def test_uploads_are_counted_with_their_bytes(scrape, upload):
+    upload(b"x" * 1000)
+
+    found = scrape()
+
+    route = "/repository/collection/{collection}/backup"
+    assert 1000 == found("frepo_http_received_bytes_total", route=route)
+    assert 1 == found("frepo_http_request_duration_seconds_count", route=route, status="200")
+
+
+@pytest.mark.databases
+def test_a_collection_has_its_versions_bytes_and_the_time_of_the_newest(scrape, upload, collection, services):
+    upload(b"x" * 10)
+    upload(b"y" * 20)
+
+    found = scrape()
+
+    newest = services.versions.list(collection)[-1].created_at
+    assert (2, 30) == (found("frepo_collection_versions", collection=collection), found("frepo_collection_bytes"))
+    assert newest.timestamp() == pytest.approx(found("frepo_collection_newest_timestamp_seconds", name="db.sql"))
+    assert (1, 2, 30) == (found("frepo_collections"), found("frepo_versions"), found("frepo_versions_bytes"))
+
+
+def test_the_service_reports_its_state(scrape):
+    found = scrape()
+
+    assert found("frepo_storage_free_bytes", storage="local") is None or found("frepo_storage_free_bytes") > 0
+    assert found("frepo_temporary_free_bytes") > 0
+    assert (0, 0) == (found("frepo_damaged_blobs"), found("frepo_read_only"))
+    assert 1 == found("frepo_build_info")
+    assert found("process_resident_memory_bytes") > 0
+
+
+def test_without_a_code_there_is_no_endpoint_and_no_observer(services):
+    settings = services.contexts["metrics"].settings
+    context = type("Context", (), {"settings": settings.model_copy(update={"code": type(settings.code)("")})})
+
+    assert [] == frepo_endpoints(context)
+
+
+def test_a_collector_that_fails_is_left_out_and_logged(services, caplog):
+    class Broken:
+        def collect(self):
+            raise SystemExit("no")
+
+    class Fine:
+        def collect(self):
+            yield GaugeMetricFamily("acme_boxes", "Boxes.", value=3)
+
+    collectors = [Collector(origin="the plug-in 'acme'", collector=one) for one in (Broken(), Fine(), Fine())]
+
+    text = b"".join(format_metrics(collectors, services.contexts["metrics"])).decode()
+
+    assert "acme_boxes 3.0" in text
+    assert 1 == text.count("# TYPE acme_boxes")
+    assert 2 == caplog.text.count("a collector of the plug-in 'acme' is left out")
+    assert "another collector has the metric 'acme_boxes'" in caplog.text
+
+
+def test_counts_are_exact_with_threads():
+    metrics = RequestMetrics()
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(lambda: [metrics.observe("GET", "/", 200, 0.002, 1, 2, "") for _ in range(1000)])
+
+    families = {family.name: family for family in metrics.collect()}
+
+    assert 4000 == families["frepo_http_received_bytes"].samples[0].value
+    buckets = {
+        sample.labels["le"]: sample.value
+        for sample in families["frepo_http_request_duration_seconds"].samples
+        if "le" in sample.labels
+    }
+    assert (0, 4000, 4000) == (buckets["0.001"], buckets["0.005"], buckets["+Inf"])
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("CollectionFullError", "collection_full"),
+        ("HTTPForbidden", "forbidden"),
+        ("HTTPNotFound", "not_found"),
+        ("StorageFull", "storage_full"),
+    ],
+)
+def test_a_reason_is_named_after_the_error(error, reason):
+    assert reason == reason_of(error)
