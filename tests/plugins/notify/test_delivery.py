@@ -1,0 +1,112 @@
+"""Targets that are down for an hour of a simulated clock: the worker's delivery loses nothing and keeps the order."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import insert
+
+from frepo_core.db.worker_models import ParkedEvent, Subscription
+from frepo_core.services.events.delivery import Delivery
+from frepo_core.services.events.masking import Mask
+from support.receivers.webhooks import SECRET
+
+from .conftest import START
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def targets(mail, hook):
+    return f"ops {mail.url} kinds=*\nhook {hook.origin}/path5ecret secret={SECRET} kinds=*"
+
+
+class Clock:
+    def __init__(self):
+        self.time = START
+
+    def now(self):
+        return self.time
+
+    def monotonic(self):
+        return (self.time - START).total_seconds()
+
+
+@pytest.fixture
+def clock(services, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(services.database, "now", clock.now)
+    return clock
+
+
+@pytest.fixture
+def deliver(services, context, clock):
+    """Run the delivery to a target for a time of the simulated clock."""
+    deliveries = {}
+
+    def make(target):
+        name = f"notify_{target}"
+        row = {"name": name, "position": 0, "epoch": 1, "tries": 0, "created_at": START}
+        services.database.write(lambda session: session.execute(insert(Subscription), [row]))
+        subscriber = services.plugins.subscribers[name].spec
+        mask = Mask(context.settings)
+        return Delivery(
+            services.database, subscriber, context, mask=mask, current_epoch=lambda: 1, monotonic=clock.monotonic
+        )
+
+    def deliver(target, length):
+        delivery = deliveries.setdefault(target, None) or make(target)
+        deliveries[target] = delivery
+        end = clock.time + length
+        while clock.time < end:
+            clock.time += timedelta(seconds=min(delivery.step(1), 600) or 1)
+
+    return deliver
+
+
+def test_a_webhook_that_is_down_for_an_hour_gets_every_event_once_and_in_order(hook, happened, deliver, services):
+    hook.status = 503
+    events = [happened("version.added", version_number=number) for number in range(20)]
+    deliver("hook", HOUR)
+    assert len(hook.seen) < 12
+
+    hook.status = 204
+    deliver("hook", 2 * HOUR)
+
+    assert [str(event.id) for event in events] == [message_id for message_id, _ in hook.received]
+    with services.database.reading() as session:
+        assert [] == session.query(ParkedEvent).all()
+
+
+def test_people_get_one_message_about_all_that_happened_while_the_target_was_down(mail, happened, deliver):
+    mail.refusal = "451 Try again later"
+    for number in range(50):
+        happened("version.added", version_number=number)
+    deliver("ops", HOUR)
+
+    mail.refusal = ""
+    deliver("ops", 2 * HOUR)
+
+    assert ["[backup1] 50 events: 50 versions added"] == [found["Subject"] for found in mail.mails]
+
+
+def test_events_for_people_wait_for_those_that_happen_together(mail, happened, deliver):
+    happened("version.added")
+    deliver("ops", timedelta(seconds=10))
+    assert [] == mail.mails
+
+    happened("version.added")
+    deliver("ops", timedelta(seconds=60))
+
+    assert ["[backup1] 2 events: 2 versions added"] == [found["Subject"] for found in mail.mails]
+
+
+def test_the_stored_error_has_no_secret(hook, happened, deliver, services):
+    hook.stop()
+    happened("version.added")
+
+    deliver("hook", HOUR)
+
+    with services.database.reading() as session:
+        (row,) = session.query(Subscription).all()
+        assert "does not accept a connection" in row.error
+        assert "5ecret" not in row.error
