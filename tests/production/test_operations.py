@@ -9,6 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from frepo_core.services.upkeep import UPKEEP_JOBS
 from support.servers import log_recorder
 from support.servers.service import BIN, ROOT, Service
 
@@ -112,13 +113,24 @@ def restored_in(folder):
     return Service(folder, environment)
 
 
-def test_the_cron_jobs_succeed_on_a_healthy_service(local_site):
-    lines = re.findall(r"^[\d *]+ root  chronic (frepo .*)$", section("Verify and sweep regularly"), re.MULTILINE)
+def test_the_upkeep_by_hand_succeeds_on_a_healthy_service(local_site):
+    lines = re.findall(r"`(frepo storage:(?:verify|sweep))`", section("Upkeep"))
 
     done = run(lines, local_site.environment)
 
-    assert len(lines) == 3
+    assert len(lines) == 2
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_table_of_jobs_is_that_of_the_service():
+    rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section("Upkeep"), re.MULTILINE)
+
+    assert [(name, schedule) for name, schedule, *_ in UPKEEP_JOBS] == rows
+
+
+def test_no_crontab_is_needed():
+    assert "/etc/cron" not in TEXT
+    assert not re.search(r"^[\d*]+( [\d*,/-]+){4} +root", TEXT, re.MULTILINE)
 
 
 def test_bytes_move_to_s3(state, bucket):
