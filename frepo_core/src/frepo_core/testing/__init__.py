@@ -6,7 +6,14 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"{__name__}.{name}"
-        for name in ("_storage_reading", "_storage_writing", "_storage_information", "strategy_contract")
+        for name in (
+            "_storage_reading",
+            "_storage_writing",
+            "_storage_information",
+            "strategy_contract",
+            "upload_check_contract",
+            "subscriber_contract",
+        )
     )
 )
 
@@ -15,19 +22,26 @@ from .memory import MemoryStorage
 from .sources import Source, digest, pattern
 from .storage_contract import StorageContract
 from .strategy_contract import RecordedVersions, StrategyContract, make_collection
+from .subscriber_contract import SubscriberContract, make_event
+from .upload_check_contract import GivenContent, UploadCheckContract, make_context
 
 __all__ = [
     "Fail",
     "Fault",
     "FaultyStorage",
+    "GivenContent",
     "MemoryStorage",
     "RecordedVersions",
     "Source",
     "Stall",
     "StorageContract",
     "StrategyContract",
+    "SubscriberContract",
     "Truncate",
+    "UploadCheckContract",
     "digest",
     "make_collection",
+    "make_context",
+    "make_event",
     "pattern",
 ]

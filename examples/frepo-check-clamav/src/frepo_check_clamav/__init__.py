@@ -1,0 +1,59 @@
+"""An upload check for frepo that asks ClamAV."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from frepo_core.plugins import (
+    CheckResult,
+    Finding,
+    PluginContext,
+    PluginSettings,
+    Seconds,
+    SettingsSpec,
+    Size,
+    UploadCheck,
+    UploadedContent,
+    hookimpl,
+)
+
+from .clamd import scan
+
+
+class ClamavSettings(PluginSettings):
+    """`clamav.*`, `CLAMAV_*`."""
+
+    address: str = Field("127.0.0.1:3310", pattern=r".+:\d+", description="Host and port of clamd.")
+    timeout: Seconds = Field(60.0, description="Timeout in seconds for each step of a scan.")
+    max_size: Size = Field(25_000_000, description="Larger contents are not checked.")
+    on_finding: Literal["off", "mark", "refuse"] = Field("mark", description="What follows if malware is found.")
+
+
+def check(content: UploadedContent, context: PluginContext) -> CheckResult:
+    """Send the content to clamd. An error of clamd is logged by frepo, and the content is not checked."""
+    settings = context.settings
+    if content.size > settings.max_size:
+        return CheckResult(outcome="not checked", message=f"larger than {settings.max_size} bytes")
+    host, _, port = settings.address.rpartition(":")
+    with content.open() as file:
+        found = scan((host, int(port)), file, timeout=settings.timeout)
+    if found:
+        raise Finding(f"ClamAV found {found}", details={"signature": found})
+    return CheckResult(outcome="good")
+
+
+def on_finding(settings: ClamavSettings) -> Literal["off", "mark", "refuse"]:
+    """Return what the operator chose."""
+    return settings.on_finding
+
+
+@hookimpl
+def frepo_settings() -> SettingsSpec:
+    """Declare `clamav.*`."""
+    return SettingsSpec(prefix="clamav", model=ClamavSettings)
+
+
+@hookimpl
+def frepo_upload_checks() -> list[UploadCheck]:
+    """Provide the check, for versions and files."""
+    return [UploadCheck(name="clamav", run=check, on_finding=on_finding, applies_to=("versions", "files"))]

@@ -1,0 +1,175 @@
+"""A whole service for the tests of a plug-in: HTTP on loopback, SQLite, a storage in memory, and the installed plug-ins."""
+
+import json
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from typing import Any, Protocol
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import urllib3
+
+from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, StorageSettings, StorageSpec
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.container import assemble
+from frepo_core.services.startup import make_ready
+from frepo_core.settings import load_disabled_plugins
+from frepo_core.web import make_app
+
+from .memory import MemoryStorage
+
+SECONDS = 30.0
+_ROLES: Mapping[str, Role] = {role.value: role for role in Role}
+
+
+class _Log(Protocol):
+    """What the service needs of pytest's `caplog`."""
+
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceAnswer:
+    """The answer of the service: status, body and headers. The names of headers are in lower case."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+    @property
+    def json(self) -> Any:
+        """Return the body, parsed as JSON."""
+        return json.loads(self.body)
+
+
+class RunningService:
+    """A service that runs in threads of the test's process.
+
+    `url` is its address, `admin` an administrator's token. `plugins` in the constructor are plug-ins that are not
+    installed, for tests of a module without its package.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str], log: _Log, plugins: tuple[FoundPlugin, ...] = ()
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        ini = {
+            "app.env": "test",
+            "app.secrets_file": str(folder / "secrets.json"),
+            "database.url": f"sqlite:///{folder / 'frepo.db'}",
+            "database.auto_upgrade": "true",
+            "database.reserve": "0",
+            "temp_directory": str(folder / "temporary"),
+            "fs.adapter": "memory",
+            **settings,
+        }
+        self._log = log
+        self._services = assemble(ini, {}, _with_memory(ini, plugins))
+        make_ready(self._services.database, self._services.settings)
+        self.admin = self.make_token(Role.ADMINISTRATOR.value)
+        application: Any = make_app(self._services)
+        self._server = make_server("127.0.0.1", 0, application, server_class=_Server, handler_class=_Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._http = urllib3.PoolManager(timeout=SECONDS, retries=False)
+        self._services.service_time.start()
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+
+    @property
+    def log(self) -> str:
+        """Everything that was logged."""
+        return self._log.text
+
+    def context(self, plugin: str) -> PluginContext:
+        """Return the context of a plug-in by the name of its entry point."""
+        return self._services.contexts[plugin]
+
+    def make_token(self, *roles: str) -> str:
+        """Create a token with these roles; return its id."""
+        new = NewToken(roles=[_ROLES[name] for name in roles], expires="never")
+        return self._services.tokens.generate(new).id
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | dict[str, Any] | None = None,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ServiceAnswer:
+        """Send a request and return the answer. A dict is sent as JSON. `token` is the administrator's by default, "" none."""
+        sent = {"X-Auth-Token": self.admin if token is None else token, **(headers or {})}
+        if isinstance(body, dict):
+            sent |= {"Content-Type": "application/json"}
+            body = json.dumps(body).encode()
+        url = path if "://" in path else self.url + path
+        answer = self._http.request(
+            method, url, body=body, headers={k: v for k, v in sent.items() if v}, redirect=False
+        )
+        return ServiceAnswer(
+            status=answer.status, body=answer.data, headers={k.lower(): v for k, v in answer.headers.items()}
+        )
+
+    def make_collection(
+        self,
+        *,
+        strategy: str | None = None,
+        strategy_options: Mapping[str, Any] | None = None,
+        max_versions: int = 10,
+        filename: str = "dump.sql",
+    ) -> str:
+        """Create a collection; return its id."""
+        change = CollectionChange(
+            limits={COUNT: max_versions}, strategy=strategy, strategy_options=strategy_options, filename=filename
+        )
+        return self._services.collections.create(change, by=None).id
+
+    def push(self, collection: str, content: bytes) -> ServiceAnswer:
+        """Upload a version."""
+        return self.request("POST", f"/repository/collection/{collection}/backup", content)
+
+    def versions(self, collection: str) -> list[int]:
+        """Return the numbers of the versions of a collection, ascending."""
+        return [version.number for version in self._services.versions.list(collection)]
+
+    def checks(self, collection: str, number: int) -> dict[str, tuple[str, str]]:
+        """Return what the upload checks said about a version: outcome and message by the check's name."""
+        found = self._services.version_checks.of_collection(collection, number)
+        return {one.name: (one.outcome, one.message) for one in found}
+
+    def close(self) -> None:
+        """Stop the service, and what plug-ins run in it."""
+        self._server.shutdown()
+        self._thread.join(SECONDS)
+        self._server.server_close()
+        self._http.clear()
+        self._services.service_time.stop()
+        self._services.database.engine.dispose()
+
+
+def _with_memory(ini: Mapping[str, str], plugins: tuple[FoundPlugin, ...]) -> PluginRegistry:
+    """Return the installed plug-ins, the given ones, and a storage in memory."""
+    spec = StorageSpec(name="memory", settings=StorageSettings, build=lambda settings: MemoryStorage())
+    memory = FoundPlugin(name="frepo_testing", distribution="frepo-core", version="", storages=[spec])
+    return PluginRegistry([*PluginRegistry.from_entry_points(load_disabled_plugins(ini, {})).found, *plugins, memory])
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """Serves each connection in a thread."""
+
+    daemon_threads = True
+
+
+class _Handler(WSGIRequestHandler):
+    """Logs requests instead of printing them to stderr."""
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        logging.getLogger(__name__).debug(format, *arguments)
