@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from frepo_core.plugins import hookspecs
-from frepo_core.testing import StorageContract, StrategyContract
+from frepo_core.testing import StorageContract, StrategyContract, SubscriberContract, UploadCheckContract
 from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
@@ -50,10 +50,11 @@ def test_commands_run_and_say_what_is_shown(place, code, installed, ini_file, tm
 
 @pytest.mark.parametrize("hook", [name for name in dir(hookspecs) if name.startswith("frepo_")])
 def test_every_hook_has_its_paragraph(hook):
-    assert f"### `{hook}`\n" in TEXT
+    assert f"`{hook}`" in TEXT
+    assert f"## `{hook}`\n" in (ROOT / "docs/hooks.md").read_text()
 
 
-@pytest.mark.parametrize("contract", [StorageContract, StrategyContract])
+@pytest.mark.parametrize("contract", [StorageContract, StrategyContract, UploadCheckContract, SubscriberContract])
 def test_every_fixture_of_the_kit_is_explained(contract):
     assert [] == sorted(name for name in own_fixtures(contract) if f"`{name}`" not in TEXT)
 
@@ -65,7 +66,9 @@ def test_a_boot_error_says_what_the_page_says(message):
     assert [] == [part for part in re.findall(r"`([^`]+)`", message) if part not in sources]
 
 
-@pytest.mark.parametrize("example", ["frepo-storage-sftp", "frepo-strategy-keep-daily"])
+@pytest.mark.parametrize(
+    "example", ["frepo-storage-sftp", "frepo-strategy-keep-daily", "frepo-check-clamav", "frepo-subscriber-diary"]
+)
 def test_an_example_has_less_than_150_lines_of_code(example):
     def is_code(line):
         return line.strip() and not line.lstrip().startswith(("#", '"""'))
