@@ -5,9 +5,9 @@ would skip the event that becomes visible late. So the worker that leads gives e
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
-from sqlalchemy import BigInteger, case, exists, func, literal, select, update
+from sqlalchemy import BigInteger, case, exists, func, literal, or_, select, update
 
 from frepo_core.db import Database
 from frepo_core.db.models import Event
@@ -39,14 +39,30 @@ def number_events(database: Database, epoch: int) -> int:
     if not ids:
         return 0
     last = find_last_position(database)
-    positions = [(Event.id == each, literal(last + place, BigInteger())) for place, each in enumerate(ids, start=1)]
+    runs = list(_find_runs(ids))
+    positions = [
+        (Event.id.between(first, end), Event.id + literal(last + place - first, BigInteger()))
+        for first, end, place in runs
+    ]
     leads = exists(select(Lease.name).where(Lease.name == LEADER, Lease.epoch == epoch))
     return database.execute(
         update(Event)
-        .where(Event.id.in_(ids), Event.position.is_(None), leads)
+        .where(or_(*(is_in_run for is_in_run, _ in positions)), Event.position.is_(None), leads)
         .values(position=case(*positions))
         .execution_options(synchronize_session=False)
     )
+
+
+def _find_runs(ids: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the first and the last id of each run of consecutive ids, and the place of the first one, from 1.
+
+    Most ids are consecutive, and a run is one condition in the statement instead of one for each id.
+    """
+    start = 0
+    for place, each in enumerate(ids, start=1):
+        if place == len(ids) or ids[place] != each + 1:
+            yield ids[start], each, start + 1
+            start = place
 
 
 class Numbering:
