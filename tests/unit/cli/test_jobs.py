@@ -72,7 +72,7 @@ def test_a_job_that_fails_exits_with_1_and_says_why(console, services, make_toke
     by = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
     file = services.files.add(NewFile(name="a.bin"), Incoming(stream=BytesIO(bytes(2000))), by=by).file
     services.backends.get("local").path(file.blob.key).unlink()
-    console.answer("storage:adopt", "--yes")
+    console.run("storage:adopt", "--yes")  # it warns that the phrase is stored for the first time
     done = console.run("jobs:run", "sweep", "-f", "json")
 
     result = json.loads(done.stdout)
