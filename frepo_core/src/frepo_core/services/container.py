@@ -22,6 +22,7 @@ from .collections.collections import Collections
 from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
 from .content.ingest import Ingest
+from .events.downloads import DownloadEvents
 from .events.refusals import Refusals
 from .events.storage_states import StorageStates
 from .files.aliases import Aliases
@@ -64,6 +65,7 @@ class CoreServices:
     version_checks: VersionChecks
     add_version: AddVersion
     refusals: Refusals
+    download_events: DownloadEvents
     health: Health
 
 
@@ -123,6 +125,7 @@ def assemble(
         version_checks=VersionChecks(database),
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),
         refusals=refusals,
+        download_events=DownloadEvents(database, settings),
         health=Health(database, backends, settings, plugins, contexts, states),
     )
     jobs, worker = build_worker(

@@ -167,6 +167,9 @@ class Settings(BaseModel):
     )
 
     # Events and jobs
+    events_downloads: bool = _setting(
+        "events.downloads", False, "Record each download of a file or a version as an event."
+    )
     events_keep: Duration = _setting(
         "events.keep",
         "400d",

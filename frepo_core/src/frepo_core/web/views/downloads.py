@@ -62,6 +62,13 @@ def download(request: FrepoRequest) -> Response:
 
 def send(request: FrepoRequest, file: FileRecord) -> Response:
     """Return the answer with a file's bytes, or one with which nginx or the object store sends them."""
+    response = _build(request, file)
+    if request.method == "GET" and response.status_int in {200, 206, 302}:
+        request.services.download_events.record(file, by=request.identity, address=request.client_address)
+    return response
+
+
+def _build(request: FrepoRequest, file: FileRecord) -> Response:
     if url := store_url(request, file):
         return Response(status=302, location=url, cache_control=CLOSED_CACHE)
     disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
