@@ -50,7 +50,7 @@ class EventKind(StrEnum):
     COLLECTION_DELETED = "collection.deleted", "An empty collection was deleted.", "before"
     COLLECTION_FULL = (
         "collection.full",
-        "A collection has no room: an upload was refused, and the one before it was not.",
+        "An upload was refused because the collection has no room. It is written once until a version is accepted.",
         *("reason", "message", "versions", "stored_size", "size"),
     )
     COLLECTION_ACCESS_GRANTED = "collection.access_granted", "A token was put on the list of a collection."
