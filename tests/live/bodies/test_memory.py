@@ -5,13 +5,15 @@ import hashlib
 import http.client
 import threading
 import time
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from frepo_core.testing.sources import CHUNK, pattern
 from support.scale import IS_BIG
 from support.servers.fork_server import ScriptService
-from support.wire import Client, peak_memory, temporary_files
+from support.wire import Client, Wire, head, peak_memory, temporary_files
 
 MIB = 1 << 20
 SIZE = (4096 if IS_BIG else 512) * MIB
@@ -22,6 +24,12 @@ AT_MOST = 150
 def make_service(fork_server):
     """Start services by the script, because a forked process has more in its memory."""
     return functools.partial(ScriptService, fork_server=fork_server)
+
+
+def resident_memory(service):
+    """Return the memory of the process in MiB."""
+    lines = Path(f"/proc/{service.pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) // 1024
 
 
 def blocks(size):
@@ -123,3 +131,25 @@ def test_several_concurrent_large_uploads_take_little_memory(start_service):
 
     assert [200] * 4 == results
     assert peak_memory(service) < AT_MOST
+
+
+@pytest.mark.own_server
+def test_stalled_small_bodies_take_little_memory_together(start_service):
+    """Each is small enough to be kept in memory. The limit of connections is that of development.ini."""
+    service = start_service()
+    client = Client(service)
+    part, begun = (
+        bytes(500_000),
+        head("POST", "/repository/file/upload?fileName=a", client.auth, "Content-Length: 500001"),
+    )
+    client.upload(part)
+    before = resident_memory(service)
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(service)).send(begun, part) for _ in range(80)]
+        answers = [client.upload(part).status for _ in range(3)]  # after these, everything sent before has been read
+        grown = resident_memory(service) - before
+        answers += [wires[number].send(b"x").reply().status for number in (0, -1)]
+    print(f"{grown} MiB more")
+
+    assert {200, 202} >= set(answers)
+    assert grown < 18

@@ -5,6 +5,7 @@ import errno
 import io
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -46,23 +47,52 @@ class SpoolFile(io.FileIO):
             super().close()
 
 
-class Spool:
-    """Content while it arrives: in memory up to `overflow` bytes, then in a file that `new_file` opens."""
+class MemoryBudget:
+    """The memory, in bytes, that all spools of a process may take together: clients decide how long they keep it."""
 
-    def __init__(self, overflow: int, new_file: Callable[[bytes], SpoolFile]) -> None:
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> bool:
+        """Take bytes from the budget; return False if it has not as many."""
+        with self._lock:
+            is_enough = count <= self._left
+            self._left -= count if is_enough else 0
+            return is_enough
+
+    def give_back(self, count: int) -> None:
+        """Return bytes to the budget."""
+        with self._lock:
+            self._left += count
+
+
+class Spool:
+    """Content while it arrives: in memory up to `overflow` bytes, then in a file that `new_file` opens.
+
+    If the budget is used up, the file is opened earlier.
+    """
+
+    _taken = 0
+
+    def __init__(
+        self, overflow: int, new_file: Callable[[bytes], SpoolFile], budget: MemoryBudget | None = None
+    ) -> None:
         self._overflow = overflow
         self._new_file = new_file
+        self._budget = budget
         self._memory: io.BytesIO = io.BytesIO()
         self._file: SpoolFile | None = None
 
     def append(self, data: bytes) -> None:
         """Add data at the end."""
         if self._file is None:
-            if self._memory.tell() + len(data) <= self._overflow:
+            if self._memory.tell() + len(data) <= self._overflow and self._take(len(data)):
                 self._memory.write(data)
                 return
             self._file = self._new_file(self._memory.getvalue())
             self._memory = io.BytesIO()
+            self._give_back()
         self._file.append(data)
 
     def getfile(self) -> io.BytesIO | SpoolFile:
@@ -74,8 +104,25 @@ class Spool:
     def close(self) -> None:
         """Delete the content."""
         self._memory.close()
+        self._give_back()
         if self._file is not None:
             self._file.close()
+
+    def _take(self, count: int) -> bool:
+        if self._budget is None:
+            return True
+        if not self._budget.take(count):
+            return False
+        self._taken += count
+        return True
+
+    def _give_back(self) -> None:
+        if self._budget is not None:
+            self._budget.give_back(self._taken)
+            self._taken = 0
+
+    def __del__(self) -> None:
+        self._give_back()
 
     def __len__(self) -> int:
         return self._file.length if self._file is not None else self._memory.getbuffer().nbytes

@@ -10,8 +10,10 @@ from typing import Any
 
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
-from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, Spool, plain_file
+from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
 
+# More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
+BODY_MEMORY = 16 << 20
 DECISION = "frepo.decision"  # key of the WSGI environment; the view is not called if it is set
 
 
@@ -35,6 +37,7 @@ class ServerHooks:
     def __init__(self, application: Callable[..., Any], services: Services) -> None:
         self._application = application
         self._services = services
+        self._body_memory = MemoryBudget(BODY_MEMORY)
 
     @property
     def stop_seconds(self) -> float:
@@ -44,10 +47,10 @@ class ServerHooks:
     def new_buffer(self, memory: int) -> Spool:
         """Return a buffer for a body, which hashes it on arrival and whose file a storage can link.
 
-        It keeps at most `memory` bytes in memory.
+        It keeps at most `memory` bytes in memory, and all of a process at most `BODY_MEMORY`.
         """
         ingest = self._services.ingest
-        return Spool(memory, partial(plain_file, ingest.directory, ingest.hashers))
+        return Spool(memory, partial(plain_file, ingest.directory, ingest.hashers), self._body_memory)
 
     def decide(self, environ: dict[str, Any]) -> Decision:
         """Decide about a request whose body has not arrived. No view is called, and nothing changes."""
