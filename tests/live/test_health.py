@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
+from support.servers.fork_server import ForkedService, ScriptService
 from support.wire import Client, eventually
 
 CODE = "a-code"
@@ -18,10 +19,11 @@ POLLS = 20
 
 
 @pytest.fixture
-def service(tmp_path, make_service):
-    """A service whose storage fails as a file specifies."""
+def service(request, tmp_path, fork_server):
+    """A service whose storage fails as a file specifies; a fork, unless the test names another class."""
     environment = {ENVIRONMENT: str(tmp_path / "faults.json"), "HEALTH_CHECK_CODE": CODE}
-    service = make_service(tmp_path, environment=environment, ini=faulty_ini(tmp_path / "service.ini", threads=THREADS))
+    ini = faulty_ini(tmp_path / "service.ini", threads=THREADS)
+    service = getattr(request, "param", ForkedService)(tmp_path, fork_server, environment, ini)
     service.start()
     yield service
     service.stop()
@@ -77,6 +79,7 @@ def test_a_check_that_answers_again_is_healthy_again(tmp_path, poll, hang):
 
 
 @pytest.mark.own_server
+@pytest.mark.parametrize("service", [ScriptService], indirect=True)  # a fork does not wait for its threads
 def test_a_check_that_hangs_does_not_keep_the_service_from_stopping(service, poll, hang):
     hang(40)
     poll()
