@@ -1,4 +1,4 @@
-"""No token, password, signature or secret is in the log at any log level."""
+"""No token, password, signature or secret is in the log at any log level, or in an event."""
 
 import contextlib
 import json
@@ -176,6 +176,7 @@ def service(tmp_path, verbose_ini, fork_server):
         "ANTI_HOTLINK_PROTECTION_ENABLED": "true",
         "ANTI_HOTLINK_SECRET_METHOD": TEMPLATE,
         "ADD_BY_URL_ALLOWED_NETWORKS": "127.0.0.2",
+        "EVENTS_DOWNLOADS": "true",
     }
     service = ScriptService(folder, fork_server, settings, ini=verbose_ini)
     service.start()
@@ -203,7 +204,14 @@ def _drive_what_is_broken(client, service):
     return statuses
 
 
-def test_no_secret_is_ever_in_the_log(service):
+def _events(service):
+    """Return the kinds of all events, and all their columns as one text."""
+    with contextlib.closing(sqlite3.connect(service.folder / "frepo.db")) as database:
+        kinds = {kind for (kind,) in database.execute("SELECT DISTINCT kind FROM event")}
+        return kinds, "\n".join(str(row) for row in database.execute("SELECT * FROM event"))
+
+
+def test_no_secret_is_ever_in_the_log_or_in_an_event(service):
     odd = ok(b"x", f"X-Bad {PASSWORD}")
     client = Client(service.url)
     client.secrets.add(SPARE)
@@ -219,6 +227,9 @@ def test_no_secret_is_ever_in_the_log(service):
     assert len(client.secrets) > 8
     assert "DEBUG" in log
     assert _leaks(log, client.secrets) == []
+    kinds, events = _events(service)
+    assert {"collection.edited", "file.downloaded", "token.created", "token.revoked", "version.added"} <= kinds
+    assert _leaks(events, [*client.secrets, "argon2"]) == []
 
 
 def test_the_console_prints_only_the_requested_secret(tmp_path, verbose_ini):
