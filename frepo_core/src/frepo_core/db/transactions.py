@@ -95,7 +95,7 @@ class Database:
         return time
 
     def execute(self, statement: UpdateBase) -> int:
-        """Run one statement that writes, and return the number of rows that it changed.
+        """Run one statement that writes, and return the number of rows that an UPDATE or a DELETE found.
 
         The database itself begins and ends the transaction, so a process that is stopped at any moment holds no lock
         on a server. Uses the reserve if the disk is full. Raises `IntegrityError` for a conflict about a unique value.
