@@ -18,7 +18,7 @@ from .upload_check import NAME, find_command
 JOB = "integrity_deep"
 SCHEDULE = "every 15m"
 # Each look at the lease asks the database.
-LEASE_SECONDS = 5.0
+LEASE_SECONDS = 1.0
 # A content that cannot be read, for example because its storage is down, is tried again this long.
 PATIENCE = timedelta(days=1)
 
@@ -84,7 +84,7 @@ def _with_command(
 
 
 def _lease_ticks(context: JobContext) -> Callable[[], None]:
-    """Return a function that looks at the lease every few seconds."""
+    """Return a function that looks at the lease once a second."""
     looked_at = time.monotonic()
 
     def tick() -> None:

@@ -170,6 +170,14 @@ class TestLargeContents:
         assert [(1, "broken", "system"), (2, "good", "system")] == events()
         assert {} == run_job()
 
+    def test_the_service_has_the_job(self, root, collection, results, services):
+        root.push(collection, WHOLE)
+
+        result = services.jobs.run("integrity_deep", cause="console")
+
+        assert ("good", {"good": 1}) == (result.outcome, result.summary)
+        assert ["good"] == [outcome for _, outcome, _ in results()]
+
     def test_what_its_end_shows_is_found_at_once(self, root, collection, results):
         broken = [
             COMPRESSORS["xz"]["xz"](rows(20_000))[:-100],
