@@ -1,7 +1,5 @@
 """A known token that may not upload a version is an event; strangers and other requests leave no trace."""
 
-import uuid
-
 import pytest
 from sqlalchemy import select
 from webtest.app import TestRequest
@@ -12,6 +10,9 @@ from frepo_core.web.routing.server_hooks import DECISION, Decision
 from support.client import COLLECTIONS, Client, with_settings
 
 HERE = {"REMOTE_ADDR": "192.0.2.7"}
+
+# A constant, because pytest-xdist compares the names of tests between its processes.
+UNKNOWN = "6f3c1c1e-7a35-4c35-9d7c-0f4f1de6f4aa"
 
 
 @pytest.fixture
@@ -49,14 +50,14 @@ def test_a_known_token_that_may_not_upload(services, collection, holder, refusal
     assert event.data["message"].startswith("No access")
 
 
-@pytest.mark.parametrize("token", [None, str(uuid.uuid4()), "no-uuid"])
+@pytest.mark.parametrize("token", [None, UNKNOWN, "no-uuid"])
 def test_a_stranger_leaves_no_event(app, collection, refusals, token):
     assert 403 == Client(app, token).push(collection).status_int
 
     assert [] == refusals()
 
 
-@pytest.mark.parametrize("name", [str(uuid.uuid4()), "no-uuid"])
+@pytest.mark.parametrize("name", [UNKNOWN, "no-uuid"])
 def test_a_collection_that_does_not_exist_has_no_event(collection, holder, refusals, name):
     holder(Role.UPLOAD_ALL).push(name)
     holder(Role.ADMINISTRATOR, expires="2001-01-01").push(name)
