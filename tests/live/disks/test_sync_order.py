@@ -18,7 +18,8 @@ MAKES = {"mkdir", "mkdirat"}
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory):
-    service = TracedService(tmp_path_factory.mktemp("traced"))
+    # The worker writes at any time, also between the calls of an upload.
+    service = TracedService(tmp_path_factory.mktemp("traced"), {"WORKER_IN_PROCESS": "false"})
     service.start()
     Client(service).upload(b"the first upload makes the storage's root")
     service.calls("HTTP/1.1 200")
