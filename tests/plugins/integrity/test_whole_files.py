@@ -1,7 +1,7 @@
 """Whole files of many programs are never called broken: a thousand of them in the long form, some fifty otherwise.
 
-Programs that are not installed are left out; `apt-get install pigz pbzip2 lbzip2 pixz 7zip libarchive-tools busybox
-php-cli` adds most.
+Programs that are not installed are left out; `apt-get install pigz pbzip2 lbzip2 pixz 7zip php-cli` adds
+most.
 """
 
 import itertools

@@ -40,7 +40,9 @@ def test_a_whole_archive_is_good(check, check_quickly, made):
     assert "pending" == check_quickly(made).outcome
 
 
-@pytest.mark.parametrize("command", ["zip -q -r - .", "zip -q -r -0 - .", "zip -q -r -Z bzip2 - .", "bsdtar -c --format=zip ."])
+@pytest.mark.parametrize(
+    "command", ["zip -q -r - .", "zip -q -r -0 - .", "zip -q -r -Z bzip2 - .", "bsdtar -c --format=zip ."]
+)
 def test_an_archive_of_a_program_is_good(check, folder, command):
     assert "good" == check(archive_of(folder, *command.split())).outcome
 
