@@ -4,8 +4,10 @@ import pytest
 from sqlalchemy import insert, select
 
 from frepo_core.db.models import Event
-from frepo_core.db.worker_models import JobRun, ParkedEvent, Subscription
+from frepo_core.db.worker_models import JobRun, Lease, ParkedEvent, Subscription
 from frepo_core.plugins import LeaseLost
+from frepo_core.services.events.numbering import find_last_position, number_events
+from frepo_core.services.jobs.lease import LEADER
 
 from .conftest import NOON
 
@@ -54,32 +56,58 @@ def test_events_are_kept_for_400_days(run, put, left):
 
 @pytest.mark.parametrize(("position", "expected"), [(0, [1, 2, 3]), (2, [3]), (3, [])])
 def test_an_event_that_a_subscription_has_not_got_stays(run, put, left, position, expected):
-    put(Event, *[event(number, 500) for number in (1, 2, 3)])
+    put(Event, *[event(number, 500) for number in (1, 2, 3)], event(4, 0))
     put(Subscription, subscription("mail", position), subscription("audit", 3))
 
     summary = run("events", NOON)
 
-    assert expected == left()
+    assert [*expected, 4] == left()
     assert (len(expected), ["mail"] if expected else []) == (summary["late"], summary["waiting_for"])
 
 
-def test_an_event_without_a_position_stays(run, put, left):
-    put(Event, event(1, 500), event(2, 500, position=None))
+@pytest.mark.parametrize("subscriptions", [[], [subscription("mail", 3)]])
+def test_the_newest_event_stays_because_positions_continue_from_it(services, run, put, left, subscriptions):
+    """A reader who remembers position 3 must get the next event, which would otherwise have position 1."""
+    put(Event, *[event(number, 500) for number in (1, 2, 3)])
+    for row in subscriptions:
+        put(Subscription, row)
+
+    summary = run("events", NOON)
+    put(Event, event(4, 0, position=None))
+    put(Lease, {"name": LEADER, "epoch": 1, "renewals": 0, "expires_at": NOON})
+    number_events(services.database, 1)
+
+    assert [3, 4] == left()
+    assert (2, 0, []) == (summary["events"], summary["late"], summary["waiting_for"])
+    assert 4 == find_last_position(services.database)
+
+
+def test_the_newest_is_the_event_with_the_highest_position(run, put, left):
+    put(Event, event(1, 500, position=2), event(2, 500, position=1))
 
     run("events", NOON)
 
-    assert [2] == left()
+    assert [1] == left()
+
+
+def test_an_event_without_a_position_stays(run, put, left):
+    put(Event, event(1, 500), event(2, 500), event(3, 500, position=None))
+
+    summary = run("events", NOON)
+
+    assert [2, 3] == left()
+    assert 1 == summary["late"]
 
 
 def test_a_parked_event_stays_until_it_is_retried(run, put, left):
-    put(Event, event(1, 500), event(2, 500))
-    put(Subscription, subscription("mail", 2))
+    put(Event, event(1, 500), event(2, 500), event(3, 500))
+    put(Subscription, subscription("mail", 3))
     parked = {"subscription": "mail", "event_id": 1, "kind": "token.created", "tries": 12, "error": "x"}
     put(ParkedEvent, parked | {"parked_at": NOON})
 
     run("events", NOON)
 
-    assert [1] == left()
+    assert [1, 3] == left()
 
 
 def test_many_events_are_deleted_in_batches(run, put, left):
@@ -87,8 +115,8 @@ def test_many_events_are_deleted_in_batches(run, put, left):
     checks = []
     run.check = lambda: checks.append(1)
 
-    assert 2501 == run("events", NOON)["events"]
-    assert [] == left()
+    assert 2500 == run("events", NOON)["events"]
+    assert [2501] == left()
     assert len(checks) >= 4
 
 

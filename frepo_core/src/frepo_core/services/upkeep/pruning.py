@@ -18,15 +18,18 @@ def prune_events(database: Database, *, keep: timedelta, now: datetime, check: C
     """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones, and
     the subscriptions that have not got the late ones yet.
 
-    An event stays as long as it has no position, a subscription has not got it, or it is parked. `check` is called before
-    each batch.
+    An event stays as long as it has no position, a subscription has not got it, or it is parked. The newest one always
+    stays: positions continue from it. `check` is called before each batch.
     """
     if not keep:
         return {"events": 0, "late": 0, "waiting_for": []}
     is_old = Event.at < now - keep
-    deleted = _delete_in_batches(database, Event, is_old & _is_delivered(), check)
     with database.reading() as session:
-        late, last = session.execute(select(func.count(), func.max(Event.position)).where(is_old)).one()
+        newest = session.scalar(select(func.max(Event.position))) or 0
+    deleted = _delete_in_batches(database, Event, is_old & (Event.position < newest) & _is_delivered(), check)
+    with database.reading() as session:
+        is_late = is_old & ~_is_delivered()
+        late, last = session.execute(select(func.count(), func.max(Event.position)).where(is_late)).one()
         waiting = select(Subscription.name).where(Subscription.position < (last or 0)).order_by(Subscription.name)
         return {"events": deleted, "late": late, "waiting_for": list(session.scalars(waiting))}
 
