@@ -21,14 +21,14 @@ def frepo_settings() -> SettingsSpec:
 
 @hookimpl
 def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
-    """Provide `GET /metrics` and count requests, if a code is set."""
-    if not context.settings.code.get_secret_value():
+    """Provide `GET /metrics` and count requests, if it is enabled or a code is set."""
+    if not context.settings.is_served:
         return []
-    from .endpoint import METRICS  # the console loads this module, too, and needs neither the web nor Prometheus
+    from .endpoint import make_endpoint  # the console loads this module, too, and needs neither the web nor Prometheus
     from .requests import requests_of
 
     context.service.observe_requests(requests_of(context).observe)
-    return [METRICS]
+    return [make_endpoint(context.settings)]
 
 
 @hookimpl

@@ -12,7 +12,12 @@ from pyramid.response import Response
 from frepo_core.plugins import AccessDeniedError, Collector, PluginContext
 from frepo_core.web import Endpoint, FrepoRequest, Query
 
+from .settings import MetricsSettings
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+# The permission that the role `metrics.view` gives.
+PERMISSION = "metrics.view"
 
 
 class MetricsQuery(Query):
@@ -23,11 +28,18 @@ class MetricsQuery(Query):
 
 def show_metrics(request: FrepoRequest, context: PluginContext) -> Response:
     """Answer the metrics of all plug-ins."""
-    expected = context.settings.code.get_secret_value()
-    if not hmac.compare_digest(expected.encode(), request.query_as(MetricsQuery).code.encode()):
-        raise AccessDeniedError("No access: /metrics needs its code")
+    if not (request.has_permission(PERMISSION) or knows_code(context.settings, request.query_as(MetricsQuery).code)):
+        raise AccessDeniedError(
+            "No access: /metrics needs a token with the role metrics.view, or the code metrics.code"
+        )
     body = b"".join(format_metrics(context.service.collectors(), context))
     return Response(body, headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
+
+
+def knows_code(settings: MetricsSettings, code: str) -> bool:
+    """Return whether this is the code of the settings. Without a code nobody knows it."""
+    expected = settings.code.get_secret_value()
+    return bool(expected) and hmac.compare_digest(expected.encode(), code.encode())
 
 
 def format_metrics(collectors: Iterable[Collector], context: PluginContext) -> Iterator[bytes]:
@@ -56,14 +68,16 @@ class _Collected:
         return self.metrics
 
 
-METRICS = Endpoint(
-    name="show_metrics",
-    method="GET",
-    path="/metrics",
-    view=show_metrics,
-    summary="Metrics for Prometheus",
-    permission=None,
-    query=MetricsQuery,
-    answers={200: None},
-    media="text/plain",
-)
+def make_endpoint(settings: MetricsSettings) -> Endpoint:
+    """Return the endpoint. With a code it is open to requests without a token, and the view decides."""
+    return Endpoint(
+        name="show_metrics",
+        method="GET",
+        path="/metrics",
+        view=show_metrics,
+        summary="Metrics for Prometheus",
+        permission=None if settings.code.get_secret_value() else PERMISSION,
+        query=MetricsQuery,
+        answers={200: None},
+        media="text/plain",
+    )

@@ -10,7 +10,6 @@ from prometheus_client.core import GaugeMetricFamily
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
 from frepo_core.services.collections.collections import CollectionChange
-from frepo_metrics import frepo_endpoints
 from frepo_metrics.endpoint import format_metrics
 from frepo_metrics.requests import RequestMetrics, reason_of
 
@@ -39,6 +38,51 @@ def test_it_needs_its_code(app):
     assert 403 == app.get("/metrics", expect_errors=True).status_int
     assert 403 == app.get("/metrics?code=other", expect_errors=True).status_int
     assert "text/plain; version=0.0.4; charset=utf-8" == app.get(f"/metrics?code={CODE}").headers["Content-Type"]
+
+
+def test_a_token_with_the_role_needs_no_code(app, make_token):
+    headers = {"Authorization": f"Bearer {make_token(Role.VIEW_METRICS)}"}
+
+    assert "frepo_build_info" in app.get("/metrics", headers=headers)
+
+
+def test_a_token_without_the_role_needs_the_code(app, make_token):
+    headers = {"X-Auth-Token": make_token(Role.VIEW_ANY_FILE)}
+
+    assert 403 == app.get("/metrics", headers=headers, expect_errors=True).status_int
+    assert 200 == app.get(f"/metrics?code={CODE}", headers=headers).status_int
+
+
+class TestWithoutCode:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"metrics.code": "", "metrics.enabled": "true"}
+
+    def test_the_role_is_the_only_access(self, app, make_token):
+        statuses = [
+            app.get(f"/metrics?code=&_token={make_token(role)}", expect_errors=True).status_int
+            for role in (Role.VIEW_METRICS, Role.ADMINISTRATOR, Role.VIEW_ANY_FILE)
+        ]
+
+        assert [200, 200, 403] == statuses
+        assert 403 == app.get("/metrics?code=", expect_errors=True).status_int
+        assert 403 == app.get("/metrics", expect_errors=True).status_int
+
+    def test_the_declaration_of_the_endpoint_names_the_permission(self, app):
+        endpoints = {endpoint.path: endpoint for endpoint in app.app.registry.endpoints}
+
+        assert "metrics.view" == endpoints["/metrics"].permission
+
+
+class TestSwitchedOff:
+    @pytest.fixture
+    def ini(self, ini):
+        return {name: value for name, value in ini.items() if name != "metrics.code"}
+
+    def test_there_is_no_endpoint_and_no_observer(self, app, services, make_token):
+        answer = app.get(f"/metrics?_token={make_token(Role.ADMINISTRATOR)}", expect_errors=True)
+
+        assert (404, []) == (answer.status_int, services.request_observers)
 
 
 def test_promtool_finds_no_fault(app, upload):
@@ -107,13 +151,6 @@ def test_the_service_reports_its_state(scrape):
     assert (0, 0) == (found("frepo_damaged_blobs"), found("frepo_read_only"))
     assert 1 == found("frepo_build_info")
     assert found("process_resident_memory_bytes") > 0
-
-
-def test_without_a_code_there_is_no_endpoint_and_no_observer(services):
-    settings = services.contexts["metrics"].settings
-    context = type("Context", (), {"settings": settings.model_copy(update={"code": type(settings.code)("")})})
-
-    assert [] == frepo_endpoints(context)
 
 
 def test_a_collector_that_fails_is_left_out_and_logged(services, caplog):

@@ -26,6 +26,7 @@ NAMES = [
     "view.any_file",
     "view.files_from_all_tags",
     "view.can_use_listing_endpoint_at_all",
+    "metrics.view",
     "collections.create_new",
     "collections.create_new.with_custom_id",
     "collections.allow_infinite_limits",
@@ -59,6 +60,7 @@ TABLE = {
     "file.list": ({Role.VIEW_LISTING}, set()),
     "file.list_all_tags": ({Role.VIEW_ALL_TAGS}, set()),
     "file.list_private": (set(), set()),
+    "metrics.view": ({Role.VIEW_METRICS}, set()),
     "collection.create": ({Role.CREATE_COLLECTIONS}, set()),
     "collection.choose_id": ({Role.CHOOSE_COLLECTION_IDS}, set()),
     "collection.disable_limits": ({Role.INFINITE_LIMITS}, set()),
@@ -93,8 +95,8 @@ def those_that_allow(action, *, listed):
     }
 
 
-def test_there_are_the_31_documented_roles():
-    assert (31, sorted(NAMES)) == (len(Role), sorted(role.value for role in Role))
+def test_there_are_the_32_documented_roles():
+    assert (32, sorted(NAMES)) == (len(Role), sorted(role.value for role in Role))
 
 
 def test_every_role_has_a_description():
@@ -112,7 +114,7 @@ def test_three_roles_restrict_and_all_others_grant():
         "upload.only_once_successful",
     }
 
-    assert (restrictions, 28, set()) == (set(RESTRICTIONS), len(GRANTS), RESTRICTIONS & GRANTS)
+    assert (restrictions, 29, set()) == (set(RESTRICTIONS), len(GRANTS), RESTRICTIONS & GRANTS)
 
 
 def test_the_table_knows_every_action():

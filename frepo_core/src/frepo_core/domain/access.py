@@ -54,6 +54,7 @@ RULES: Mapping[str, Rule] = {
     "file.list": _holding(Role.VIEW_LISTING),
     "file.list_all_tags": _holding(Role.VIEW_ALL_TAGS),
     "file.list_private": _holding(Role.ADMINISTRATOR),
+    "metrics.view": _holding(Role.VIEW_METRICS),
     "collection.create": _holding(Role.CREATE_COLLECTIONS),
     "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),
     "collection.disable_limits": _holding(Role.INFINITE_LIMITS),

@@ -42,6 +42,8 @@ class Role(StrEnum):
     VIEW_ALL_TAGS = "view.files_from_all_tags", "See listed files of all tags unmasked"
     VIEW_LISTING = "view.can_use_listing_endpoint_at_all", "List files"
 
+    VIEW_METRICS = "metrics.view", "Read the metrics of the service"
+
     CREATE_COLLECTIONS = "collections.create_new", "Create collections"
     CHOOSE_COLLECTION_IDS = "collections.create_new.with_custom_id", "Choose the id of a collection that is created"
     INFINITE_LIMITS = "collections.allow_infinite_limits", "Switch limits of collections off"

@@ -125,5 +125,5 @@ def test_every_permission_has_a_rule(world):
     assert guarding <= set(RULES)
 
 
-def test_there_are_31_roles():
-    assert len(Role) == 31
+def test_there_are_32_roles():
+    assert len(Role) == 32
