@@ -220,8 +220,8 @@ def test_only_the_access_module_checks_roles():
 
 
 def test_each_access_rule_is_called_by_its_name():
-    source = "".join(path.read_text() for path in CORE_FILES)
-    asked = {*re.findall(r'\ballows\("([a-z._]+)"', source), *re.findall(r'permission="([a-z._]+)"', source)}
+    source = "".join(path.read_text() for path in [*CORE_FILES, *ROOT.glob("frepo_*/src/**/*.py")])
+    asked = set(re.findall(r'\b(?:allows\(|has_permission\(|permission=)"([a-z._]+)"', source))
 
     assert set(access.RULES) == asked
 

@@ -16,9 +16,6 @@ from .settings import MetricsSettings
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-# The permission that the role `metrics.view` gives.
-PERMISSION = "metrics.view"
-
 
 class MetricsQuery(Query):
     """The code of the setting METRICS_CODE."""
@@ -28,7 +25,9 @@ class MetricsQuery(Query):
 
 def show_metrics(request: FrepoRequest, context: PluginContext) -> Response:
     """Answer the metrics of all plug-ins."""
-    if not (request.has_permission(PERMISSION) or knows_code(context.settings, request.query_as(MetricsQuery).code)):
+    if not (
+        request.has_permission("metrics.view") or knows_code(context.settings, request.query_as(MetricsQuery).code)
+    ):
         raise AccessDeniedError(
             "No access: /metrics needs a token with the role metrics.view, or the code metrics.code"
         )
@@ -76,7 +75,7 @@ def make_endpoint(settings: MetricsSettings) -> Endpoint:
         path="/metrics",
         view=show_metrics,
         summary="Metrics for Prometheus",
-        permission=None if settings.code.get_secret_value() else PERMISSION,
+        permission=None if settings.code.get_secret_value() else "metrics.view",
         query=MetricsQuery,
         answers={200: None},
         media="text/plain",
