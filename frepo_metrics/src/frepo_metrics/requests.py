@@ -3,7 +3,7 @@
 import re
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
@@ -13,6 +13,14 @@ from frepo_core.plugins import PluginContext, Service
 # Upper bounds in seconds.
 BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0, 600.0)
 _LABELS = ("method", "route", "status")
+# What an upload to each route adds.
+UPLOADS = {
+    "/repository/collection/{collection}/backup": "version",
+    "/repository/collection/{collection}/version": "version",
+    "/repository/{type}/upload": "file",
+    "/repository/file/{name}": "file",
+    "/repository/{type}/add-by-url": "file",
+}
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -69,7 +77,10 @@ class RequestMetrics:
         )
         for (method, route, error), number in refused.items():
             refusals.add_metric((method, route, reason_of(error)), number)
-        yield from (seconds, received, sent, refusals)
+        uploads = CounterMetricFamily("frepo_uploads", "Uploads that were accepted.", labels=("kind",))
+        for kind, uploaded in _count_uploads(counts).items():
+            uploads.add_metric((kind,), uploaded)
+        yield from (seconds, received, sent, refusals, uploads)
 
 
 _OF_SERVICE: WeakKeyDictionary[Service, RequestMetrics] = WeakKeyDictionary()
@@ -83,6 +94,15 @@ def requests_of(context: PluginContext) -> RequestMetrics:
 def reason_of(error: str) -> str:
     """Return the reason for the name of an error's class: `collection_full` for `CollectionFullError`."""
     return _WORD.sub("_", error.removesuffix("Error").removeprefix("HTTP")).lower()
+
+
+def _count_uploads(counts: Mapping[tuple[str, str, int], Sequence[float]]) -> Mapping[str, float]:
+    """Return the number of accepted uploads by kind, from the counts of requests."""
+    found = dict.fromkeys(UPLOADS.values(), 0.0)
+    for (method, route, status), (_total, _in, _out, *buckets) in counts.items():
+        if method == "POST" and 200 <= status < 300 and route in UPLOADS:
+            found[UPLOADS[route]] += sum(buckets)
+    return found
 
 
 def _cumulated(buckets: Sequence[float]) -> list[tuple[str, float]]:

@@ -11,7 +11,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
 from frepo_core.services.collections.collections import CollectionChange
 from frepo_metrics.endpoint import format_metrics
-from frepo_metrics.requests import RequestMetrics, reason_of
+from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
 
 from .conftest import CODE
 
@@ -128,6 +128,31 @@ def test_uploads_are_counted_with_their_bytes(scrape, upload):
     route = "/repository/collection/{collection}/backup"
     assert 1000 == found("frepo_http_received_bytes_total", route=route)
     assert 1 == found("frepo_http_request_duration_seconds_count", route=route, status="200")
+
+
+def test_accepted_uploads_are_counted_by_kind(app, scrape, upload, make_token):
+    token = make_token(Role.UPLOAD_DOCUMENTS)
+    assert (0, 0) == (scrape()("frepo_uploads_total", kind="version"), scrape()("frepo_uploads_total", kind="file"))
+
+    upload(b"one")
+    upload(b"two")
+    upload(b"")  # is refused
+    app.post(f"/repository/file/upload?fileName=a.txt&_token={token}", b"text")
+    app.post("/repository/file/a.txt", b"text", expect_errors=True)  # without a token
+
+    found = scrape()
+
+    assert (2, 1) == (found("frepo_uploads_total", kind="version"), found("frepo_uploads_total", kind="file"))
+
+
+def test_every_endpoint_for_uploads_is_counted(app):
+    endpoints = {
+        endpoint.path
+        for endpoint in app.app.registry.endpoints
+        if endpoint.method == "POST" and endpoint.permission in {"file.upload", "version.upload"}
+    }
+
+    assert endpoints == set(UPLOADS)
 
 
 @pytest.mark.databases
