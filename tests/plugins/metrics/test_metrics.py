@@ -3,10 +3,14 @@
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client.core import GaugeMetricFamily
+from sqlalchemy import insert, update
 
+from frepo_core.db.models import Blob, Event
+from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
 from frepo_core.services.collections.collections import CollectionChange
@@ -15,6 +19,7 @@ from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
 
 from .conftest import CODE
 
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
 PROMTOOL = shutil.which("promtool")
 
 
@@ -166,6 +171,42 @@ def test_a_collection_has_its_versions_bytes_and_the_time_of_the_newest(scrape, 
     assert (2, 30) == (found("frepo_collection_versions", collection=collection), found("frepo_collection_bytes"))
     assert newest.timestamp() == pytest.approx(found("frepo_collection_newest_timestamp_seconds", name="db.sql"))
     assert (1, 2, 30) == (found("frepo_collections"), found("frepo_versions"), found("frepo_versions_bytes"))
+
+
+@pytest.mark.databases
+def test_damage_jobs_and_subscribers_are_counted(scrape, upload, services):
+    upload()
+    started = NOW - timedelta(hours=2)
+    job = {"name": "verify", "schedule": "every 1h", "next_at": NOW, "failing_since": started, "reported_at": NOW}
+    run = {"name": "verify", "lane": "long", "epoch": 1, "holder": "a", "cause": "schedule", "ended_at": NOW}
+    good, failed = {"started_at": started, "error": None}, {"started_at": started + timedelta(hours=1), "error": "x"}
+    event = {"kind": "token.created", "actor": "system:test", "data": {}, "at": NOW}
+    subscription = {"epoch": 0, "tries": 0, "created_at": NOW}
+    parked = {"subscription": "slow", "kind": "token.created", "tries": 12, "error": "x", "parked_at": NOW}
+
+    def work(session):
+        session.execute(update(Blob).values(damaged_at=NOW))
+        session.execute(insert(JobState), [job])
+        session.execute(insert(JobRun), [run | good, run | failed])
+        session.execute(insert(Event), [event | {"position": position} for position in (11, 12, 13)])
+        session.execute(
+            insert(Subscription),
+            [subscription | {"name": name, "position": position} for name, position in (("slow", 11), ("fast", 13))],
+        )
+        session.execute(insert(ParkedEvent), [parked | {"event_id": number} for number in (1, 2)])
+
+    services.database.write(work)
+
+    found = scrape()
+
+    assert 1 == found("frepo_damaged_blobs")
+    assert (2, 0) == (found("frepo_events_behind", subscriber="slow"), found("frepo_events_behind", subscriber="fast"))
+    assert 2 == found("frepo_events_parked", subscriber="slow")
+    assert 1 == found("frepo_job_failing", name="verify")
+    times = [
+        found(f"frepo_job_{one}_timestamp_seconds", name="verify") for one in ("last_success", "last_started", "next")
+    ]
+    assert [NOW.timestamp() - hours * 3600 for hours in (2, 1, 0)] == times
 
 
 def test_the_service_reports_its_state(scrape):
