@@ -58,6 +58,12 @@ class TestService:
     def frepo_service_settings(self, file):
         return {"diary.file": str(file), "diary.kinds": "version.*, token.*"}
 
+    def test_it_writes_what_happens(self, frepo_service, file):
+        frepo_service.push(frepo_service.make_collection(), b"a dump")
+        frepo_service.wait_for_subscribers()
+
+        assert "version.added" in [json.loads(line)["kind"] for line in file.read_text().splitlines()]
+
     def test_its_settings_are_read(self, frepo_service, file):
         settings = frepo_service.context("diary").settings
 

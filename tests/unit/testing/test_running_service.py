@@ -1,8 +1,10 @@
 """The fixture `frepo_service`: a whole service for the tests of a plug-in."""
 
+import time
+
 import pytest
 
-from frepo_core.plugins import CheckResult, Finding, UploadCheck
+from frepo_core.plugins import CheckResult, Finding, Subscriber, UploadCheck
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.testing import UploadCheckContract
 from frepo_core.testing.running_service import RunningService
@@ -56,6 +58,61 @@ def test_it_runs_a_plugin_that_is_not_installed(service):
 
     assert [("good", ""), ("broken", "it says so")] == [service.checks(collection, n)["paint"] for n in (1, 2)]
     assert "frepo_core.plugins.acme" == service.context("acme").log.name
+
+
+class TestSubscribers:
+    @pytest.fixture
+    def handled(self):
+        return []
+
+    @pytest.fixture
+    def plugin(self, handled):
+        def handle(event, context):
+            if event.data["size"] > 5:
+                raise ValueError("too large")
+            time.sleep(0.1)
+            handled.append((event.kind, event.version_number))
+
+        subscriber = Subscriber(name="slow", kinds=["version.added"], handle=handle)
+        idle = Subscriber(name="idle", kinds=["file.added"], handle=handle)
+        return FoundPlugin(name="acme", distribution="acme-paint", version="1", subscribers=[subscriber, idle])
+
+    @pytest.fixture
+    def make_service(self, tmp_path, caplog, plugin):
+        services = []
+
+        def make_service(settings):
+            services.append(RunningService(tmp_path / "frepo", settings, caplog, (plugin,)))
+            return services[-1]
+
+        yield make_service
+        for service in services:
+            service.close()
+
+    def test_they_have_handled_everything_after_the_wait(self, make_service, handled):
+        service = make_service({})
+        collection = service.make_collection()
+        service.wait_for_subscribers()
+        assert [] == handled
+
+        for content in (b"one", b"two", b"three"):
+            service.push(collection, content)
+        service.wait_for_subscribers()
+
+        assert [("version.added", number) for number in (1, 2, 3)] == handled
+
+    def test_one_that_fails_ends_the_wait(self, make_service):
+        service = make_service({})
+        service.push(service.make_collection(), b"a large dump")
+
+        with pytest.raises(RuntimeError, match="the subscriber 'slow' failed: .*too large"):
+            service.wait_for_subscribers()
+
+    def test_without_a_worker_the_wait_ends(self, make_service):
+        service = make_service({"worker.in_process": "false"})
+
+        with pytest.raises(TimeoutError, match=r"after 0\.1 seconds .*: idle, slow$"):
+            service.wait_for_subscribers(0.1)
 
 
 class TestContract(UploadCheckContract):

@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, Stora
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.collections.collections import CollectionChange
 from frepo_core.services.container import assemble
+from frepo_core.services.events.delivery import Delivery
+from frepo_core.services.events.numbering import find_last_event, find_position
 from frepo_core.services.startup import make_ready
 from frepo_core.settings import load_disabled_plugins
 from frepo_core.web import make_app
@@ -25,6 +28,7 @@ from frepo_core.web import make_app
 from .memory import MemoryStorage
 
 SECONDS = 30.0
+POLL_SECONDS = 0.01
 _ROLES: Mapping[str, Role] = {role.value: role for role in Role}
 
 
@@ -144,6 +148,27 @@ class RunningService:
         """Return what the upload checks said about a version: outcome and message by the check's name."""
         found = self._services.version_checks.of_collection(collection, number)
         return {one.name: (one.outcome, one.message) for one in found}
+
+    def wait_for_subscribers(self, seconds: float = SECONDS) -> None:
+        """Wait until the worker has delivered all events that happened so far to all subscribers.
+
+        Raises `RuntimeError` if a subscriber fails, and `TimeoutError` after `seconds`.
+        """
+        deadline = time.monotonic() + seconds
+        last = find_last_event(self._services.database)
+        while behind := self._find_behind(last):
+            if failed := [one for one in behind if one.error]:
+                raise RuntimeError(f"the subscriber {failed[0].name!r} failed: {failed[0].error}")
+            if time.monotonic() > deadline:
+                names = ", ".join(sorted(one.name for one in behind))
+                raise TimeoutError(f"after {seconds:g} seconds these subscribers have not handled all events: {names}")
+            time.sleep(POLL_SECONDS)
+
+    def _find_behind(self, last: int) -> list[Delivery]:
+        """Return the deliveries that are not done with an event, and those before it."""
+        position = find_position(self._services.database, last)
+        deliveries = self._services.worker.deliveries
+        return [one for one in deliveries if position is None or one.position < position]
 
     def close(self) -> None:
         """Stop the service, and what plug-ins run in it."""

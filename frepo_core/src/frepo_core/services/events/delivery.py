@@ -55,6 +55,16 @@ class Delivery:
         self._has_handled = False  # since the last save
         self._parked_at = -math.inf  # when parked events were looked for
 
+    @property
+    def position(self) -> int:
+        """The position of the last event that is done, -1 before the first step. The database may know an earlier one."""
+        return -1 if self._cursor is None else self._cursor.position
+
+    @property
+    def error(self) -> str | None:
+        """The error of the last call of the subscriber, until the event is done."""
+        return None if self._cursor is None else self._cursor.error
+
     def step(self, epoch: int) -> float:
         """Deliver the events that there are. Return after how many seconds to call it again at the latest.
 

@@ -29,6 +29,20 @@ def find_last_position(database: Database) -> int:
     return max(position or 0 for position in database.fetch_rows(_LAST)[0])
 
 
+def find_last_event(database: Database) -> int:
+    """Return the highest id of the committed events; 0 if there is none."""
+    with database.reading() as session:
+        return session.scalar(select(func.max(Event.id))) or 0
+
+
+def find_position(database: Database, event_id: int) -> int | None:
+    """Return the highest position of the events up to an id; None as long as one of them has no position."""
+    with database.reading() as session:
+        found = select(func.count(Event.id), func.count(Event.position), func.max(Event.position))
+        events, numbered, position = session.execute(found.where(Event.id <= event_id)).one()
+        return None if numbered < events else int(position or 0)
+
+
 def number_events(database: Database, epoch: int) -> int:
     """Give positions to at most `BATCH` events that have none; return how many.
 

@@ -68,8 +68,10 @@ class Worker:
         for name in LANES:
             lane = Lane(database, name, jobs, lease=self._make_lease(lease_name(name)), runner=runner)
             self._tasks.append((f"lane {name}", lane, self.leadership.changed))
+        self.deliveries: list[Delivery] = []
         for name, (subscriber, context) in subscribers.items():
             delivery = Delivery(database, subscriber, context, mask=mask, current_epoch=lambda: self.leadership.epoch)
+            self.deliveries.append(delivery)
             self._tasks.append((f"subscriber {name}", delivery, self.leadership.numbered))
 
     @property
