@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from frepo_core.services.maintenance.owner_mark import OwnerMark
 from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
@@ -87,7 +88,8 @@ def test_one_line_of_the_ini_selects_the_third_party_storage(installed, sshd, in
 
     assert ["fs.adapter = sftp"] == changed
     assert content == CONTENT
-    assert [len(CONTENT)] == [path.stat().st_size for path in sshd.blobs.rglob("*") if path.is_file()]
+    stored = {"/".join(path.parts[-2:]): path for path in sshd.blobs.rglob("*") if path.is_file()}
+    assert [len(CONTENT)] == [path.stat().st_size for key, path in stored.items() if OwnerMark.parse(key) is None]
     assert not service.storage.exists()
 
 

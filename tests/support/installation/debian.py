@@ -98,7 +98,10 @@ class Machine:
 
     def _copy_clone(self) -> None:
         shutil.copytree(ROOT, self.clone, ignore=LEFT_BEHIND)
-        for path in [self.clone / "production.ini", *(self.clone / "deploy").iterdir()]:
+        for path in [
+            self.clone / "production.ini",
+            *(path for path in (self.clone / "deploy").iterdir() if path.is_file()),
+        ]:
             path.write_text(self.adapt(path.read_text()))
 
     def _write_stand_ins(self) -> None:

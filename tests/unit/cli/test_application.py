@@ -12,6 +12,8 @@ COMMANDS = [
     "backup:create-collection",
     "db:upgrade",
     "install",
+    "notify:test",
+    "plugin:new",
     "plugins",
     "secrets:accept-new-phrase",
     "events",
