@@ -112,7 +112,7 @@ def test_the_worker_writes_from_the_reserve(services, bare, disk, work):
     assert 4 << 20 == (disk / "frepo.db-reserve").stat().st_size
 
 
-def test_a_leader_leads_for_hours(services, bare, disk):
+def test_a_leader_writes_again_and_again(services, bare, disk):
     leader = Leader(services.database)
     services.database.refill_reserve()
 
