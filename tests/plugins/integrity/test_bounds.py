@@ -1,6 +1,7 @@
 """Bombs: what unpacks to far more than it is ends as not checked, soon and in little memory."""
 
 import io
+import tarfile
 import time
 import tracemalloc
 import zipfile
@@ -11,6 +12,24 @@ from frepo_integrity.outcomes import BrokenContent, OutOfTime
 from support.compressors import COMPRESSORS, rows, zstd
 
 ZEROS = bytes(64 << 20)
+
+
+def tar_of(name):
+    """An archive with one empty member."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo(name))
+    return file.getvalue()
+
+
+def sparse_map(blocks):
+    """An archive that ends within the map of an old GNU sparse file."""
+    member = tarfile.TarInfo("a")
+    member.type = tarfile.GNUTYPE_SPARSE
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[482] = 1
+    header[148:156] = b"%06o\0 " % sum(header[:148] + b" " * 8 + header[156:])
+    return bytes(header) + (bytes(504) + b"\1" + bytes(7)) * blocks
 
 
 @pytest.fixture(scope="module", params=["gzip in gzip", "zip", "bzip2", "zstd", "xz"])
@@ -55,6 +74,31 @@ def test_a_check_ends_when_its_time_is_over(check):
 
     with pytest.raises(OutOfTime):
         check(content, deadline=time.monotonic())
+
+
+SKIPPABLE = b"\x50\x2a\x4d\x18" + bytes(4)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        COMPRESSORS["zstd"]["python"](b"a") + SKIPPABLE * 100_000,
+        COMPRESSORS["gzip"]["python"](b"a") + bytes(16 << 20),
+        tar_of("a") + bytes(16 << 20),
+        sparse_map(100_000),
+    ],
+    ids=["skippable frames", "padding", "zeros after tar", "map of a sparse file"],
+)
+def test_a_check_of_what_unpacks_to_nothing_ends_in_time_too(check, content):
+    ticks = []
+
+    check(content, tick=lambda: ticks.append(time.monotonic()))
+
+    assert len(ticks) > 100
+
+
+def test_the_quick_check_of_a_tar_archive_with_much_padding_is_left_to_the_job(check_quickly):
+    assert "pending" == check_quickly(tar_of("a") + bytes(16 << 20), deadline=time.monotonic() + 0.01).outcome
 
 
 def test_a_check_ends_when_the_caller_says_so(check):

@@ -27,10 +27,11 @@ def decompress(source: ByteStream, codec: Codec, budget: Budget) -> Iterator[byt
     """
     members = 0
     while head := source.peek(HEAD):
+        budget.spend()
         if codec.has_skippable_frames and is_skippable(head):
             _skip_frame(source, codec)
         elif members and not head.startswith(codec.starts):
-            return _check_padding(source, codec)
+            return _check_padding(source, codec, budget)
         else:
             yield from _member(source, codec, budget, _begin(source, codec, head))
             members += 1
@@ -70,8 +71,9 @@ def _skip_frame(source: ByteStream, codec: Codec) -> None:
         raise BrokenContent(codec.name, f"The {codec.name} data ends too early, within a skippable frame")
 
 
-def _check_padding(source: ByteStream, codec: Codec) -> None:
+def _check_padding(source: ByteStream, codec: Codec, budget: Budget) -> None:
     start = source.offset
     while data := source.take():
+        budget.spend()
         if data.strip(b"\0"):
             raise BrokenContent(codec.name, f"Bytes that are not {codec.name} follow its end, from byte {start} on")

@@ -36,7 +36,7 @@ def check_tar(source: ByteStream, budget: Budget) -> int:
         budget.spend()
         header = _read_block(source, "a header")
         if header == ZEROS:
-            if _check_end(source):
+            if _check_end(source, budget):
                 return members
             continue
         if not _has_checksum(header):
@@ -49,7 +49,7 @@ def check_tar(source: ByteStream, budget: Budget) -> int:
             size, pax_size = (size if pax_size is None else pax_size), None
             members += 1
         if kind == ord("S"):
-            _skip_sparse_map(source, header)
+            _skip_sparse_map(source, header, budget)
         if _has_content(source, kind, size):
             _skip_content(source, size)
 
@@ -62,11 +62,12 @@ def _has_content(source: ByteStream, kind: int, size: int) -> bool:
     return kind not in _WITHOUT_CONTENT
 
 
-def _check_end(source: ByteStream) -> bool:
+def _check_end(source: ByteStream, budget: Budget) -> bool:
     """Check what follows the first block of zeros. Return False if another archive begins (`cat a.tar b.tar`)."""
     if _read_block(source, "the second block of zeros at its end") != ZEROS:
         raise BrokenContent("tar", f"A single block of zeros is within the tar archive, at byte {source.offset}")
     while following := source.peek(BLOCK):
+        budget.spend()
         if following.strip(b"\0"):
             if len(following) == BLOCK and _has_checksum(following):
                 return False
@@ -88,10 +89,11 @@ def _skip_content(source: ByteStream, size: int) -> None:
         raise BrokenContent("tar", f"The tar archive ends too early, within a member, after {source.offset} bytes")
 
 
-def _skip_sparse_map(source: ByteStream, header: bytes) -> None:
+def _skip_sparse_map(source: ByteStream, header: bytes, budget: Budget) -> None:
     """Skip the further blocks of the map of an old GNU sparse file. A flag in each says whether one more follows."""
     more = header[482]
     while more:
+        budget.spend()
         more = _read_block(source, "the map of a sparse file")[504]
 
 
