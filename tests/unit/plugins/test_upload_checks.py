@@ -151,6 +151,16 @@ def test_a_finding_is_logged_and_the_version_accepted(root, collection, painter,
             lambda content, context: CheckResult(outcome="pending", message="large", details={"at": Path("/srv")}),
             ("pending", "large", {"at": "/srv"}),
         ),
+        (
+            lambda content, context: CheckResult(
+                outcome="good", message="a\0b\udcff", details={"name": "\udcff", "ratio": 1.5}
+            ),
+            ("good", "a\ufffdb\ufffd", {"name": "\ufffd", "ratio": 1.5}),
+        ),
+        (
+            lambda content, context: CheckResult(outcome="good", details={"ratio": float("nan")}),
+            ("good", "", {"details": "{'ratio': nan}"}),
+        ),
         (leave, ("not checked", "The check failed, the log of the service knows more", {})),
     ],
 )
@@ -197,6 +207,16 @@ class TestRefusing:
         assert {"file": "an_upload_check_refused_the_content"} == answer.json["errors"]
         assert {} == root.versions(collection)
         assert [] == list(services.backends.get("local").list())
+
+    def test_the_answer_to_a_finding_with_a_wrong_character_is_no_failure(self, root, collection, painter):
+        def name_member(content, context):
+            raise Finding("the member a\udcff is cut")
+
+        painter.act = name_member
+
+        answer = root.push(collection, b"a dump")
+
+        assert (400, "the member a\ufffd is cut") == (answer.status_int, answer.json["context"]["message"])
 
     def test_a_finding_may_be_marked_only(self, root, collection, painter):
         def mark(content, context):

@@ -1,6 +1,7 @@
-"""What the service catches when it calls a function of a plug-in."""
+"""What the service catches when it calls a function of a plug-in, and what it does with the texts of one."""
 
 import inspect
+import re
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ Result = TypeVar("Result")
 
 # A plug-in that ends the interpreter with `exit()` must not end the service.
 PLUGIN_FAILURES = (Exception, SystemExit, KeyboardInterrupt)
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def raise_interrupt(error: BaseException) -> None:
@@ -21,6 +23,14 @@ def describe_failure(error: BaseException) -> str:
     """Return type and text of an exception in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def storable(text: str) -> str:
+    """Replace what databases or JSON refuse by U+FFFD: NUL, and the halves of surrogate pairs.
+
+    Python has such halves in file names that are not UTF-8.
+    """
+    return _NOT_STORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def call_with_context(function: Callable[..., Result], context: object, *arguments: Any) -> Result:

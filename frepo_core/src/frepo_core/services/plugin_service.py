@@ -30,6 +30,7 @@ from frepo_core.plugins import (
 from .collections.version_checks import NewCheck
 from .content.seekable_content import seekable_content
 from .events.queries import count_events, read_events
+from .plugin_calls import storable
 from .remote.outgoing import send_request
 from .statistics import read_collection_usage, read_statistics
 
@@ -77,7 +78,7 @@ class PluginService:
         details: Mapping[str, Any] | None = None,
     ) -> bool:
         """See `Service.record_check`."""
-        result = NewCheck(name=check.name, outcome=outcome, message=message, details=dict(details or {}))
+        result = NewCheck(name=check.name, outcome=outcome, message=storable(message), details=dict(details or {}))
         return self._services.version_checks.record(check.version_id, result, by=Actor(name=f"system:{job}"))
 
     def collectors(self) -> Sequence[Collector]:

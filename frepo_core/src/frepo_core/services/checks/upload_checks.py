@@ -20,7 +20,7 @@ from frepo_core.plugins import (
 )
 
 from ..content.ingest import Content
-from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
+from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,8 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
         outcome, message, details = result.outcome, result.message, result.details
     except Finding as finding:
         if (finding.on_finding or check.on_finding) == "refuse":
-            raise UploadCheckError(context={"check": check.spec.name, "message": finding.message}) from finding
+            context = {"check": check.spec.name, "message": storable(str(finding.message))}
+            raise UploadCheckError(context=context) from finding
         outcome, message, details = "broken", finding.message, finding.details
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)
@@ -103,7 +104,7 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
         check=check.spec.name,
         origin=check.origin,
         outcome=outcome,
-        message=message,
+        message=storable(str(message)),
         details=_as_json(details),
     )
 
@@ -111,9 +112,10 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
 def _as_json(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the details as they are stored: what JSON cannot express becomes a text."""
     try:
-        return cast(dict[str, Any], json.loads(json.dumps(dict(details), default=str)))
+        text = json.dumps(dict(details), default=str, ensure_ascii=False, allow_nan=False)
+        return cast(dict[str, Any], json.loads(storable(text)))
     except (TypeError, ValueError):
-        return {"details": str(details)}
+        return {"details": storable(str(details))}
 
 
 def _check_result(result: object) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+from ..plugin_calls import storable
+
 MASK = "***"
 _MAX_LENGTH = 1000
 _SHORTEST = 4  # a shorter secret would mask parts of ordinary words
@@ -26,10 +28,10 @@ class Mask:
         self._secrets = re.compile("|".join(map(re.escape, longest_first))) if found else None
 
     def __call__(self, text: str) -> str:
-        """Return the text with masked secrets, in at most 1,000 characters."""
+        """Return the text with masked secrets, in at most 1,000 characters that every database can store."""
         if self._secrets is not None:
             text = self._secrets.sub(MASK, text)
-        text = _NAMED.sub(rf"\1\2{MASK}", _USER_INFO.sub(MASK, text))
+        text = storable(_NAMED.sub(rf"\1\2{MASK}", _USER_INFO.sub(MASK, text)))
         return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
 
     def describe(self, error: BaseException) -> str:

@@ -16,6 +16,7 @@ from frepo_core.errors import DatabaseUnavailableError, FrepoError
 from frepo_core.plugins import JobContext, LeaseLost
 
 from ..events.masking import Mask
+from ..plugin_calls import storable
 from .job_catalog import ScheduledJob
 from .job_runs import Outcome, end_run, note_progress
 from .lease import Lease
@@ -61,7 +62,7 @@ class JobRunner:
     def _call(self, scheduled: ScheduledJob, context: JobContext) -> RunResult:
         try:
             summary = scheduled.job.run(context)
-            return RunResult(outcome=Outcome.GOOD, summary=json.loads(json.dumps(dict(summary or {}))))
+            return RunResult(outcome=Outcome.GOOD, summary=json.loads(json.dumps(dict(summary or {}), allow_nan=False)))
         except LeaseLost as error:
             if self._is_stopping():
                 return RunResult(outcome=Outcome.INTERRUPTED, error="the process stopped")
@@ -146,7 +147,7 @@ class _Progress:
         if time.monotonic() >= self._stored_at + PROGRESS_SECONDS:
             self._stored_at = time.monotonic()
             with contextlib.suppress(FrepoError):
-                note_progress(self._database, self._run_id, text)
+                note_progress(self._database, self._run_id, storable(text))
 
 
 @contextlib.contextmanager
