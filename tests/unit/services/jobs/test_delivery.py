@@ -257,12 +257,52 @@ def test_a_clock_that_was_set_back_delays_the_next_try_by_no_more_than_its_pause
     deliver()
     handler.error = None
     clock.jump(days=-30)
-    assert deliver() <= 10
-    clock.wait(10)
-    clock.jump(days=30)
+    assert deliver() <= PAUSES[0]
+    assert [] == handler.handled
+
+    clock.wait(PAUSES[0])
     deliver()
 
     assert ["a"] == handler.handled
+
+
+def test_so_does_a_clock_that_was_set_back_before_the_start(happen, deliver, leader, make_delivery, handler, clock):
+    handler.error = RuntimeError("no answer")
+    happen("a")
+    deliver()
+    handler.error = None
+    clock.jump(days=-30)
+    started = make_delivery(leader)
+    started.step(leader.epoch)
+    assert [] == handler.handled
+
+    clock.wait(PAUSES[0])
+    assert leader.renew()
+    started.step(leader.epoch)
+
+    assert ["a"] == handler.handled
+
+
+def test_an_event_of_a_clock_that_was_fast_does_not_wait_until_its_time(
+    services, happen, leader, make_delivery, handler, monkeypatch
+):
+    monkeypatch.undo()  # of the simulated clock, as above
+    delivery = make_delivery(leader, delay=300)
+    happen("a")
+    number_events(services.database, leader.epoch)
+    right = services.database.now() - timedelta(days=30)
+    monkeypatch.setattr(services.database, "now", lambda: right)
+    delivery.step(leader.epoch)
+
+    assert ["a"] == handler.handled
+
+
+def test_an_error_with_characters_that_databases_refuse_is_stored(services, happen, deliver, handler):
+    handler.error = RuntimeError("the member a\0b\udcff")
+    happen("a")
+    deliver()
+
+    assert "RuntimeError: the member a\ufffdb\ufffd" == cursor(services).error
 
 
 def test_the_next_leader_goes_on_where_the_first_stopped(

@@ -5,7 +5,7 @@ import math
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from frepo_core.db import Database
 from frepo_core.plugins import Event, PluginContext, Subscriber
@@ -54,6 +54,7 @@ class Delivery:
         self._saved_at = 0.0
         self._has_handled = False  # since the last save
         self._parked_at = -math.inf  # when parked events were looked for
+        self._try_at = -math.inf  # the latest time for the next try, by the clock that cannot be set
 
     @property
     def position(self) -> int:
@@ -89,6 +90,7 @@ class Delivery:
     def _adopt(self, epoch: int) -> Cursor:
         cursor = self._cursor = adopt_cursor(self._database, self.name, epoch, self._cursor)
         self._saved_position = cursor.position
+        self._try_at = self._monotonic() + _pause_after(cursor.tries)
         return cursor
 
     def _deliver(self, cursor: Cursor) -> float:
@@ -100,12 +102,18 @@ class Delivery:
                     return 0.0
                 if not self._subscriber.wants(event.kind):
                     _advance(cursor, event)
-                elif now and (pause := self._subscriber.delay - (now - event.at).total_seconds()) > 0:
-                    return min(pause, self._subscriber.delay)
+                elif now and (pause := self._seconds_to_age(event, now)) > 0:
+                    return pause
                 elif not self._handle(cursor, event):
                     return self._seconds_to_next_try(cursor)
                 self._save_if_due(cursor)
         return math.inf
+
+    def _seconds_to_age(self, event: Event, now: datetime) -> float:
+        """Return the seconds until the event is as old as the subscriber asks; 0 if a clock that was fast dated it."""
+        delay = self._subscriber.delay
+        pause = delay - (now - event.at).total_seconds()
+        return pause if 0 < pause <= 2 * delay else 0.0
 
     def _read(self, position: int) -> Sequence[Event]:
         return read_events(self._database, after=position, since=None, kinds=("*",), limit=BATCH)
@@ -131,7 +139,8 @@ class Delivery:
             _advance(cursor, event)
             self._note_save(cursor)
         else:
-            cursor.next_at = now + timedelta(seconds=PAUSES[cursor.tries - 1])
+            pause = _pause_after(cursor.tries)
+            cursor.next_at, self._try_at = now + timedelta(seconds=pause), self._monotonic() + pause
             self._save(cursor)
         return is_last
 
@@ -148,8 +157,8 @@ class Delivery:
         """Return the seconds until the failed event may be tried again; 0 if none has failed."""
         if cursor.next_at is None or not cursor.tries:
             return 0.0
-        # At most the pause itself, because the clock may have been set back since.
-        return min((cursor.next_at - self._database.now()).total_seconds(), PAUSES[min(cursor.tries, len(PAUSES)) - 1])
+        # The database's clock may have been set back since.
+        return min((cursor.next_at - self._database.now()).total_seconds(), self._try_at - self._monotonic())
 
     def _save_if_due(self, cursor: Cursor) -> float:
         """Store the position if the last save is long enough ago. Return the seconds until a save is due."""
@@ -181,6 +190,11 @@ class Delivery:
             if error is not None:
                 log.warning("the subscriber %s failed to handle a parked event again: %s", self.name, error)
             end_retry(self._database, row_id, epoch, error)
+
+
+def _pause_after(tries: int) -> float:
+    """Return the seconds between a failed try and the next one."""
+    return PAUSES[min(max(tries, 1), len(PAUSES)) - 1]
 
 
 def _advance(cursor: Cursor, event: Event) -> None:
