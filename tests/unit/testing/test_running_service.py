@@ -1,5 +1,6 @@
 """The fixture `frepo_service`: a whole service for the tests of a plug-in."""
 
+import threading
 import time
 
 import pytest
@@ -127,3 +128,23 @@ class TestContract(UploadCheckContract):
     @pytest.fixture
     def broken(self):
         return b"broken dump"
+
+
+def test_a_subscriber_that_fails_is_logged_with_its_package(tmp_path, caplog):
+    told = threading.Event()
+
+    def fail(event, context):
+        told.set()
+        raise ValueError("out of paint")
+
+    subscriber = Subscriber(name="painter", kinds=["version.added"], handle=fail)
+    plugin = FoundPlugin(name="acme", distribution="acme-paint", version="1", subscribers=[subscriber])
+    service = RunningService(tmp_path / "frepo", {}, caplog, (plugin,))
+    try:
+        service.push(service.make_collection(), b"dump")
+        assert told.wait(30)
+    finally:
+        service.close()
+
+    (line,) = [line for line in service.log.splitlines() if "failed to handle" in line]
+    assert "the plug-in 'acme' of the package acme-paint 1: the subscriber painter failed to handle event" in line

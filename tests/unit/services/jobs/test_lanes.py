@@ -274,3 +274,12 @@ def test_progress_is_shown_while_a_job_runs(services, lane, nightly, clock):
     work(lane, clock, hours=15)
 
     assert [("3 of 7", None, None)] == [(run.progress, run.outcome, run.ended_at) for run in seen]
+
+
+def test_a_failure_is_logged_by_the_logger_of_the_plugin(lane, nightly, clock, caplog):
+    nightly.error = ValueError("no disk")
+
+    work(lane, clock, days=1)
+
+    assert {"test"} == {record.name for record in caplog.records if "no disk" in record.getMessage()}
+    assert "the job nightly ended as failed: ValueError: no disk" in caplog.messages

@@ -1,6 +1,5 @@
 """Delivers events to one subscriber: in order, at least once, with tries that grow apart."""
 
-import logging
 import math
 import time
 import traceback
@@ -14,8 +13,6 @@ from .masking import Mask
 from .parked_events import end_retry, fetch_requested, park_event
 from .queries import read_events
 from .subscriptions import Cursor, adopt_cursor, save_cursor
-
-log = logging.getLogger(__name__)
 
 # Seconds after each failed try: 12 tries in 24 hours. After the last one, the event is parked.
 PAUSES = (10, 30, 60, 180, 600, 1800, 3600, 7200, 14400, 21600, 36000)
@@ -46,6 +43,7 @@ class Delivery:
         self._database = database
         self._subscriber = subscriber
         self._context = context
+        self._log = context.log  # names the plug-in and its package
         self._mask = mask
         self._current_epoch = current_epoch
         self._monotonic = monotonic
@@ -129,7 +127,7 @@ class Delivery:
         cursor.error = error
         is_last = cursor.tries >= TRIES
         what = "It is parked; `frepo events:retry` delivers it again" if is_last else "It will be called again"
-        log.warning(
+        self._log.warning(
             "the subscriber %s failed to handle event %d (%s), try %d of %d: %s. %s",
             *(self.name, event.id, event.kind, cursor.tries, TRIES, error, what),
         )
@@ -149,7 +147,7 @@ class Delivery:
         try:
             self._subscriber.handle(event, self._context)
         except BaseException as error:  # noqa: BLE001  # a plug-in may raise anything, SystemExit included
-            log.info("%s", self._mask("".join(traceback.format_exception(error))))
+            self._log.info("%s", self._mask("".join(traceback.format_exception(error))))
             return self._mask.describe(error)
         return None
 
@@ -185,10 +183,10 @@ class Delivery:
             if self._current_epoch() != epoch:
                 return
             if event is None:
-                log.warning("the subscriber %s gets a parked event no more: it was pruned since", self.name)
+                self._log.warning("the subscriber %s gets a parked event no more: it was pruned since", self.name)
             error = None if event is None else self._call(event)
             if error is not None:
-                log.warning("the subscriber %s failed to handle a parked event again: %s", self.name, error)
+                self._log.warning("the subscriber %s failed to handle a parked event again: %s", self.name, error)
             end_retry(self._database, row_id, epoch, error)
 
 

@@ -74,7 +74,7 @@ class JobRunner:
         except FrepoError as error:
             return RunResult(outcome=Outcome.FAILED, error=self._mask(error.message))
         except BaseException as error:  # noqa: BLE001  # a plug-in may raise anything, SystemExit included
-            log.info("%s", self._mask("".join(traceback.format_exception(error))))
+            scheduled.context.log.info("%s", self._mask("".join(traceback.format_exception(error))))
             return RunResult(outcome=Outcome.FAILED, error=self._mask.describe(error))
 
     def _end(self, scheduled: ScheduledJob, run_id: int, result: RunResult) -> None:
@@ -96,9 +96,9 @@ class JobRunner:
                 time.sleep(pause)
         if result.outcome is Outcome.GOOD:
             level = logging.INFO if scheduled.job.lane == "long" else logging.DEBUG  # short ones may run each minute
-            log.log(level, "the job %s is done: %s", scheduled.name, json.dumps(result.summary))
+            scheduled.context.log.log(level, "the job %s is done: %s", scheduled.name, json.dumps(result.summary))
         else:
-            log.warning("the job %s ended as %s: %s", scheduled.name, result.outcome, result.error)
+            scheduled.context.log.warning("the job %s ended as %s: %s", scheduled.name, result.outcome, result.error)
 
     def _make_context(self, scheduled: ScheduledJob, lease: Lease, run_id: int, now: datetime) -> JobContext:
         watch = _LeaseWatch(lease, self._is_stopping)
