@@ -9,7 +9,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic_core import PydanticUndefined
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, UploadCheck
+from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, StrategySpec, UploadCheck
 from frepo_core.settings import environment_name
 
 OFFERS = ("Kind", "Name", "In use", "Entry point", "Package", "Version", "What it is")
@@ -38,7 +38,7 @@ def _offers(plugin: FoundPlugin, context: PluginContext | None, adapter: str) ->
     for storage in plugin.storages:
         yield "storage", storage.name, storage.name == adapter, storage.summary
     for strategy in plugin.strategies:
-        yield "strategy", strategy.name, True, strategy.summary
+        yield "strategy", strategy.name, True, strategy.summary + _options(strategy)
     for check in plugin.upload_checks:
         chosen = _on_finding(check, context)
         yield "upload check", check.name, chosen != "off", f"of {' and '.join(check.applies_to)}; findings: {chosen}"
@@ -56,6 +56,13 @@ def _offers(plugin: FoundPlugin, context: PluginContext | None, adapter: str) ->
         yield "lifecycle", plugin.name, True, ""
     for hook in sorted(plugin.hooks & _LATER.keys()):
         yield _LATER[hook], plugin.name, True, ""
+
+
+def _options(strategy: StrategySpec) -> str:
+    """Return the names and defaults of the options of a strategy, as an addition to its summary."""
+    fields = strategy.options.model_fields if strategy.options else {}
+    options = ", ".join(f"{name}={_default(field)}" for name, field in fields.items())
+    return f" (options: {options})" if options else ""
 
 
 def _on_finding(check: UploadCheck, context: PluginContext | None) -> str:

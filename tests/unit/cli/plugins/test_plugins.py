@@ -68,6 +68,32 @@ def test_a_check_that_is_switched_on_is_in_use(console, acme):
     assert ("yes", "of versions; findings: refuse") == (check["In use"], check["What it is"])
 
 
+def test_the_options_of_a_strategy_are_shown_with_their_defaults(console, install_package):
+    (console.folder / "thinning.py").write_text(
+        """
+from frepo_core import plugins
+
+class Options(plugins.StrategyOptions):
+    keep: int = 3
+    label: str = "none"
+
+class Thin(plugins.CollectionStrategy):
+    def make_room(self, collection, incoming):
+        return ()
+
+@plugins.hookimpl
+def frepo_strategies():
+    return [plugins.StrategySpec(name="thin", build=Thin, summary="thins", options=Options)]
+"""
+    )
+    environment = install_package("[frepo]\nthin = thinning\n")
+
+    shown = {row["Name"]: row["What it is"] for row in rows(console, **environment) if row["Kind"] == "strategy"}
+
+    assert "thins (options: keep=3, label=none)" == shown["thin"]
+    assert "a full collection refuses new versions" == shown["alert_when_backup_limit_reached"]
+
+
 def test_wrong_settings_are_reported_and_the_rest_is_listed(console, acme):
     done = console.run("plugins", "-f", "json", **acme)
 
