@@ -148,3 +148,27 @@ def test_a_subscriber_that_fails_is_logged_with_its_package(tmp_path, caplog):
 
     (line,) = [line for line in service.log.splitlines() if "failed to handle" in line]
     assert "the plug-in 'acme' of the package acme-paint 1: the subscriber painter failed to handle event" in line
+
+
+class TestContractOfACheckThatKnowsEveryContent(UploadCheckContract):
+    @pytest.fixture
+    def check(self):
+        def search(content, context):
+            with content.open() as file:
+                if b"red" in file.read():
+                    raise Finding("it is red")
+            return CheckResult(outcome="good")
+
+        return UploadCheck(name="search", run=search)
+
+    @pytest.fixture
+    def good(self):
+        return b"blue"
+
+    @pytest.fixture
+    def broken(self):
+        return b"a red one"
+
+    @pytest.fixture
+    def unknown(self):
+        return None
