@@ -1,5 +1,6 @@
 """Delivery of events to one subscriber: order, failures, parked events, and epochs."""
 
+import ipaddress
 import logging
 from datetime import timedelta
 
@@ -240,6 +241,13 @@ def test_secrets_in_errors_are_masked(services, happen, deliver, handler, caplog
     assert "RuntimeError: https://***@example.org/?token=*** and ***" == error
     for part in ("hunter2", "abc123", secret):
         assert part not in caplog.text
+
+
+def test_the_addresses_of_a_network_in_the_settings_are_no_secrets(services, monkeypatch):
+    monkeypatch.setattr(ipaddress.IPv4Network, "__iter__", lambda network: pytest.fail(f"iterates over {network}"))
+    settings = services.settings.model_copy(update={"trusted_proxies": (ipaddress.ip_network("10.0.0.0/8"),)})
+
+    assert "10.0.0.1" == Mask(settings)("10.0.0.1")
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit()])

@@ -1,7 +1,7 @@
 """Masks secrets in the texts of errors, which are stored and shown."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -41,7 +41,10 @@ class Mask:
 
 
 def _secrets(value: Any) -> Iterator[str]:
-    """Yield the values of all secrets in a model, at any depth."""
+    """Yield the values of all secrets in a model, at any depth.
+
+    Not every iterable is a container: that of a network yields each of its addresses, which are 16 million in `10.0.0.0/8`.
+    """
     if isinstance(value, SecretStr):
         yield value.get_secret_value()
     elif isinstance(value, BaseModel):
@@ -50,6 +53,6 @@ def _secrets(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for inner in value.values():
             yield from _secrets(inner)
-    elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
+    elif isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
         for inner in value:
             yield from _secrets(inner)
