@@ -1,6 +1,7 @@
 """Only migrations make the schema; a service does not start on another schema."""
 
 import contextlib
+import threading
 import uuid
 
 import pytest
@@ -192,8 +193,13 @@ def test_a_refused_start_changes_nothing(ini, engine):
 
 
 def test_a_service_may_migrate_itself(ini, engine):
-    application = main({}, **(ini | {"database.auto_upgrade": "true"}))
-    application.registry.services.database.engine.dispose()
+    application = main({}, **(ini | {"database.auto_upgrade": "true", "worker.in_process": "false"}))
+    services = application.registry.services
+    for thread in threading.enumerate():
+        if thread.name == "mark the storage":
+            thread.join()
+    services.service_time.stop()
+    services.database.engine.dispose()
 
     assert migrations.check_is_current(engine) is None
 
