@@ -31,11 +31,18 @@ def parse_json(raw: bytes) -> Any:
     try:
         data = from_json(raw or b"{}", allow_inf_nan=False, cache_strings=False)
     except ValueError as error:
-        if "unicode code point" in str(error):
-            raise MalformedRequestError("The body is not UTF-8") from None
-        raise MalformedRequestError(f"The body is not valid JSON: {error}") from None
+        raise MalformedRequestError(_describe(str(error))) from None
     _check_names(data)
     return data
+
+
+def _describe(problem: str) -> str:
+    """Return the message for the client about what the parser found."""
+    if "unicode code point" in problem:
+        return "The body is not UTF-8"
+    if "hex escape" in problem:
+        return "A text holds half of a surrogate pair"
+    return f"The body is not valid JSON: {problem}"
 
 
 def _check_structure(raw: bytes) -> None:
