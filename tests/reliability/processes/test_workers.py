@@ -103,6 +103,7 @@ def test_without_a_crash_each_event_is_handled_once_and_in_order(start, services
         wait_for(lambda: leader(services), 20, "nobody leads")
         happen(30)
         wait_until_handled(services, tmp_path)
+        wait_for(lambda: len(workers.read(tmp_path, "runs")) > 1, 20, "the job is not run again")
         epoch = leader(services)[1]
 
     lines = workers.read(tmp_path, "handled")
