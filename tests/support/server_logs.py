@@ -9,5 +9,5 @@ from support.servers.processes import end_of, running, state_of
 def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed:
-        report.sections += [(f"Log of a server: {state_of(process)}", end_of(log)) for log, process in running.items()]
+        report.sections += [(f"Log of a server: {state_of(process)}", end_of(log)) for process, log in running.items()]
     return report

@@ -16,8 +16,8 @@ from typing import Any
 START_SECONDS = 60
 STOP_SECONDS = 20
 LOG_CHARACTERS = 10_000
-# The servers that run, by the paths of their logs. The report of a failed test shows them, see `support.server_logs`.
-running: dict[Path, subprocess.Popen[bytes]] = {}
+# The servers that run, and the paths of their logs. The report of a failed test shows them, see `support.server_logs`.
+running: dict[subprocess.Popen[bytes], Path] = {}
 
 
 def free_port() -> int:
@@ -54,7 +54,7 @@ def running_process(
     log = folder / "log"
     with log.open("ab") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, **options)
-    running[log] = process
+    running[process] = log
     try:
         deadline = time.monotonic() + START_SECONDS
         while not answers():
@@ -63,7 +63,7 @@ def running_process(
             time.sleep(0.02)
         yield process
     finally:
-        del running[log]
+        del running[process]
         if process.poll() is not None:
             print(f"{state_of(process)}:\n{end_of(log)}")  # the log is about to be deleted
         else:

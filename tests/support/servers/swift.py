@@ -103,7 +103,9 @@ def running_swift() -> Iterator[Swift]:
 
 def _server(role: str, port: int, folder: Path) -> contextlib.AbstractContextManager[object]:
     command = [str(BIN / f"swift-{role}-server"), str(folder / f"{role}.conf"), "--verbose"]
-    return running_process(command, folder, lambda: _answers(port))
+    own = folder / role
+    own.mkdir()
+    return running_process(command, own, lambda: _answers(port))
 
 
 def _run_python(code: str, folder: Path, *arguments: str) -> None:
