@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 
 import pytest
 from waitress import wasyncore
@@ -49,7 +50,7 @@ def test_a_client_that_waited_long_is_not_disconnected_while_its_answer_is_sent(
         send = channel.send
 
         def send_during_the_idle_check(*arguments, **more):
-            idle.check()
+            idle.check(time.monotonic())
             return send(*arguments, **more)
 
         channel.send = send_during_the_idle_check
