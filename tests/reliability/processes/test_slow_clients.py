@@ -13,7 +13,7 @@ from support.servers.fork_server import ForkedService
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files
 
 THREADS = 2
-ALL_THREADS = 1 + THREADS + os.cpu_count()  # the socket loop, the workers, the hash threads
+ALL_THREADS = 1 + THREADS + os.cpu_count()  # the socket loop, those for requests, those that hash
 SILENCE = 1  # seconds after which the service closes an idle connection
 DROPS, SLOWNESS = 50, 1.5  # how many parts a slow request has, and how many seconds it takes
 LARGE, STEP = os.urandom(12_000_000), 300_000
@@ -21,11 +21,12 @@ LARGE, STEP = os.urandom(12_000_000), 300_000
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, fork_server):
-    """A service with two workers and short timeouts."""
+    """A service with two threads for requests and short timeouts, without the threads of the background worker."""
     folder = tmp_path_factory.mktemp("bad-clients")
     more = {"channel_timeout": SILENCE, "cleanup_interval": SILENCE, "threads": THREADS, "outbuf_high_watermark": 65536}
     ini = faulty_ini(folder / "service.ini", **more)
-    service = ForkedService(folder, fork_server, {ENVIRONMENT: str(folder / "faults.json")}, ini)
+    environment = {ENVIRONMENT: str(folder / "faults.json"), "WORKER_IN_PROCESS": "false"}
+    service = ForkedService(folder, fork_server, environment, ini)
     service.start()
     yield service
     service.stop()
