@@ -13,11 +13,12 @@ import pytest
 from frepo_core.testing.sources import CHUNK, pattern
 from support.scale import IS_BIG
 from support.servers.fork_server import ScriptService
-from support.wire import Client, Wire, head, peak_memory, temporary_files
+from support.wire import Client, Wire, head, peak_memory, reset_peak_memory, temporary_files
 
 MIB = 1 << 20
 SIZE = (4096 if IS_BIG else 512) * MIB
-AT_MOST = 150
+AT_MOST = 150  # MiB for a process that has handled a small body
+MORE_AT_MOST = 24  # MiB that large bodies may add to that
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,15 @@ def resident_memory(service):
     """Return the memory of the process in MiB."""
     lines = Path(f"/proc/{service.pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) // 1024
+
+
+def used_memory(client):
+    """Return the memory after a small upload, in MiB; `peak_memory` begins there.
+
+    Python and the imported packages take most of it, which no body changes.
+    """
+    client.upload(bytes(700_000))
+    return reset_peak_memory(client.service)
 
 
 def blocks(size):
@@ -54,25 +64,34 @@ def fetch(client, name):
     return size, sha256.hexdigest()
 
 
+def test_a_service_takes_little_memory_before_large_bodies(start_service):
+    service = start_service()
+    Client(service).upload(bytes(700_000))
+
+    assert peak_memory(service) < AT_MOST
+
+
 @pytest.mark.slow
 def test_a_large_chunked_version_and_its_download_take_little_memory(start_service):
     """The upload is chunked with an unknown length, as from `dump | curl -T -`."""
     service = start_service(BACKUP_ONE_VERSION_MAX_SIZE="8GiB", BACKUP_COLLECTION_MAX_SIZE="8GiB")
     client = Client(service)
+    before = used_memory(client)
     pushed = send(client, f"/repository/collection/{client.collection()}/backup", blocks(SIZE), {})
     version = pushed["version"]
     size, digest = fetch(client, version["file"]["filename"])
-    peak = peak_memory(service)
-    print(f"\n{SIZE // MIB} MiB chunked in and out: {peak} MiB at most")
+    grown = peak_memory(service) - before
+    print(f"\n{SIZE // MIB} MiB chunked in and out: {grown} MiB more")
 
     assert (SIZE, SIZE, version["sha256"]) == (size, version["size"], digest)
-    assert peak < AT_MOST
+    assert grown < MORE_AT_MOST
     assert [] == temporary_files(service)
 
 
 def test_a_form_and_base64_take_little_memory(start_service):
     service = start_service()
     client = Client(service)
+    before = used_memory(client)
     size = 48 * MIB
     start, end = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n', b"\r\n--XX--\r\n"
     length = str(len(start) + size + len(end))
@@ -92,13 +111,14 @@ def test_a_form_and_base64_take_little_memory(start_service):
     decoded = send(client, "/repository/file/upload?fileName=b&encoding=base64", (text for _ in range(48)), {})
 
     assert (size, size // 4 * 3) == (sent["size"], decoded["size"])
-    assert peak_memory(service) < AT_MOST
+    assert peak_memory(service) - before < MORE_AT_MOST
 
 
 @pytest.mark.own_server  # stock waitress keeps some MB for each
 def test_many_slow_readers_take_little_memory(start_service):
     service = start_service()
     client = Client(service)
+    before = used_memory(client)
     name = send(client, "/repository/file/upload?fileName=a", blocks(32 * MIB), {})["filename"]
     connections = [http.client.HTTPConnection(service.address, timeout=30) for _ in range(20)]
     for connection in connections:
@@ -110,13 +130,13 @@ def test_many_slow_readers_take_little_memory(start_service):
         answer.close()
         connection.close()
 
-    assert peak_memory(service) < AT_MOST
+    assert peak_memory(service) - before < MORE_AT_MOST
 
 
 def test_several_concurrent_large_uploads_take_little_memory(start_service):
     service = start_service()
     client = Client(service)
-    service.admin  # noqa: B018  # made here once, not in each thread
+    before = used_memory(client)
     results = []
 
     def upload(number):
@@ -130,7 +150,7 @@ def test_several_concurrent_large_uploads_take_little_memory(start_service):
         thread.join()
 
     assert [200] * 4 == results
-    assert peak_memory(service) < AT_MOST
+    assert peak_memory(service) - before < MORE_AT_MOST
 
 
 @pytest.mark.own_server
