@@ -1,7 +1,8 @@
 """Masks secrets in the texts of errors, which are stored and shown."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -53,6 +54,6 @@ def _secrets(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for inner in value.values():
             yield from _secrets(inner)
-    elif isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
+    elif isinstance(value, Sequence | AbstractSet) and not isinstance(value, str | bytes):
         for inner in value:
             yield from _secrets(inner)
