@@ -1,0 +1,61 @@
+"""frepo's notifications: tells people and other services what happened, and a watcher that the service is healthy."""
+
+from collections.abc import Sequence
+
+from frepo_core.plugins import Job, Lifecycle, PluginContext, SettingsSpec, Subscriber, hookimpl
+
+from .delivery import TextDelivery, WebhookDelivery
+from .heartbeat import send_heartbeat
+from .settings import NotifySettings
+from .summary import send_summary
+from .url_check import check_urls
+
+__all__ = ["NotifySettings", "frepo_jobs", "frepo_lifecycle", "frepo_settings", "frepo_subscribers"]
+
+
+@hookimpl
+def frepo_settings() -> SettingsSpec:
+    """Declare the settings `notify.*`."""
+    return SettingsSpec(prefix="notify", model=NotifySettings)
+
+
+@hookimpl
+def frepo_subscribers(context: PluginContext) -> Sequence[Subscriber]:
+    """Subscribe each target on its own, so that one that is down delays no other."""
+    settings: NotifySettings = context.settings
+    return [
+        Subscriber(
+            name=f"notify_{target.name}",
+            kinds=target.event_kinds,
+            handle=(WebhookDelivery(target) if target.is_webhook else TextDelivery(target)).handle,
+            delay=0 if target.is_webhook else settings.group_wait,
+        )
+        for target in settings.all_targets
+    ]
+
+
+@hookimpl
+def frepo_jobs(context: PluginContext) -> Sequence[Job]:
+    """Send the summary and the heartbeat, if they are set."""
+    settings: NotifySettings = context.settings
+    has_heartbeat = bool(settings.heartbeat.get_secret_value())
+    return [
+        Job(
+            name="notify_summary",
+            schedule=settings.summary,
+            run=send_summary,
+            summary="sends what happened since the last summary",
+        ),
+        Job(
+            name="notify_heartbeat",
+            schedule="every 1m" if has_heartbeat else "off",
+            run=send_heartbeat,
+            summary="requests notify.heartbeat while the service is healthy",
+        ),
+    ]
+
+
+@hookimpl
+def frepo_lifecycle() -> Lifecycle:
+    """Refuse to start with URLs that Apprise does not understand."""
+    return Lifecycle(start=lambda context: check_urls(context.settings.all_targets))
