@@ -4,10 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from frepo_core.cli.app import main
 from support.paths import ROOT
 
 IGNORED = shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
@@ -18,10 +18,16 @@ KINDS = ("storage", "strategy", "check", "subscriber", "job")
 def packages(tmp_path_factory):
     """Write one package of each kind; return their folder."""
     folder = tmp_path_factory.mktemp("packages")
-    assert [0] * len(KINDS) == [main(["plugin:new", kind, f"my_{kind}", "--in", str(folder)]) for kind in KINDS]
+    assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
     for example in ("frepo-check-clamav", "frepo-subscriber-diary"):
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
+
+
+def write_plugin(kind, name, folder):
+    """Run the console in a process of its own, because it changes how this one logs."""
+    command = [Path(sys.executable).with_name("frepo"), "plugin:new", kind, name, "--in", folder]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def run(*command, **environment):
@@ -64,17 +70,17 @@ def test_the_packages_install_and_pass_their_tests(packages, tmp_path):
     assert " passed" in told
 
 
-def test_a_name_that_is_not_valid_is_refused(tmp_path, capsys):
-    status = main(["plugin:new", "check", "My-Check", "--in", str(tmp_path)])
+def test_a_name_that_is_not_valid_is_refused(tmp_path):
+    done = write_plugin("check", "My-Check", tmp_path)
 
-    assert (1, []) == (status, list(tmp_path.iterdir()))
-    assert "'My-Check'; write small letters" in capsys.readouterr().err
+    assert (1, []) == (done.returncode, list(tmp_path.iterdir()))
+    assert "'My-Check'; write small letters" in done.stderr
 
 
-def test_a_folder_that_exists_is_not_touched(packages, capsys):
+def test_a_folder_that_exists_is_not_touched(packages):
     before = sorted(packages.rglob("*"))
 
-    status = main(["plugin:new", "job", "my_job", "--in", str(packages)])
+    done = write_plugin("job", "my_job", packages)
 
-    assert (1, before) == (status, sorted(packages.rglob("*")))
-    assert "frepo-job-my-job cannot be written: File exists" in capsys.readouterr().err
+    assert (1, before) == (done.returncode, sorted(packages.rglob("*")))
+    assert "frepo-job-my-job cannot be written: File exists" in done.stderr
