@@ -128,3 +128,46 @@ def test_a_mistake_of_the_installation_is_reported(console):
     done = console.run("plugins", PLUGINS_DISABLED="lcoal")
 
     assert (0, True) == (done.returncode, "plugins.disabled names 'lcoal'" in done.stderr)
+
+
+def test_plugins_need_no_ini_and_no_database(console):
+    listed = console.answer("plugins", FREPO_INI="", DATABASE_URL="")
+
+    assert "local" in listed
+    assert not console.database.exists()
+
+
+def test_plugins_can_be_read_by_programs(console):
+    rows = json.loads(console.answer("plugins", "-f", "json", FREPO_INI=""))
+
+    assert {"Kind": "storage", "Name": "local", "In use": "yes", "Package": "frepo-storage-local"}.items() <= next(
+        row for row in rows if row["Name"] == "local"
+    ).items()
+    assert {row["Name"] for row in rows if row["Kind"] == "strategy"} == {
+        "alert_when_backup_limit_reached",
+        "delete_oldest_when_adding_new",
+    }
+
+
+def test_the_configured_storage_is_marked_as_in_use(console):
+    rows = json.loads(console.answer("plugins", "-f", "json", FS_ADAPTER="awss3v3"))
+
+    assert [row["Name"] for row in rows if row["Kind"] == "storage" and row["In use"] == "yes"] == ["awss3v3"]
+
+
+def test_a_plugin_that_is_switched_off_is_not_listed(console):
+    rows = json.loads(console.answer("plugins", "-f", "json", PLUGINS_DISABLED="local"))
+
+    assert "local" not in {row["Name"] for row in rows}
+
+
+def test_a_named_ini_file_must_exist(console):
+    assert "nowhere.ini" in console.refusal("--ini", "nowhere.ini", "plugins")
+
+
+def test_a_plugin_that_cannot_be_loaded_is_named(console, install_package):
+    environment = install_package("[frepo]\nbroken = no_such_module\n")
+
+    refusal = console.refusal("plugins", **environment)
+
+    assert "frepo-acme" in refusal

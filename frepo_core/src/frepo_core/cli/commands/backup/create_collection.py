@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand, check_id, check_length
-from ..limit_options import GUARDS, add_numbers, read_guards, read_limits
+from ...base import FrepoCommand, check_id, check_length
+from ...limit_options import GUARDS, add_numbers, read_guards, read_limits
 
 if TYPE_CHECKING:
     from frepo_core.services.collections.collections import CollectionChange, Collections

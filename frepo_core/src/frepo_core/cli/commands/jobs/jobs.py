@@ -8,8 +8,8 @@ from cliff.show import ShowOne
 
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand
-from ..columns import Moment, Report
+from ...base import FrepoCommand
+from ...columns import Moment, Report
 
 if TYPE_CHECKING:
     from frepo_core.services.jobs.job_runs import RunRecord

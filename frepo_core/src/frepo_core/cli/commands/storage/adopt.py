@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from frepo_core.domain.sizes import format_size
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand
-from ..progress import ProgressBar
+from ...base import FrepoCommand
+from ...progress import ProgressBar
 
 if TYPE_CHECKING:
     from frepo_core.services.maintenance import Comparison

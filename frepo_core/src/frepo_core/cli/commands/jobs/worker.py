@@ -5,7 +5,7 @@ import signal
 import threading
 from typing import Any
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 
 class RunWorker(FrepoCommand):

@@ -2,7 +2,7 @@
 
 import argparse
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 
 class AcceptNewPhrase(FrepoCommand):

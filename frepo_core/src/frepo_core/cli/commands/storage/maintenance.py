@@ -12,8 +12,8 @@ from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.sizes import format_size
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand
-from ..progress import ProgressBar
+from ...base import FrepoCommand
+from ...progress import ProgressBar
 
 Report = tuple[tuple[str, ...], tuple[Any, ...]]
 

@@ -8,8 +8,8 @@ from cliff.show import ShowOne
 
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand
-from ..columns import Moment
+from ...base import FrepoCommand
+from ...columns import Moment
 
 COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", "Error")
 

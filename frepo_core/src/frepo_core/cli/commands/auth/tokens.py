@@ -13,7 +13,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand, bad_value, check_id, check_length
+from ...base import FrepoCommand, bad_value, check_id, check_length
 
 if TYPE_CHECKING:
     from frepo_core.services.access.tokens import IssuedToken, NewToken, Tokens

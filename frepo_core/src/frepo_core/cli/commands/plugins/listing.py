@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cliff.lister import Lister
 
-from ..ini_file import find_ini, is_chosen, read_ini
+from ...ini_file import find_ini, is_chosen, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, PluginRegistry
@@ -30,7 +30,7 @@ class Plugins(Lister):
         from frepo_core.plugins import PluginRegistry, find_mistakes
         from frepo_core.settings import load_disabled_plugins
 
-        from .. import plugin_tables
+        from ... import plugin_tables
 
         path = find_ini(self.app.options.ini)
         ini = read_ini(path) if path.is_file() or is_chosen(self.app.options.ini) else {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from cliff.lister import Lister
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 COLUMNS = ("Version", "Check", "Outcome", "Message", "At", "By", "Details")
 

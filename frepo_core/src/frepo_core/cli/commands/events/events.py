@@ -14,7 +14,7 @@ from cliff.lister import Lister
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 if TYPE_CHECKING:
     from frepo_core.plugins import Event

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from frepo_core.errors import ConfigurationError
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 if TYPE_CHECKING:
     from frepo_core.services.container import Services

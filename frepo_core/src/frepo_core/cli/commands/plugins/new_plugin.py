@@ -8,7 +8,7 @@ from string import Template
 
 from frepo_core.errors import ConfigurationError, FieldsError
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 KINDS = {
     "storage": "A storage for frepo",

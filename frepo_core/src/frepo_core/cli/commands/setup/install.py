@@ -8,7 +8,7 @@ from frepo_core.domain.access import is_administrator
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, FieldsError
 
-from ..base import FrepoCommand
+from ...base import FrepoCommand
 
 if TYPE_CHECKING:
     from frepo_core.services.container import Services
@@ -23,7 +23,7 @@ class Install(FrepoCommand):
         """Run the three steps and print each result."""
         from frepo_core.services.startup import make_ready
 
-        from .db import upgrade
+        from .upgrade import upgrade
 
         if self.app.is_nested:
             raise ConfigurationError("post_install_cmd (POST_INSTALL_CMD) must not run `frepo install`")
@@ -40,7 +40,7 @@ class Install(FrepoCommand):
 
     def _run(self, words: list[str]) -> None:
         """Run a command of this console with the same settings, without a shell. Its arguments are not printed."""
-        from ..app import FrepoApp
+        from ...app import FrepoApp
 
         self.say(f"post_install_cmd: {words[0]}")
         self.app.stdout.flush()

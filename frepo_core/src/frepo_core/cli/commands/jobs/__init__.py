@@ -1,0 +1,1 @@
+"""Commands for jobs and the worker."""

@@ -1,0 +1,1 @@
+"""Commands for plug-ins and their authors."""
