@@ -3,21 +3,24 @@
 import contextlib
 import threading
 import uuid
+from datetime import timedelta
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import insert, inspect, make_url, select, text
+from sqlalchemy import MetaData, Table, insert, inspect, make_url, select, text
 
 from frepo_core import main
 from frepo_core.db import make_engine, migrations, name_index, utc_now
-from frepo_core.db.models import NAMES, Base, Token
+from frepo_core.db.models import NAMES, Base, Collection, Event, Token
 from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 from support.reliability.upgrades import revisions, upgrade_to
 
 pytestmark = pytest.mark.databases
+
+OF_A_VERSION = ("collection", "blob", "file", "version")
 
 
 @pytest.fixture
@@ -210,3 +213,50 @@ def test_a_schema_of_a_newer_frepo_is_reported(engine):
 
     with pytest.raises(ConfigurationError, match="9999.*newer"):
         migrations.upgrade(engine)
+
+
+def test_collections_learn_their_last_arrival_and_creator_from_versions_and_events(engine):
+    upgrade_to(engine, "0013")
+    day = timedelta(days=1)
+    now = utc_now()
+    zeros = ("max_backups_count", "max_one_version_size", "max_collection_size", "last_number", "versions_count")
+    with engine.begin() as connection:
+        tables = {name: Table(name, MetaData(), autoload_with=connection) for name in OF_A_VERSION}
+        for name in ("sound", "suspicious", "empty"):
+            row = dict.fromkeys((*zeros, "stored_size"), 0) | {"id": name, "strategy": "s", "description": ""}
+            row |= {"filename": "a.sql", "created_at": (now - 9 * day).replace(tzinfo=None)}
+            connection.execute(insert(tables["collection"]).values(row))
+        blob = {"id": 1, "digest": "a", "size": 1, "storage": "local", "key": "k", "mime": "m"}
+        connection.execute(insert(tables["blob"]).values(created_at=now.replace(tzinfo=None), **blob))
+        versions = [
+            ("sound", 1, 3, True),
+            ("sound", 2, 2, False),
+            ("suspicious", 1, 3, False),
+            ("suspicious", 2, 1, True),
+        ]
+        for number, (collection, version, days, is_suspicious) in enumerate(versions):
+            file = {
+                "id": number + 1,
+                "stored_name": f"{number}",
+                "requested_name": "a",
+                "blob_id": 1,
+                "kind": "version",
+            }
+            at = (now - days * day).replace(tzinfo=None)
+            connection.execute(insert(tables["file"]).values(created_at=at, public=False, **file))
+            row = {"id": f"v{number}", "collection_id": collection, "number": version, "file_id": number + 1}
+            connection.execute(insert(tables["version"]).values(created_at=at, is_suspicious=is_suspicious, **row))
+        event = {"at": now, "collection_id": "sound", "data": {}}
+        for kind, actor in [("created", "old"), ("created", "0123456789ab"), ("edited", "another")]:
+            connection.execute(insert(Event).values(kind=f"collection.{kind}", actor=actor, **event))
+
+    migrations.upgrade(engine)
+
+    query = select(Collection.id, Collection.arrived_at, Collection.suspicious_since, Collection.created_by)
+    with engine.connect() as connection:
+        found = connection.execute(query.order_by(Collection.id)).all()
+    assert found == [
+        ("empty", None, None, None),
+        ("sound", now - 2 * day, None, "0123456789ab"),
+        ("suspicious", now - day, now - day, None),
+    ]

@@ -121,6 +121,12 @@ class Collection(Base):
     """A collection. Its counters are updated in the same transaction as its versions.
 
     `full_since` is set when an upload is refused because there is no room, until the next one is accepted.
+    `suspicious_since` is the time of the newest version if that is suspicious. `arrived_at` is when a version was added
+    last; it stays if that version is deleted. `created_by` is as the actor of an event.
+
+    `expected_every` is null if no backups are expected; `expected_since` is when it was set. `grace` is in seconds, null:
+    the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
+    `reported_overdue_at` is the value of `overdue_at` about which an event was written.
     """
 
     __tablename__ = "collection"
@@ -142,8 +148,18 @@ class Collection(Base):
     min_version_size: Mapped[int] = mapped_column(server_default="0")
     max_shrink_percent: Mapped[int] = mapped_column(server_default="0")
     guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
-    full_since: Mapped[datetime | None]
+    full_since: Mapped[datetime | None] = mapped_column(index=True)
     strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    created_by: Mapped[str | None] = mapped_column(exact(128))
+    labels: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    expected_every: Mapped[str | None] = mapped_column(String(255))
+    expected_since: Mapped[datetime | None]
+    grace: Mapped[int | None]
+    arrived_at: Mapped[datetime | None] = mapped_column(index=True)
+    due_at: Mapped[datetime | None] = mapped_column(index=True)
+    overdue_at: Mapped[datetime | None] = mapped_column(index=True)
+    reported_overdue_at: Mapped[datetime | None] = mapped_column(index=True)
+    suspicious_since: Mapped[datetime | None] = mapped_column(index=True)
 
 
 class CollectionToken(Base):
@@ -251,39 +267,6 @@ class Event(Base):
     file_id: Mapped[int | None]
     token: Mapped[str | None] = mapped_column(String(16))
     data: Mapped[dict[str, Any]]
-
-
-class StorageMark(Base):
-    """A mark that this database left in a storage, see `services/maintenance/ownership.py`.
-
-    `is_stored` says that the storage has certainly received it. The rows stay when the marks are deleted.
-    """
-
-    __tablename__ = "storage_mark"
-
-    storage: Mapped[str] = mapped_column(exact(64), primary_key=True)
-    epoch: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    nonce: Mapped[str] = mapped_column(exact(8))
-    is_stored: Mapped[bool] = mapped_column(Boolean)
-    made_at: Mapped[datetime]
-
-
-class Sample(Base):
-    """The size of a collection at one time, or of the whole service: `collection_id` is null. One for each day.
-
-    `size` of a collection is the sum of its versions, that of the service the sum of its blobs. There is no foreign key:
-    the samples of a deleted collection stay.
-    """
-
-    __tablename__ = "sample"
-    __table_args__ = (Index("ix_sample_collection", "collection_id", "at"), {"sqlite_autoincrement": True})
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
-    at: Mapped[datetime] = mapped_column(index=True)
-    collection_id: Mapped[str | None] = mapped_column(exact(36))
-    versions: Mapped[int]
-    size: Mapped[int]
-    blobs: Mapped[int]
 
 
 Index("ix_file_listing", File.kind, File.public, File.id)

@@ -7,7 +7,8 @@ from sqlalchemy import delete, distinct, func, insert, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, Collection, File, Sample, Version
+from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.upkeep_models import Sample
 
 KEPT = timedelta(days=800)
 BATCH = 1000

@@ -1,0 +1,47 @@
+"""The tables of the upkeep: marks of storages, and samples of sizes."""
+
+from datetime import datetime
+
+from sqlalchemy import Boolean, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from .models import Base
+from .types import RowId, exact
+
+
+class StorageMark(Base):
+    """A mark that this database left in a storage, see `services/maintenance/ownership.py`.
+
+    `is_stored` says that the storage has certainly received it. The rows stay when the marks are deleted.
+    """
+
+    __tablename__ = "storage_mark"
+
+    storage: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    epoch: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    nonce: Mapped[str] = mapped_column(exact(8))
+    is_stored: Mapped[bool] = mapped_column(Boolean)
+    made_at: Mapped[datetime]
+
+
+class Sample(Base):
+    """The size of a collection at one time, or of the whole service: `collection_id` is null. One for each day.
+
+    `size` of a collection is the sum of its versions, that of the service the sum of its blobs. `sent` (bytes) is what
+    clients sent for what is stored: equal contents count each time. `uploads` and `refusals` are those since the sample of
+    the day before. These three are null for collections, and in samples from before migration 0014. There is no foreign
+    key: the samples of a deleted collection stay.
+    """
+
+    __tablename__ = "sample"
+    __table_args__ = (Index("ix_sample_collection", "collection_id", "at"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    at: Mapped[datetime] = mapped_column(index=True)
+    collection_id: Mapped[str | None] = mapped_column(exact(36))
+    versions: Mapped[int]
+    size: Mapped[int]
+    blobs: Mapped[int]
+    sent: Mapped[int | None]
+    uploads: Mapped[int | None]
+    refusals: Mapped[int | None]
