@@ -19,6 +19,7 @@ def test_a_service_sweeps_and_verifies_by_schedule_and_says_so_in_health(start_s
     orphan.parent.mkdir(exist_ok=True)
     orphan.write_bytes(b"orphan")
     os.utime(orphan, (time.time() - 3 * 86_400,) * 2)
+    service.frepo("storage:adopt", "--yes")  # the orphan is older than the service's mark
 
     def look():
         reply = client.request("GET", f"/health?code={CODE}", token=False)

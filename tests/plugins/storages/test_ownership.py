@@ -53,8 +53,8 @@ def open_service(open_services, ini, storage_ini, tmp_path):
         services.database.engine.dispose()
 
 
-def clean(services):
-    options = {"storage": services.backends.current, "grace": timedelta(), "most": 100}
+def clean(services, **options):
+    options |= {"storage": services.backends.current, "grace": timedelta(), "most": 100}
     return sweep(services.database, services.backends, services.blobs, **options)
 
 
@@ -78,6 +78,17 @@ def test_two_services_on_one_storage_delete_nothing_until_one_adopts_it(open_ser
     assert 1 == clean(first).orphans
     with pytest.raises(StorageDisputedError):
         clean(second)
+
+
+def test_the_job_leaves_the_blobs_of_a_neighbour_without_a_mark(open_service):
+    first, second = open_service("first"), open_service("second")
+    storage_of(second).store(ORPHAN, BytesIO(b"of the second"), 13)
+
+    reports = [clean(first, leaves_older=True) for _ in range(2)]
+
+    assert [(0, 1), (0, 1)] == [(report.orphans, report.left) for report in reports]
+    assert 13 == storage_of(second).stat(ORPHAN).size
+    assert 1 == clean(first).orphans  # the operator decided
 
 
 def test_a_restored_database_deletes_nothing(open_service):

@@ -12,7 +12,9 @@ from .types import RowId, exact
 class StorageMark(Base):
     """A mark that this database left in a storage, see `services/maintenance/ownership.py`.
 
-    `is_stored` says that the storage has certainly received it. The rows stay when the marks are deleted.
+    `is_stored` says that the storage has certainly received it. The rows stay when the marks are deleted. `made_at` is
+    the time of the mark by the clock of the storage. `adopted_at` is set if an operator said with it that all blobs in
+    the storage are this database's.
     """
 
     __tablename__ = "storage_mark"
@@ -22,6 +24,7 @@ class StorageMark(Base):
     nonce: Mapped[str] = mapped_column(exact(8))
     is_stored: Mapped[bool] = mapped_column(Boolean)
     made_at: Mapped[datetime]
+    adopted_at: Mapped[datetime | None]
 
 
 class Sample(Base):

@@ -64,9 +64,21 @@ def test_without_a_terminal_the_option_yes_is_required(console, restored):
     assert [2] == marks(console.folder)
 
 
-def test_the_only_owner_has_nothing_to_adopt(console, restored):
+def test_the_only_owner_has_nothing_to_adopt(console, restored, orphan):
+    orphan.unlink()
+
     assert "no other database has marked" in console.answer("storage:adopt")
     assert [2] == marks(console.folder)
+
+
+def test_blobs_from_before_the_first_mark_are_shown_and_adopted(console, restored):
+    assert 1 == json.loads(console.answer("storage:sweep", "--dry-run", "-f", "json"))["older_orphans"]
+
+    shown = console.answer("storage:adopt", "--yes")
+
+    assert "1 of the unknown ones are older than the first mark of this database" in shown
+    assert "with the epoch 3" in shown
+    assert 0 == json.loads(console.answer("storage:sweep", "--dry-run", "-f", "json"))["older_orphans"]
 
 
 def test_a_dry_run_of_a_disputed_sweep_names_the_problem_and_fails(console, restored):

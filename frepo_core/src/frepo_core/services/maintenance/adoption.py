@@ -28,6 +28,7 @@ class Comparison:
     :param marks: all marks in the storage, and `notes` what each says about its origin
     :param blobs: the number of frepo's blobs in the storage
     :param unknown: those blobs that the database does not know
+    :param older: the number of those that are older than the first mark of this database
     """
 
     problem: str | None
@@ -39,6 +40,7 @@ class Comparison:
     notes: Sequence[str]
     blobs: int
     unknown: Sequence[BlobStat]
+    older: int
 
     @property
     def missing(self) -> int:
@@ -53,6 +55,7 @@ def compare(database: Database, backends: Backends, *, storage: str, progress: P
     with database.reading() as session:
         query = select(func.count(), func.max(Blob.created_at)).where(Blob.storage == storage)
         rows, newest = session.execute(query).one()
+    first = ownership.find_first(storage)
     marks = sorted(found.marks, key=lambda mark: (mark.epoch, mark.key))
     return Comparison(
         problem=ownership.find_problem(storage, marks),
@@ -64,4 +67,5 @@ def compare(database: Database, backends: Backends, *, storage: str, progress: P
         notes=[mark.read_note(backend) for mark in marks],
         blobs=found.blobs,
         unknown=found.orphans,
+        older=sum(first is not None and stat.modified <= first for stat in found.orphans),
     )

@@ -5,12 +5,17 @@ orphans. So each sweep stores a new mark with a higher epoch, then reads the mar
 if there is one that this database did not leave, or if its own last one is missing. Keys are never overwritten, so of
 two services that store their marks at the same time, at least one finds the mark of the other.
 
+A neighbour that leaves no marks, such as an older frepo, is not found that way. What tells it is blobs without a row that
+are older than the first mark of this database: the job leaves them to the operator, see `sweep`.
+
 A kill at any step leaves a state that the next sweep accepts. A mark is recorded before it is stored, it counts as the
 current one only after it was stored, and the older ones are deleted after that.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -29,6 +34,9 @@ from ..installation import ensure_id
 from .owner_mark import OwnerMark, find_marks
 
 log = logging.getLogger(__name__)
+
+# Some storages tell times in whole seconds.
+CLOCK_STEP = timedelta(seconds=1)
 
 
 class StorageDisputedError(SweepStoppedError):
@@ -56,6 +64,16 @@ class Ownership:
             rows = select(StorageMark).where(StorageMark.storage == storage, StorageMark.is_stored)
             row = session.scalar(rows.order_by(StorageMark.epoch.desc()).limit(1))
         return None if row is None else OwnerMark(database=ensure_id(self._database), epoch=row.epoch, nonce=row.nonce)
+
+    def find_first(self, storage: str) -> datetime | None:
+        """Return the end of the second of this database's first mark (UTC, the storage's clock); now if there is none.
+
+        Returns None if the storage was adopted: then all that is in it belongs to this database, whatever its age.
+        """
+        with self._database.reading() as session:
+            query = select(func.min(StorageMark.made_at), func.max(StorageMark.adopted_at))
+            first, adopted = session.execute(query.where(StorageMark.storage == storage, StorageMark.is_stored)).one()
+        return None if adopted else (first or utc_now()) + CLOCK_STEP
 
     def raise_epoch(self, storage: str) -> None:
         """Leave a mark with the next epoch. Raises `StorageDisputedError` if the current mark is missing.
@@ -97,10 +115,15 @@ class Ownership:
         return _describe(current, others, is_missing=is_missing, database=ensure_id(self._database))
 
     def adopt(self, storage: str) -> OwnerMark:
-        """Make this database the only owner: leave a new mark, then delete all others. Return the new mark."""
+        """Make this database the only owner of all that is in the storage: leave a new mark, then delete all others.
+
+        Returns the new mark.
+        """
         found = find_marks(self._backends.get(storage))
         problem = self.find_problem(storage, found)
         mark = self._leave_next(storage, above=max((mark.epoch for mark in found), default=0))
+        row = update(StorageMark).where(StorageMark.storage == storage, StorageMark.epoch == mark.epoch)
+        self._database.write(lambda session: session.execute(row.values(adopted_at=utc_now())), may_use_reserve=True)
         data = {"storage": storage, "epoch": mark.epoch, "problem": problem}
         self._record(EventKind.STORAGE_ADOPTED, data)
         for other in found:
@@ -131,10 +154,14 @@ class Ownership:
 
         mark = self._database.write(insert, may_use_reserve=True)
         hit("mark_recorded")
-        mark.store(self._backends.get(storage), utc_now())
+        backend = self._backends.get(storage)
+        mark.store(backend, utc_now())
         hit("mark_stored")
+        values: dict[str, Any] = {"is_stored": True}
+        with suppress(BlobNotFound):  # a concurrent sweep has deleted it
+            values["made_at"] = backend.stat(mark.key).modified
         row = update(StorageMark).where(StorageMark.storage == storage, StorageMark.epoch == mark.epoch)
-        self._database.write(lambda session: session.execute(row.values(is_stored=True)), may_use_reserve=True)
+        self._database.write(lambda session: session.execute(row.values(values)), may_use_reserve=True)
         hit("mark_current")
         return mark
 

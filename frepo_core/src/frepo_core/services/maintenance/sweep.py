@@ -29,6 +29,8 @@ class SweepReport:
 
     :param blobs: the number of frepo's blobs in the storage
     :param orphans: the number of blobs without a row, and `orphan_size` their bytes
+    :param older: the number of blobs without a row that are older than the first mark of this database
+    :param left: the number of blobs without a row that were left because of those, see `sweep`
     :param unused: the number of blob rows that no file uses
     :param leftovers: the number of unfinished uploads that the backend deleted
     :param missing: the keys of rows whose bytes are missing; they are only reported
@@ -39,6 +41,8 @@ class SweepReport:
     blobs: int
     orphans: int
     orphan_size: int
+    older: int
+    left: int
     unused: int
     leftovers: int
     missing: Sequence[str]
@@ -62,6 +66,7 @@ def sweep(
     storage: str,
     grace: timedelta,
     dry_run: bool = False,
+    leaves_older: bool = False,
     most: int | None = None,
     progress: Progress = no_progress,
     check: Callable[[], None] = lambda: None,
@@ -70,6 +75,10 @@ def sweep(
     """Sweep one storage. Blobs younger than the grace period may belong to an upload in progress, so they stay.
 
     Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`.
+
+    `leaves_older` is for sweeps that no person has decided: if there are blobs without a row that are older than the first
+    mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is deleted. A
+    storage that was adopted has no such blobs.
 
     `check` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event about that.
 
@@ -88,7 +97,10 @@ def sweep(
         progress(done=done, total=total, size=size)
 
     found = take_inventory(database, backend, storage=storage, before=before, progress=report_progress)
-    orphans = found.orphans
+    first = ownership.find_first(storage)
+    older = sum(first is not None and stat.modified <= first for stat in found.orphans)
+    orphans = [] if leaves_older and older else found.orphans
+    left = len(found.orphans) - len(orphans)
     if not dry_run:
         ownership.confirm(storage, found.marks)
         _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
@@ -98,6 +110,8 @@ def sweep(
         blobs=found.blobs,
         orphans=len(orphans),
         orphan_size=sum(stat.size for stat in orphans),
+        older=older,
+        left=left,
         unused=len(unused),
         leftovers=0 if dry_run else backend.tidy(before),
         missing=list(_missing(database, backend, storage)),

@@ -10,7 +10,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext
 
-from ..maintenance import check_grace, sweep, verify
+from ..maintenance import SweepReport, check_grace, sweep, verify
 from .progress import ProgressNotes
 from .pruning import prune_events, prune_job_runs
 from .rate_limit import RateLimit
@@ -52,6 +52,8 @@ def verify_blobs(services: "CoreServices", context: JobContext) -> Summary:
 def sweep_storage(services: "CoreServices", context: JobContext) -> Summary:
     """Sweep the storage for new blobs with a grace period of 48 hours.
 
+    Deletes no blob without a record if there are ones from before the first mark of this database, see `sweep`.
+
     Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of others,
     and `BytesMissingError` at the end if the bytes of records are missing.
     """
@@ -61,6 +63,7 @@ def sweep_storage(services: "CoreServices", context: JobContext) -> Summary:
         services.blobs,
         storage=services.backends.current,
         grace=SWEEP_GRACE,
+        leaves_older=True,
         progress=ProgressNotes(context.progress),
         check=partial(RateLimit(0, check=context.check_lease), 0),
         by=_actor("sweep"),
@@ -70,10 +73,14 @@ def sweep_storage(services: "CoreServices", context: JobContext) -> Summary:
             f"The storage {services.backends.current!r} lacks the bytes of {len(report.missing)} records. Restore them "
             f"from the backup, or upload the contents again. {_list(report.missing)}"
         )
-    return {
+    advice = {"advice": _advise(report, services.backends.current)} if report.left else {}
+    if advice:
+        context.log.warning("the job sweep: %s", advice["advice"])
+    return advice | {
         "blobs": report.blobs,
         "orphans": report.orphans,
         "orphan_size": report.orphan_size,
+        "left": report.left,
         "unused": report.unused,
         "leftovers": report.leftovers,
         "foreign": report.foreign,
@@ -127,6 +134,16 @@ def _run(
     if services.settings.read_only:
         return {"skipped": "the service is in read-only mode"}
     return work(services, context)
+
+
+def _advise(report: SweepReport, storage: str) -> str:
+    """Return what the operator decides about blobs that the sweep left."""
+    return (
+        f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them are older "
+        "than the first mark of this database: they may be those of another service. If one uses this storage, give it a "
+        f"storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look at --dry-run first), and "
+        f"`frepo storage:adopt --storage {storage}` makes the job delete them"
+    )
 
 
 def _actor(job: str) -> Actor:

@@ -35,7 +35,7 @@ class Adopt(FrepoCommand):
             sides = compare(services.database, services.backends, storage=storage, progress=progress)
         for line in _describe(sides, storage, services.database.name):
             self.say(line)
-        if sides.problem is None:
+        if sides.problem is None and not sides.older:
             self.say("Nothing needs to be accepted: no other database has marked this storage.")
             return None
         if not arguments.yes and not self._confirms(storage):
@@ -71,6 +71,9 @@ def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]
     yield f"  {sides.blobs} blobs; {len(sides.unknown)} of them ({size}) are unknown to this database" + (
         f", the newest of {latest:%Y-%m-%d %H:%M} UTC" if latest else ""
     )
+    if sides.older:
+        yield f"  {sides.older} of the unknown ones are older than the first mark of this database: the job sweep leaves them"
     if sides.problem:
         yield f"Difference: {sides.problem}."
+    if sides.problem or sides.older:
         yield "If you accept this, the next sweeps delete the unknown blobs, and refuse other databases."

@@ -123,6 +123,7 @@ class Sweep(StorageCommand):
             "blobs": report.blobs,
             "orphans": report.orphans,
             "orphan_size": Size(report.orphan_size),
+            "older_orphans": report.older,
             "unused": report.unused,
             "leftovers": report.leftovers,
             "missing": list(report.missing),
