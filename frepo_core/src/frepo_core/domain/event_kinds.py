@@ -48,6 +48,16 @@ class EventKind(StrEnum):
     COLLECTION_CREATED = "collection.created", "A collection was created.", "after"
     COLLECTION_EDITED = "collection.edited", "A collection was edited.", "before", "after"
     COLLECTION_DELETED = "collection.deleted", "An empty collection was deleted.", "before"
+    COLLECTION_OVERDUE = (
+        "collection.overdue",
+        "A backup that was expected has not arrived within the grace. It is written once until the collection recovers.",
+        *("expected_every", "due_at", "overdue_at", "last_arrival"),
+    )
+    COLLECTION_RECOVERED = (
+        "collection.recovered",
+        "A collection that was overdue is not any more: a version arrived, or the expectation was changed.",
+        *("overdue_since", "last_arrival", "reason"),
+    )
     COLLECTION_FULL = (
         "collection.full",
         "An upload was refused because the collection has no room. It is written once until a version is accepted.",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from frepo_core.db.models import Token
+from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 
 from .records import CollectionRecord, FileRecord
@@ -57,6 +58,9 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         "minVersionSize": record.guards.min_version_size,
         "maxShrinkPercent": record.guards.max_shrink_percent,
         "onSuspicious": record.guards.action,
+        **({"labels": list(record.labels)} if record.labels else {}),
+        **({"expectedEvery": record.expected_every} if record.expected_every else {}),
+        **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
     }
 
 

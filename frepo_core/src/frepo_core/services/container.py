@@ -33,6 +33,7 @@ from .health import Health
 from .jobs.assembly import build_worker
 from .jobs.jobs import Jobs
 from .jobs.worker import Worker
+from .overview.overview import Overviews
 from .plugin_service import PluginService
 from .remote.fetcher import Fetcher
 from .service_time import ServiceTime
@@ -67,6 +68,7 @@ class CoreServices:
     refusals: Refusals
     download_events: DownloadEvents
     health: Health
+    overviews: Overviews
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +129,7 @@ def assemble(
         refusals=refusals,
         download_events=DownloadEvents(database, settings),
         health=Health(database, backends, settings, plugins, contexts, states),
+        overviews=Overviews(database, backends),
     )
     jobs, worker = build_worker(
         database,

@@ -126,7 +126,10 @@ class FileRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionRecord:
-    """A collection, its limits and its counters (bytes, versions)."""
+    """A collection, its limits and its counters (bytes, versions). Times are UTC (aware).
+
+    `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are expected.
+    """
 
     id: str
     limits: Limits
@@ -140,6 +143,13 @@ class CollectionRecord:
     guards: Guards
     strategy_options: Mapping[str, Any] | None = None
     password_hash: str | None = field(default=None, repr=False)
+    created_by: str | None = None
+    labels: tuple[str, ...] = ()
+    expected_every: str | None = None
+    grace: timedelta | None = None
+    arrived_at: datetime | None = None
+    due_at: datetime | None = None
+    overdue_at: datetime | None = None
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
@@ -162,6 +172,13 @@ class CollectionRecord:
             ),
             strategy_options=row.strategy_options,
             password_hash=row.password_hash,
+            created_by=row.created_by,
+            labels=tuple(row.labels or ()),
+            expected_every=row.expected_every,
+            grace=None if row.grace is None else timedelta(seconds=row.grace),
+            arrived_at=row.arrived_at,
+            due_at=row.due_at,
+            overdue_at=row.overdue_at,
         )
 
 

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from frepo_core.services.jobs.schedules import parse_schedule, parse_zone
+from frepo_core.domain.schedules.cron import parse_zone
+from frepo_core.services.jobs.schedules import parse_schedule
 
 BERLIN = parse_zone("Europe/Berlin")
 

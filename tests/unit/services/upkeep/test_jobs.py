@@ -62,6 +62,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
     expected = {
         "verify": ("15 2 * * *", "long"),
         "sweep": ("45 3 * * *", "long"),
+        "overdue": ("every 1m", "short"),
         "tokens": ("every 1h", "short"),
         "events": ("30 4 * * *", "short"),
         "database": ("0 5 * * 0", "short"),

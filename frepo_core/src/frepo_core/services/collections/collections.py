@@ -1,7 +1,7 @@
 """The use cases of collections: create, edit and delete them, and allow tokens in them."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -22,10 +22,12 @@ from frepo_core.settings import Settings
 from ..access.passwords import Passwords
 from ..access.tokens import NO_ACCESS
 from ..change_log import Changes, collection_changes, collection_values, describe, describe_changes
+from ..events.actors import actor_columns
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
 from .collection_rows import count_tokens, find_collection, find_token, set_guards
+from .expected_backups import set_expectation
 from .strategy_options import check_options
 
 log = logging.getLogger(__name__)
@@ -39,7 +41,8 @@ class CollectionChange:
 
     `limits` and `guards` contain only the fields that the request names; the keys of `guards` are the fields of
     `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
-    empty `password` removes the password.
+    empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
+    is a duration, empty: the default. `labels` replace all labels.
     """
 
     limits: Mapping[str, int]
@@ -50,6 +53,9 @@ class CollectionChange:
     filename: str | None = None
     password: str | None = field(default=None, repr=False)
     id: str | None = None
+    expected_every: str | None = None
+    grace: str | None = None
+    labels: Sequence[str] | None = None
 
 
 class Collections:
@@ -103,11 +109,13 @@ class Collections:
             filename=change.filename,
             password_hash=self._passwords.hash(change.password or ""),
             created_at=utc_now(),
+            created_by=actor_columns(by)["actor"],
             last_number=0,
             versions_count=0,
             stored_size=0,
         )
         set_guards(row, replace(Guards(), **change.guards))
+        _set_expectation(row, change)
 
         def work(session: Session) -> None:
             if session.get(Collection, row.id):
@@ -150,6 +158,7 @@ class Collections:
             row.filename = change.filename or row.filename
             row.password_hash = row.password_hash if change.password is None else password_hash
             set_guards(row, replace(current.guards, **change.guards))
+            _set_expectation(row, change)
             after = CollectionRecord.of(row)
             changes = collection_changes(current, after)
             if simulate:
@@ -259,6 +268,10 @@ def _put_on_list(session: Session, row: Collection, by: Identity | None) -> list
     session.add(CollectionToken(collection_id=row.id, token_key=by.token))
     granted = EventKind.COLLECTION_ACCESS_GRANTED
     return [collection_event(granted, row.id, by=by, token=by.fingerprint)]
+
+
+def _set_expectation(row: Collection, change: CollectionChange) -> None:
+    set_expectation(row, expected_every=change.expected_every, grace=change.grace, labels=change.labels, now=utc_now())
 
 
 def _check_roles(change: CollectionChange, by: Identity | None) -> None:

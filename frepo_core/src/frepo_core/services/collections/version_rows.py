@@ -11,6 +11,7 @@ from frepo_core.domain.naming import version_name
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ..files.file_rows import insert_file
+from .expected_backups import set_arrived
 
 
 def select_with_files() -> Select[Version]:
@@ -43,7 +44,7 @@ def insert_version(
     collection.last_number += 1
     collection.versions_count += 1
     collection.stored_size += blob.size
-    collection.full_since = None
+    set_arrived(collection, incoming.created_at, is_suspicious=is_suspicious)
     name = version_name(collection.filename, collection.last_number)
     version = Version(
         id=new_uuid4(),
@@ -71,3 +72,10 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
         session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
         session.execute(delete(File).where(File.id.in_(file_ids)))
     return released_blob_ids
+
+
+def set_suspicion(session: Session, collection: Collection) -> None:
+    """Note whether the version that is the newest now, after a deletion, is suspicious."""
+    query = select(Version.created_at, Version.is_suspicious).where(Version.collection_id == collection.id)
+    newest = session.execute(query.order_by(Version.number.desc()).limit(1)).first()
+    collection.suspicious_since = newest.created_at if newest and newest.is_suspicious else None

@@ -21,7 +21,7 @@ from ..events.recording import record
 from ..idempotency import delete_answers
 from ..records import CollectionRecord, VersionRecord
 from .collection_rows import lock_collection
-from .version_rows import delete_versions, select_with_files
+from .version_rows import delete_versions, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +94,7 @@ class Versions:
                 return version, []
             delete_answers(session, row.file_id)
             released_blob_ids = delete_versions(session, collection, [row])
+            set_suspicion(session, collection)
             record(session, version_event(EventKind.VERSION_DELETED, version, by=by))
             return version, released_blob_ids
 

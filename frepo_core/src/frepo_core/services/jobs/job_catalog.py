@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from frepo_core.domain.schedules.cron import parse_zone
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Job, PluginContext
 
-from .schedules import Schedule, parse_schedule, parse_zone
+from .schedules import Schedule, parse_schedule
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext
 
 from ..maintenance import SweepReport, check_grace, sweep, verify
+from .overdue import report_overdue
 from .progress import ProgressNotes
 from .pruning import prune_events, prune_job_runs
 from .rate_limit import RateLimit
@@ -109,10 +110,16 @@ def sample(services: "CoreServices", context: JobContext) -> Summary:
     return take_samples(services.database, now=context.now)
 
 
+def report(services: "CoreServices", context: JobContext) -> Summary:
+    """Write an event for each collection whose backup became overdue, and for each that has recovered."""
+    return report_overdue(services.database, now=context.now, by=_actor("overdue"), check=context.check_lease)
+
+
 # Name, schedule, lane, what it does, and the function.
 UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContext], Summary]], ...] = (
     ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
     ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
+    ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
     ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "short", "Refresh the statistics of the database", maintain_database),

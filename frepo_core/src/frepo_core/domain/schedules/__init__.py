@@ -1,0 +1,1 @@
+"""Times that repeat: cron expressions, and when the next backup of a collection is expected."""

@@ -1,0 +1,37 @@
+"""Cron expressions in a time zone, with the rules of Debian's cron for the days on which the clock is changed."""
+
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from cronsim import CronSim, CronSimError
+
+FIELDS = 5
+
+
+def check_cron(text: str) -> None:
+    """Raise `ValueError`, with the reason, for a text that is not cron or that never happens."""
+    if len(text.split()) != FIELDS:
+        raise ValueError(f"{len(text.split())} fields instead of {FIELDS}")
+    try:
+        next(CronSim(text, datetime(2026, 1, 1, tzinfo=UTC)))
+    except CronSimError as error:
+        raise ValueError(str(error)) from None
+    except StopIteration:
+        raise ValueError("it never happens") from None
+
+
+def next_time(text: str, zone: tzinfo, moment: datetime) -> datetime | None:
+    """Return the first time after `moment` (aware), in UTC; None if there is none in the next 50 years."""
+    # When clocks are set back, an hour is repeated, and its first run may be what the library finds in the second.
+    times = (time.astimezone(UTC) for time in CronSim(text, moment.astimezone(zone)))
+    return next((time for time in times if time > moment), None)
+
+
+def parse_zone(name: str) -> tzinfo:
+    """Return the time zone with this name, such as `Europe/Berlin`. Raises `ValueError` with a message for the user."""
+    if name.upper() == "UTC":  # known without the system's database of time zones
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{name!r} is not a time zone of this system: write UTC, or e.g. Europe/Berlin") from None

@@ -1,0 +1,1 @@
+"""Figures about the whole service, and how they grew."""

@@ -1,0 +1,50 @@
+"""Counts uploads and refused uploads from events."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Event
+from frepo_core.db.upkeep_models import Sample
+from frepo_core.domain.event_kinds import EventKind
+
+UPLOADS = (EventKind.VERSION_ADDED.value, EventKind.FILE_ADDED.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activity:
+    """How many versions and files were uploaded, and how many uploads of versions were refused."""
+
+    uploads: int
+    refusals: int
+
+
+def count_activity(session: Session, after: datetime, until: datetime) -> Activity:
+    """Count the events after a time, up to another one. It takes longer the more events are in between."""
+    is_between = (Event.at > after) & (Event.at <= until)
+    uploads = session.scalar(select(func.count()).select_from(Event).where(is_between, Event.kind.in_(UPLOADS)))
+    refused = func.coalesce(func.sum(Event.data["count"].as_integer()), 0)
+    refusals = session.scalar(select(refused).where(is_between, Event.kind == EventKind.VERSION_REFUSED.value))
+    return Activity(uploads=uploads or 0, refusals=int(refusals or 0))
+
+
+def count_activity_of_days(session: Session, now: datetime, length: timedelta) -> Activity:
+    """Count the events of many days: those of past days from the samples, and only the others one by one.
+
+    The period may be up to a day longer than `length`, as it begins where its first sample does.
+    """
+    start = now - length
+    has_counts = (Sample.collection_id.is_(None), Sample.uploads.is_not(None))
+    query = select(Sample.at, Sample.uploads, Sample.refusals).where(*has_counts, Sample.at > start)
+    samples = [
+        (at, Activity(uploads=uploads or 0, refusals=refusals or 0))
+        for at, uploads, refusals in session.execute(query.order_by(Sample.at))
+    ]
+    parts = [count_activity(session, samples[-1][0] if samples else start, now)]
+    if samples and session.scalar(select(Sample.id).where(*has_counts, Sample.at <= start).limit(1)) is None:
+        # In the first month the samples do not cover the whole period.
+        parts.append(count_activity(session, start, samples.pop(0)[0]))
+    parts += [activity for _, activity in samples]
+    return Activity(uploads=sum(one.uploads for one in parts), refusals=sum(one.refusals for one in parts))

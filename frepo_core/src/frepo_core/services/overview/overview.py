@@ -1,0 +1,121 @@
+"""The overview: what an operator wants to know each morning, and the history of sizes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob
+from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.worker_models import JobState
+from frepo_core.errors import FrepoError
+
+from ..blobs.backends import Backends
+from ..collections.states import BackupState, count_by_state
+from .activity import Activity, count_activity, count_activity_of_days
+from .growth import CollectionUsage, Growth, collection_usage, service_growth
+from .sizes import Sizes, read_sizes
+
+DAY, MONTH = timedelta(days=1), timedelta(days=30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """Figures about the whole service at a time (UTC, aware).
+
+    `free_space` (bytes) is None if the storage cannot tell, or cannot be reached. `failing_jobs` are names.
+    """
+
+    at: datetime
+    collections: Mapping[BackupState, int]
+    sizes: Sizes
+    storage: str
+    free_space: int | None
+    growth: Growth
+    last_day: Activity
+    last_month: Activity
+    damaged_blobs: int
+    failing_jobs: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleRecord:
+    """The size of a collection, or of the service, at a time (UTC, aware).
+
+    `size` (bytes) of the service is that of its blobs. `sent`, `uploads` and `refusals` are known for the service only.
+    """
+
+    at: datetime
+    versions: int
+    size: int
+    blobs: int
+    sent: int | None
+    uploads: int | None
+    refusals: int | None
+
+
+class Overviews:
+    """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
+
+    def __init__(self, database: Database, backends: Backends) -> None:
+        self._database = database
+        self._backends = backends
+
+    def read(self) -> Overview:
+        """Return the overview of this moment."""
+        now, free_space = utc_now(), self.free_space()
+        with self._database.reading() as session:
+            failing = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
+            return Overview(
+                at=now,
+                collections=count_by_state(session, now),
+                sizes=read_sizes(session, now),
+                storage=self._backends.current,
+                free_space=free_space,
+                growth=service_growth(session, now, free_space),
+                last_day=count_activity(session, now - DAY, now),
+                last_month=count_activity_of_days(session, now, MONTH),
+                damaged_blobs=_count_damaged(session),
+                failing_jobs=session.scalars(failing).all(),
+            )
+
+    def free_space(self) -> int | None:
+        """Return how many bytes the storage for new blobs has left; None if it cannot tell, or does not answer."""
+        try:
+            return self._backends.get(self._backends.current).free_space()
+        except FrepoError:  # the health check reports it
+            return None
+
+    def history(
+        self, collection_id: str | None = None, *, since: datetime | None = None, limit: int = 1000
+    ) -> Sequence[SampleRecord]:
+        """Return the samples of a collection, or of the service, since a time, the oldest first."""
+        of_it = Sample.collection_id == collection_id if collection_id else Sample.collection_id.is_(None)
+        query = select(Sample).where(of_it).order_by(Sample.at).limit(limit)
+        if since is not None:
+            query = query.where(Sample.at >= since)
+        with self._database.reading() as session:
+            return [
+                SampleRecord(
+                    at=row.at,
+                    versions=row.versions,
+                    size=row.size,
+                    blobs=row.blobs,
+                    sent=row.sent,
+                    uploads=row.uploads,
+                    refusals=row.refusals,
+                )
+                for row in session.scalars(query)
+            ]
+
+    def usage(self, limit: int) -> Sequence[CollectionUsage]:
+        """Return the largest collections, with their growth."""
+        with self._database.reading() as session:
+            return collection_usage(session, utc_now(), limit)
+
+
+def _count_damaged(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))) or 0

@@ -1,0 +1,47 @@
+"""Measures how many bytes clients have sent and how many are stored, which is less if contents are equal."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, Collection, File
+from frepo_core.db.upkeep_models import Sample
+
+# Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
+MEASURED_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What was stored at a time (UTC, aware).
+
+    `stored` (bytes) is the size of the blobs. `sent` (bytes) is what clients have sent for the versions and files that
+    exist: equal contents count each time.
+    """
+
+    at: datetime
+    blobs: int
+    stored: int
+    sent: int
+
+
+def measure_sizes(session: Session, now: datetime) -> Sizes:
+    """Add up the sizes of all blobs, versions and files. It takes longer the more there are."""
+    blobs, stored = session.execute(select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Blob)).one()
+    versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size), 0)))
+    plain = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
+    files = session.scalar(plain.where(File.kind == "plain"))
+    return Sizes(at=now, blobs=blobs, stored=int(stored), sent=int(versions or 0) + int(files or 0))
+
+
+def read_sizes(session: Session, now: datetime) -> Sizes:
+    """Return the sizes now, or those of the last sample if there are too many files to add up."""
+    files = select(File.id).limit(MEASURED_AT_ONCE + 1).subquery()
+    if (session.scalar(select(func.count()).select_from(files)) or 0) > MEASURED_AT_ONCE:
+        sampled = select(Sample).where(Sample.collection_id.is_(None), Sample.sent.is_not(None))
+        row = session.scalar(sampled.order_by(Sample.at.desc()).limit(1))
+        if row is not None:
+            return Sizes(at=row.at, blobs=row.blobs, stored=row.size, sent=row.sent or 0)
+    return measure_sizes(session, now)

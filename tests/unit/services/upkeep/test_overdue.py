@@ -1,0 +1,217 @@
+"""The job that writes an event when a backup is overdue, and one when it has arrived."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from sqlalchemy import event, insert, select
+
+from frepo_core.db.models import Collection, Event
+from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.expected_backups import set_arrived, set_expectation
+
+WARSAW = ZoneInfo("Europe/Warsaw")
+START = datetime(2026, 3, 15, 12, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture
+def expecting(services, make_collection):
+    """Make a collection that was created, and got its first version, at START."""
+
+    def expecting(expected_every, **more):
+        collection = make_collection()
+
+        def work(session):
+            row = session.get(Collection, collection)
+            row.created_at = START
+            set_expectation(row, expected_every=expected_every, labels=None, now=START, **{"grace": None, **more})
+            row.last_number = 1
+            set_arrived(row, START, is_suspicious=False)
+
+        services.database.write(work)
+        return collection
+
+    return expecting
+
+
+@pytest.fixture
+def arrive(services):
+    """Let a version arrive at a time; its bytes do not matter."""
+    return lambda collection, at: services.database.write(
+        lambda session: set_arrived(session.get(Collection, collection), at, is_suspicious=False)
+    )
+
+
+@pytest.fixture
+def events(services):
+    """Return the kinds and the data of the events of the job, in their order."""
+
+    def events(*keys):
+        query = select(Event).where(Event.actor == "system:overdue").order_by(Event.id)
+        with services.database.reading() as session:
+            rows = session.scalars(query).all()
+        return [(row.kind.partition(".")[2], *(row.data[key] for key in keys)) for row in rows]
+
+    return events
+
+
+@pytest.mark.databases
+def test_an_overdue_backup_and_its_recovery_are_one_event_each(run, expecting, arrive, events):
+    collection = expecting("1d", grace="PT1H")
+    expecting("7d")
+    found = [run("overdue", START + DAY + minutes * MINUTE) for minutes in (0, 59, 60, 61, 600)]
+    arrive(collection, START + 2 * DAY)
+    found += [run("overdue", START + 2 * DAY + minutes * MINUTE) for minutes in (1, 2)]
+
+    assert [0, 0, 1, 0, 0, 0, 0] == [one["overdue"] for one in found]
+    assert [0, 0, 0, 0, 0, 1, 0] == [one["recovered"] for one in found]
+    due, end = (START + DAY).isoformat(), (START + DAY + HOUR).isoformat()
+    assert events("last_arrival") == [("overdue", START.isoformat()), ("recovered", (START + 2 * DAY).isoformat())]
+    assert [due, end] == [events_data(run, "overdue", key) for key in ("due_at", "overdue_at")]
+    assert end == events_data(run, "recovered", "overdue_since")
+    assert "a version arrived" == events_data(run, "recovered", "reason")
+
+
+def events_data(run, kind, key):
+    with run.services.database.reading() as session:
+        return session.scalar(select(Event).where(Event.kind == f"collection.{kind}")).data[key]
+
+
+@pytest.mark.parametrize(
+    ("first", "missing", "local"),
+    [
+        # There is no 02:00 on March 29th, so the backup of that night is due at 03:00.
+        ("2026-03-15", "2026-03-29", "03:00"),
+        # 02:00 happens twice on October 25th. The backup is due at the first.
+        ("2026-10-10", "2026-10-25", "02:00"),
+    ],
+)
+def test_a_month_of_nights_with_a_change_of_clocks_misses_one_night_only(
+    services, run, make_collection, arrive, events, first, missing, local
+):
+    """Each night's backup arrives 20 minutes after it is due, and one more each afternoon; one night is missing."""
+    start = warsaw(f"{first} 12:00")
+    collection = make_collection()
+
+    def begin(session):
+        row = session.get(Collection, collection)
+        row.created_at = row.arrived_at = start
+        set_expectation(row, expected_every="0 2 * * * Europe/Warsaw", grace="1h", labels=None, now=start)
+
+    services.database.write(begin)
+    now, end = start, start + 30 * DAY
+    arrivals = iter(sorted(arrivals_of_a_month(start, missing)))
+    next_arrival = next(arrivals)
+    while now < end:
+        if next_arrival <= now:
+            arrive(collection, next_arrival)
+            next_arrival = next(arrivals, end)
+        run("overdue", now)
+        now += 2 * HOUR
+
+    due = warsaw(f"{missing} {local}")
+    assert due.isoformat() == events_data(run, "overdue", "due_at")
+    assert ["overdue", "recovered"] == [kind for kind, *_ in events()]
+    assert warsaw(f"{missing} 14:00").isoformat() == events_data(run, "recovered", "last_arrival")
+
+
+def arrivals_of_a_month(start, missing):
+    """Yield when backups arrive: each night but one, when a client with cron of its own sends it, and each afternoon."""
+    for day in range(1, 31):
+        date = (start + day * DAY).astimezone(WARSAW).date().isoformat()
+        yield warsaw(f"{date} 14:00")
+        if date != missing:
+            yield warsaw(f"{date} 02:20")
+
+
+def warsaw(text):
+    return datetime.fromisoformat(text).replace(tzinfo=WARSAW).astimezone(UTC)
+
+
+@pytest.mark.databases
+def test_a_service_that_was_down_over_the_deadline_writes_the_event_once(run, expecting, events):
+    expecting("1d")
+
+    assert {"overdue": 1, "recovered": 0} == run("overdue", START + 5 * DAY)
+    assert {"overdue": 0, "recovered": 0} == run("overdue", START + 5 * DAY + MINUTE)
+    assert [("overdue",)] == events()
+
+
+def test_an_arrival_and_the_next_missed_deadline_without_a_worker_are_two_events(run, expecting, arrive, events):
+    collection = expecting("1d")
+    run("overdue", START + 2 * DAY)
+    arrive(collection, START + 2 * DAY + HOUR)
+
+    run("overdue", START + 9 * DAY)
+
+    assert [("overdue",), ("recovered",), ("overdue",)] == events()
+
+
+def test_an_edit_that_moves_the_deadline_recovers(services, sender, run, expecting, events):
+    collection = expecting("1d")
+    run("overdue", START + 2 * DAY)
+
+    services.collections.edit(collection, CollectionChange(limits={}, expected_every=""), by=sender)
+    run("overdue", START + 2 * DAY + MINUTE)
+    run("overdue", START + 3 * DAY)
+
+    assert [("overdue",), ("recovered",)] == events()
+    assert "the expectation was changed" == events_data(run, "recovered", "reason")
+
+
+def test_nothing_is_written_in_read_only_mode(services, run, expecting, events):
+    expecting("1d")
+    services.settings.__dict__["read_only"] = True
+
+    assert "skipped" in run("overdue", START + 5 * DAY)
+    assert [] == events()
+
+
+@pytest.fixture
+def statements(services):
+    """Collect the statements that the service sends."""
+    seen = []
+    engine = services.database.engine
+
+    def note(connection, cursor, statement, parameters, context, many):
+        seen.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(engine, "before_cursor_execute", note)
+
+
+def fill(services, count):
+    """Add collections of which each is overdue at START + 2 days."""
+    zeros = ("max_backups_count", "max_one_version_size", "max_collection_size", "last_number", "versions_count")
+    common = dict.fromkeys((*zeros, "stored_size"), 0) | {"strategy": "s", "description": "", "filename": "a.sql"}
+    common |= {"created_at": START, "expected_every": "P1D", "due_at": START + DAY, "overdue_at": START + DAY + HOUR}
+    rows = [common | {"id": f"00000000-0000-4000-8000-{number:012}"} for number in range(count)]
+    services.database.write(lambda session: session.execute(insert(Collection), rows))
+
+
+@pytest.mark.databases
+def test_ten_thousand_collections_at_once_need_few_statements(services, run, statements):
+    fill(services, 10_000)
+    del statements[:]
+
+    started = time.process_time()
+    first = run("overdue", START + 2 * DAY)
+    spent = time.process_time() - started
+    number = len(statements)
+    del statements[:]
+    started = time.process_time()
+    idle = run("overdue", START + 2 * DAY + MINUTE)
+    spent_idle = time.process_time() - started
+
+    assert {"overdue": 10_000, "recovered": 0} == first
+    assert {"overdue": 0, "recovered": 0} == idle
+    print(f"10,000 overdue at once: {spent:.2f} s, {number} statements; the next turn: {spent_idle * 1000:.1f} ms")
+    # For each batch of 1,000: the ids, the rows, the events, the update, and the transactions.
+    assert number <= 10 * 7
+    assert 2 == len([one for one in statements if one.startswith("SELECT")])
+    assert spent_idle < 0.1
+    # About half a second on an idle machine.
+    assert spent < 5
