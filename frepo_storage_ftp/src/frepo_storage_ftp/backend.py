@@ -107,6 +107,11 @@ class FtpStorage(StorageBackend):
                 connection.delete(f"{self._base}/{key}")
         return len(old)
 
+    def free_space(self) -> int | None:
+        """Ask the server, if it knows `AVBL` (draft-peterson-streamlined-ftp-command-extensions)."""
+        with translated("asking for the free space"), self._pool.lease() as connection:
+            return connection.free_space(self._base)
+
     def _walk(self) -> Iterator[tuple[str, Entry]]:
         """Yield everything below the root except folders, with its path relative to the root."""
         folders = [""]

@@ -106,6 +106,16 @@ class Connection:
             raise ftplib.error_reply(f"the server did not report the size of {path}")
         return size
 
+    def free_space(self, folder: str) -> int | None:
+        """Return the bytes that can be stored in a folder (`AVBL`), None if the server does not tell."""
+        try:
+            reply = self._ftp.sendcmd(f"AVBL {encode(folder)}")
+        except ftplib.error_perm:  # most servers do not know the command, which is only a draft
+            return None
+        words = reply.split()
+        is_answered = len(words) > 1 and words[0] == "213" and words[1].isascii() and words[1].isdecimal()
+        return int(words[1]) if is_answered else None
+
     def rename(self, path: str, target: str) -> None:
         """Rename a file."""
         self._ftp.rename(encode(path), encode(target))

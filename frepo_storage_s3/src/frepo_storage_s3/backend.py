@@ -15,6 +15,7 @@ from .client import make_client
 from .content import download, expect_end, read_part
 from .errors import code_of, translated
 from .multipart import MultipartUpload
+from .quota import space_left
 from .settings import S3Settings
 from .undo import delete_quietly, undo_on_unknown_outcome
 
@@ -112,6 +113,15 @@ class S3Storage(StorageBackend):
                 )
             )
 
+    def free_space(self) -> int | None:
+        """Return what the quotas of a Ceph RADOS Gateway leave; S3 itself has no such request, so elsewhere None."""
+        try:
+            with translated(self._bucket):
+                answer = self._client.head_bucket(Bucket=self._bucket)
+        except BlobNotFound as error:
+            raise self._bucket_missing() from error.__cause__
+        return space_left(answer["ResponseMetadata"]["HTTPHeaders"])
+
     def _name(self, key: str) -> str:
         if not is_key(key):
             raise BlobNotFound(f"{key!r} is not a key")
@@ -136,7 +146,10 @@ class S3Storage(StorageBackend):
             with translated(self._bucket):
                 self._client.head_bucket(Bucket=self._bucket)
         except BlobNotFound as error:
-            raise StorageUnavailable(f"The bucket {self._bucket!r} does not exist") from error.__cause__
+            raise self._bucket_missing() from error.__cause__
+
+    def _bucket_missing(self) -> StorageUnavailable:
+        return StorageUnavailable(f"The bucket {self._bucket!r} does not exist")
 
 
 def _last(start: int, length: int | None) -> str:

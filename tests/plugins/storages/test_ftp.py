@@ -135,3 +135,15 @@ def test_tidying_up_deletes_partial_files_of_a_crash(tls_server):
 
     assert (0, 1, ["aa/blob"]) == (young, old, keys(backend))
     assert (False, [True, True]) == (left.exists(), [path.exists() for path in of_others])
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"), [("213 123456", 123456), ("213 lots", None), ("213", None), ("200 OK", None)]
+)
+def test_the_free_space_is_what_the_server_tells(plain_server, monkeypatch, reply, expected):
+    send = ftplib.FTP.sendcmd
+    monkeypatch.setattr(
+        ftplib.FTP, "sendcmd", lambda self, command: reply if command.startswith("AVBL") else send(self, command)
+    )
+
+    assert expected == storage(plain_server, tls=False).free_space()

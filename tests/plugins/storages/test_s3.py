@@ -260,3 +260,23 @@ def test_failed_uploads_release_their_memory(s3_settings):
     backend.store("aa/whole", BytesIO(b"x" * 12 * MIB), 12 * MIB)
 
     assert ["aa/whole"] == [stat.key for stat in backend.list()]
+
+
+def test_the_free_space_is_what_the_quota_of_the_user_leaves(ceph, s3_client, s3_settings):
+    s3_client.create_bucket(Bucket="counted")
+    backend = S3Storage(s3_settings(bucket="counted"))
+    assert backend.free_space() is None
+
+    user = ("--quota-scope=user", "--uid=frepo")
+    ceph.run("radosgw-admin", "quota", "set", *user, f"--max-size={1 << 40}B")
+    try:
+        backend.store("blob", BytesIO(b"12345"), 5)
+
+        assert (1 << 40) - 5 == backend.free_space()
+    finally:
+        ceph.run("radosgw-admin", "quota", "set", *user, "--max-size=-1")
+
+
+def test_the_free_space_of_a_bucket_that_does_not_exist_is_an_error(s3_settings):
+    with pytest.raises(StorageUnavailable, match="'nowhere' does not exist"):
+        S3Storage(s3_settings(bucket="nowhere")).free_space()

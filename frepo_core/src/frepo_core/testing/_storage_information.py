@@ -121,6 +121,14 @@ class InformationContract(StorageFixtures):
 
         assert (b"content" if offers_path else None) == (path and path.read_bytes())
 
+    def test_the_free_space_is_a_number_of_bytes_or_unknown(self, backend: StorageBackend) -> None:
+        """None says that the storage cannot tell, or has no limit."""
+        put(backend, KEY, b"content")
+
+        free = backend.free_space()
+
+        assert free is None or (type(free) is int and free >= 0)
+
     @pytest.mark.parametrize("operation", OPERATIONS)
     def test_a_storage_that_does_not_answer_is_unavailable(
         self,
