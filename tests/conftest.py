@@ -144,19 +144,27 @@ def admin(make_token: Callable[..., str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def applications() -> dict[tuple[str, ...], Any]:
-    """The applications that were made, by their endpoints; making one takes longer than most tests."""
-    return {}
+def make_test_app() -> Callable[[Services], TestApp]:
+    """Make the web application, called in this process; it serves these services until the next call.
+
+    Making one takes longer than most tests, so those with the same endpoints share one.
+    """
+    applications: dict[tuple[str, ...], Any] = {}
+
+    def make(services: Services) -> TestApp:
+        paths = tuple(endpoint.path for endpoint in all_endpoints(services))
+        if paths not in applications:
+            applications[paths] = make_app(services)
+        applications[paths].registry.services = services
+        return TestApp(applications[paths])
+
+    return make
 
 
 @pytest.fixture
-def app(services: Services, applications: dict[tuple[str, ...], Any]) -> TestApp:
+def app(services: Services, make_test_app: Callable[[Services], TestApp]) -> TestApp:
     """The web application, called in this process; commits are real."""
-    paths = tuple(endpoint.path for endpoint in all_endpoints(services))
-    if paths not in applications:
-        applications[paths] = make_app(services)
-    applications[paths].registry.services = services
-    return TestApp(applications[paths])
+    return make_test_app(services)
 
 
 @pytest.fixture(scope="session")

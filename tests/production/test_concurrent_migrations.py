@@ -6,45 +6,51 @@ import pytest
 from sqlalchemy import make_url, text
 
 from frepo_core.db import make_engine
-from support.servers import log_recorder, mariadb
+from support.servers import log_recorder
+from support.servers.fork_server import ForkedProcess
 from support.servers.service import BIN, ROOT
+
+# Each name of the driver is a dialect of its own to SQLAlchemy.
+DRIVERS = ["postgresql", "mysql", "mariadb", "mariadb+pymysql"]
 
 
 @pytest.fixture
-def empty_database(request, make_database):
+def empty_database(request):
     """The URL of a database without tables."""
-    if request.param == "postgresql":
-        yield make_database()
-        return
-    if mariadb.MISSING:
-        pytest.skip(mariadb.MISSING)
-    with mariadb.mariadb() as url:
+    kind = "postgresql" if request.param.startswith("postgresql") else "mariadb"
+    with request.getfixturevalue(f"{kind}_server").fresh() as url:
         yield make_url(url).set(drivername=request.param).render_as_string(hide_password=False)
 
 
-@pytest.mark.parametrize("empty_database", ["postgresql", "mysql", "mariadb", "mariadb+pymysql"], indirect=True)
-def test_two_concurrent_upgrades_succeed(empty_database, tmp_path):
+@pytest.mark.parametrize("empty_database", DRIVERS, indirect=True)
+def test_two_concurrent_upgrades_succeed(empty_database, fork_server, tmp_path):
     environment = {
         **log_recorder.environment(),
         "DATABASE_URL": empty_database,
         "APP_SECRET": "app-5ecre7",
         "ENC_TOKEN_PHRASE": "phrase-5ecre7",
-        "FREPO_INI": str(ROOT / "production.ini"),
         "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
         "TEMP_DIRECTORY": str(tmp_path / "temporary"),
     }
+    command = ["--ini", str(ROOT / "production.ini"), "db:upgrade", "--create"]
+    outputs, log = [tmp_path / f"output-{number}" for number in range(3)], tmp_path / "errors"
 
     upgrades = [
-        subprocess.Popen(
-            [BIN / "frepo", "db:upgrade", "--create"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ForkedProcess(
+            fork_server,
+            console=command,
+            environment=environment,
+            folder=str(tmp_path),
+            output=str(output),
+            log=str(log),
         )
-        for _ in range(3)
+        for output in outputs
     ]
-    said = [upgrade.communicate(timeout=60) for upgrade in upgrades]
+    statuses = [upgrade.wait(60) for upgrade in upgrades]
 
-    log_recorder.record_output(b"".join(complaint for _, complaint in said).decode())
-    assert [upgrade.returncode for upgrade in upgrades] == [0, 0, 0], said
-    assert sorted("is current" in out.decode() for out, _ in said) == [False, True, True]
+    log_recorder.record_output(log.read_text())
+    assert statuses == [0, 0, 0], log.read_text()
+    assert sorted("is current" in output.read_text() for output in outputs) == [False, True, True]
     engine = make_engine(empty_database)
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM frepo_alembic_version")) == 1

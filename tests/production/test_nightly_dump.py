@@ -41,7 +41,7 @@ def stored(bucket):
 
 
 def test_four_nights_and_two_restores(site, tmp_path):
-    environment = site.environment | {"FREPO_URL": site.url, "SIZE_MB": "12", "PYTHON": sys.executable}
+    environment = site.environment | {"FREPO_URL": site.url, "SIZE_MB": "3", "PYTHON": sys.executable}
 
     done = subprocess.run(
         ["bash", str(ROOT / "examples/nightly-dump.sh")],

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -53,13 +53,8 @@ def fresh_database_url(database_kind: str, request: pytest.FixtureRequest, tmp_p
     if database_kind == "sqlite":
         yield f"sqlite:///{tmp_path}/fresh.db"
         return
-    server = request.getfixturevalue(f"{database_kind}_server")
-    url, engine = server.emptied(), server.engine
-    name = f"fresh_{uuid.uuid4().hex[:12]}"
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-        yield make_url(url).set(database=name).render_as_string(hide_password=False)
-        connection.execute(text(f"DROP DATABASE {name}" + (" WITH (FORCE)" if database_kind == "postgresql" else "")))
+    with request.getfixturevalue(f"{database_kind}_server").fresh() as url:
+        yield url
 
 
 class Server:
@@ -80,6 +75,17 @@ class Server:
         except OperationalError:
             self._restart()
         return self.url
+
+    @contextmanager
+    def fresh(self) -> Iterator[str]:
+        """Make a database without tables; return its URL."""
+        url = make_url(self.emptied())
+        name = f"fresh_{uuid.uuid4().hex[:12]}"
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+            yield url.set(database=name).render_as_string(hide_password=False)
+            forced = " WITH (FORCE)" if url.get_backend_name() == "postgresql" else ""
+            connection.execute(text(f"DROP DATABASE {name}{forced}"))
 
     def stop(self) -> None:
         self._running.close()

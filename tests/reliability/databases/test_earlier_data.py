@@ -69,7 +69,9 @@ def fill(engine, rows):
 
 
 @pytest.mark.parametrize("revision", revisions())
-def test_a_service_works_with_the_data_of_each_revision(source, tmp_path, fresh_database_url, plugins, revision):
+def test_a_service_works_with_the_data_of_each_revision(
+    source, tmp_path, fresh_database_url, plugins, make_test_app, revision
+):
     folder, rows, admin, stored = source
     shutil.copytree(folder / "storage", tmp_path / "storage")
     engine = make_engine(fresh_database_url)
@@ -79,5 +81,5 @@ def test_a_service_works_with_the_data_of_each_revision(source, tmp_path, fresh_
 
     migrations.make_ready(engine, upgrades=True)
 
-    check(Client(TestApp(make_app(services)), admin), stored, keeps_answers=revision > "0001")
+    check(Client(make_test_app(services), admin), stored, keeps_answers=revision > "0001")
     engine.dispose()

@@ -1,10 +1,8 @@
 """Damaged bytes in the storage: verify finds all, and a complete download never has wrong bytes."""
 
 import pytest
-from webtest import TestApp
 
 from frepo_core.testing import MemoryStorage, Truncate
-from frepo_core.web import make_app
 from support.reliability.invariants import digest_of
 
 CONTENT = b"0123456789" * 60_000
@@ -74,8 +72,8 @@ def test_verify_finds_every_damage(world, rotten, rot):
 
 
 @each_rot
-def test_blobs_marked_as_damaged_are_never_served(world, rotten, services, rot):
-    name, app = rotten(rot), TestApp(make_app(services))
+def test_blobs_marked_as_damaged_are_never_served(world, rotten, app, rot):
+    name = rotten(rot)
     world.verify()
     replies = [
         app.get(f"/repository/file/{name}", headers=headers, status="*")
@@ -86,9 +84,8 @@ def test_blobs_marked_as_damaged_are_never_served(world, rotten, services, rot):
 
 
 @each_rot
-def test_health_reports_damage(world, rotten, services, rot):
+def test_health_reports_damage(world, rotten, app, rot):
     rotten(rot)
-    app = TestApp(make_app(services))
     before = app.get("/health?code=a+code").json["global_status"]
     world.verify()
     after = app.get("/health?code=a+code", status=503).json
@@ -98,12 +95,12 @@ def test_health_reports_damage(world, rotten, services, rot):
 
 
 @each_rot
-def test_an_upload_heals_a_blob_that_verify_marked(world, rotten, services, rot):
+def test_an_upload_heals_a_blob_that_verify_marked(world, rotten, app, rot):
     name = rotten(rot)
     world.verify()
     world.upload(CONTENT)
 
-    assert CONTENT == TestApp(make_app(services)).get(f"/repository/file/{name}").body
+    assert CONTENT == app.get(f"/repository/file/{name}").body
 
 
 @pytest.mark.parametrize("rot", [flip, swap], ids=lambda rot: rot.__name__)
@@ -131,7 +128,7 @@ def test_a_streamed_download_that_ends_early_is_reported_as_incomplete(world, se
 
 
 @pytest.mark.parametrize("at", [0, 300_000, 599_999])
-def test_a_backend_with_wrong_bytes_aborts_an_http_download(world, services, at):
+def test_a_backend_with_wrong_bytes_aborts_an_http_download(world, app, at):
     memory = MemoryStorage()
     world.replace(memory)
     name = world.upload(CONTENT)
@@ -140,10 +137,10 @@ def test_a_backend_with_wrong_bytes_aborts_an_http_download(world, services, at)
     wrong[at] ^= 1
     memory._blobs[key] = type(blob)(content=bytes(wrong), stat=blob.stat)
     with pytest.raises(Exception, match="other bytes"):
-        TestApp(make_app(services)).get(f"/repository/file/{name}")
+        app.get(f"/repository/file/{name}")
     memory._blobs[key] = blob
 
-    assert CONTENT == TestApp(make_app(services)).get(f"/repository/file/{name}").body
+    assert CONTENT == app.get(f"/repository/file/{name}").body
 
 
 def test_a_storage_that_silently_truncates_is_detected_at_once(world, services):

@@ -3,11 +3,9 @@
 import pytest
 import xxhash
 from sqlalchemy import select, update
-from webtest import TestApp
 
 from frepo_core.db.models import Blob
 from frepo_core.errors import StorageUnavailable
-from frepo_core.web import make_app
 
 SMALL, LARGE = b"0123456789" * 10, b"0123456789" * 60_000
 each_size = pytest.mark.parametrize("content", [SMALL, LARGE], ids=["small", "large"])
@@ -35,8 +33,8 @@ def forget_checksums(services):
 
 
 @pytest.fixture
-def download(services):
-    return lambda name: TestApp(make_app(services)).get(f"/repository/file/{name}", status="*")
+def download(app):
+    return lambda name: app.get(f"/repository/file/{name}", status="*")
 
 
 @each_size
