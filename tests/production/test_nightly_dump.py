@@ -165,10 +165,12 @@ def test_a_rolling_restart_fails_no_push(site):
 
     with ThreadPoolExecutor(2) as threads:
         pushing = [threads.submit(push_on) for _ in range(2)]
-        for service in site.services:
-            service.stop()
-            service.start()
-        ended.set()
+        try:
+            for service in site.services:
+                service.stop()
+                service.start()
+        finally:
+            ended.set()
 
     statuses = [status for future in pushing for status in future.result()]
     assert set(statuses) == {200}

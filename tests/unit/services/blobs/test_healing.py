@@ -11,8 +11,6 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError, StorageUnavailable
 from frepo_core.testing import Fail
 
-pytestmark = pytest.mark.databases
-
 
 def read(services, name):
     with services.downloads.open(services.files.find(name).blob) as content:
@@ -55,6 +53,7 @@ def test_an_upload_heals_missing_bytes_and_bytes_of_another_size(services, uploa
     assert (name, b"hello", 1, blob_keys()) == (again, read(services, name), len(keys()), keys())
 
 
+@pytest.mark.databases
 def test_an_upload_heals_a_blob_that_was_found_damaged(services, upload, spoil, note_damage, keys, blob_keys):
     name = upload(b"hello").file.stored_name
     spoil(lambda path: path.write_bytes(b"hellO"))
@@ -82,6 +81,7 @@ def test_a_version_heals_too(services, upload, make_collection, push, spoil):
     assert b"hello" == read(services, name)
 
 
+@pytest.mark.databases
 def test_healing_moves_a_blob_to_the_current_storage(
     services, upload, note_damage, keys, blob_keys, other_storage, storage
 ):
@@ -93,6 +93,7 @@ def test_healing_moves_a_blob_to_the_current_storage(
     assert (b"hello", blob_keys()) == (read(services, name), keys())
 
 
+@pytest.mark.databases
 def test_damaged_bytes_are_kept_until_the_good_ones_are_committed(services, upload, note_damage, at_statement, state):
     upload(b"hello")
     note_damage()
@@ -129,6 +130,7 @@ def test_damaged_bytes_that_cannot_be_deleted_do_not_fail_the_upload(services, w
     assert (b"hello", 2) == (read(services, name), len(keys()))
 
 
+@pytest.mark.databases
 def test_two_concurrent_healings_leave_one_blob(services, upload, note_damage, at_once, keys, blob_keys):
     name = upload(b"hello").file.stored_name
     note_damage()
@@ -147,6 +149,7 @@ def test_an_unavailable_storage_is_not_reported_as_damage(wrap, upload, state):
     assert before == state()
 
 
+@pytest.mark.databases
 def test_a_healing_with_an_unknown_outcome_keeps_both_keys(services, upload, note_damage, at_commit, keys):
     name = upload(b"hello").file.stored_name
     note_damage()

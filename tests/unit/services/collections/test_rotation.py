@@ -24,8 +24,6 @@ from frepo_core.services.content.ingest import Incoming
 from frepo_core.testing import Fail, Truncate
 from frepo_core.testing.sources import Source
 
-pytestmark = pytest.mark.databases
-
 
 def broken(*_):
     raise OperationalError("", {}, sqlite3.OperationalError("disk I/O error"))
@@ -65,6 +63,7 @@ def test_a_storage_that_fails_changes_nothing(wrap, collection, push, state, fau
     assert before == state()
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     "statement", ["INSERT INTO blob", "DELETE FROM version", "DELETE FROM file", "INSERT INTO file", "INSERT INTO ver"]
 )
@@ -80,6 +79,7 @@ def test_a_database_that_fails_in_the_transaction_changes_nothing(
     assert before == state()
 
 
+@pytest.mark.databases
 def test_a_commit_that_fails_removes_nothing_and_leaves_an_orphan_at_most(at_commit, collection, push, state, keys):
     before = state()
     at_commit(broken)
@@ -148,6 +148,7 @@ def test_a_version_without_permission_changes_nothing(identify, collection, push
     assert before == state()
 
 
+@pytest.mark.databases
 def test_a_collection_that_fills_up_during_the_upload_refuses_it_and_keeps_all(make_collection, push, numbers, keys):
     """The early check is not final: the strategy is called again in the transaction."""
     collection = make_collection(1, strategy="alert_when_backup_limit_reached")
@@ -182,6 +183,7 @@ def test_a_failed_undo_does_not_hide_the_error_of_the_upload(wrap, collection, p
         push(collection, b"three")
 
 
+@pytest.mark.databases
 def test_a_version_of_the_whole_collections_size_replaces_all(make_collection, push, numbers, keys):
     collection = make_collection(0, limits={ONE: 20, TOTAL: 20})
     for content in (b"one", b"two", b"three"):

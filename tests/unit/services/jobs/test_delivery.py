@@ -18,8 +18,6 @@ from frepo_core.services.events.recording import NewEvent, record
 from frepo_core.services.events.subscriptions import create_subscriptions
 from frepo_core.services.jobs.lease import LEADER
 
-pytestmark = pytest.mark.databases
-
 
 class Log:
     """A subscriber's handler that records what it gets, and fails as long as `error` is set."""
@@ -103,6 +101,7 @@ def cursor(services):
         return session.scalars(select(Subscription)).one()
 
 
+@pytest.mark.databases
 def test_events_are_handled_once_and_in_order(happen, deliver, handler):
     happen("a", "b", "c")
     deliver()
@@ -168,6 +167,7 @@ def test_a_failed_event_holds_the_later_ones_back_until_it_is_handled(happen, de
     assert ["a", "b"] == handler.handled
 
 
+@pytest.mark.databases
 def test_twelve_tries_within_about_a_day_then_the_event_is_parked_and_later_ones_go_on(
     services, happen, deliver, handler, clock
 ):
@@ -206,6 +206,7 @@ def parked(services, happen, deliver, handler, clock):
     return parked
 
 
+@pytest.mark.databases
 def test_a_parked_event_is_delivered_again_on_request_alone(services, deliver, handler, clock, parked):
     handler.error = None
     clock.wait(86400)
@@ -305,6 +306,7 @@ def test_an_event_of_a_clock_that_was_fast_does_not_wait_until_its_time(
     assert ["a"] == handler.handled
 
 
+@pytest.mark.databases
 def test_an_error_with_characters_that_databases_refuse_is_stored(services, happen, deliver, handler):
     handler.error = RuntimeError("the member a\0b\udcff")
     happen("a")
@@ -313,6 +315,7 @@ def test_an_error_with_characters_that_databases_refuse_is_stored(services, happ
     assert "RuntimeError: the member a\ufffdb\ufffd" == cursor(services).error
 
 
+@pytest.mark.databases
 def test_the_next_leader_goes_on_where_the_first_stopped(
     services, happen, deliver, delivery, handler, leader, make_lease, make_delivery
 ):
@@ -337,6 +340,7 @@ def take_over(clock, lease):
     raise AssertionError("the lease was not taken")
 
 
+@pytest.mark.databases
 def test_a_frozen_leader_that_wakes_changes_nothing(
     services, happen, deliver, delivery, handler, leader, clock, make_lease, make_delivery, monkeypatch
 ):

@@ -10,8 +10,6 @@ from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.maintenance import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage, Truncate
 
-pytestmark = pytest.mark.databases
-
 
 @pytest.fixture
 def migrator(services, memory):
@@ -29,6 +27,7 @@ def read(services):
     return read
 
 
+@pytest.mark.databases
 def test_every_blob_is_moved_and_served_from_the_target(services, migrator, add, read):
     files = [add(text) for text in (b"one", b"two")]
 
@@ -62,6 +61,7 @@ def test_the_source_keeps_its_bytes_until_it_is_purged(migrator, add, keys):
     assert [] == keys()
 
 
+@pytest.mark.databases
 def test_a_purge_keeps_blobs_that_were_not_moved(migrator, add, keys, path_of):
     file = add(b"one")
     path_of(file).write_bytes(b"two")
@@ -129,6 +129,7 @@ def test_a_wrong_copy_is_not_counted_as_moved(services, migrator, memory, memory
     assert [] == memory_keys()
 
 
+@pytest.mark.databases
 def test_an_interrupted_migration_can_be_resumed(services, migrator, memory, memory_keys, add):
     for text in (b"one", b"two", b"three"):
         add(text)
@@ -159,6 +160,7 @@ def test_a_blob_that_is_deleted_during_the_migration_is_not_a_failure(services, 
     assert (1, []) == (report.moved, report.failed)
 
 
+@pytest.mark.databases
 def test_a_blob_that_is_deleted_during_its_copy_is_not_a_failure(services, migrator, memory, add, by):
     file = add(b"one")
 
@@ -192,6 +194,7 @@ def test_a_copy_that_a_sweep_deleted_before_its_row_is_not_counted_as_moved(
     assert b"one" == read(file)
 
 
+@pytest.mark.databases
 def test_a_blob_that_another_run_moves_and_purges_is_not_a_failure(migrator, add, read, first):
     files = [add(text) for text in (b"one", b"two")]
 

@@ -13,8 +13,6 @@ from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
 from frepo_core.services.maintenance import Migrator, sweep
 
-pytestmark = pytest.mark.databases
-
 DAY = 86_400
 OLD, YOUNG = new_blob_key("ab" * 32), new_blob_key("cd" * 32)
 
@@ -40,6 +38,7 @@ def orphan(backend):
     return orphan
 
 
+@pytest.mark.databases
 def test_old_bytes_without_a_row_are_deleted(clean, orphan, keys):
     orphan(OLD, days=3)
 
@@ -49,6 +48,7 @@ def test_old_bytes_without_a_row_are_deleted(clean, orphan, keys):
     assert [] == keys()
 
 
+@pytest.mark.databases
 def test_young_bytes_are_kept_because_an_upload_may_need_them(clean, orphan, keys):
     orphan(YOUNG, days=1)
 
@@ -58,6 +58,7 @@ def test_young_bytes_are_kept_because_an_upload_may_need_them(clean, orphan, key
     assert [YOUNG] == keys()
 
 
+@pytest.mark.databases
 def test_bytes_with_a_row_are_kept_at_any_age(clean, add, path_of):
     path = path_of(add(b"content"))
     os.utime(path, (0, 0))
@@ -97,6 +98,7 @@ def test_a_row_with_missing_bytes_is_reported_and_kept(clean, services, add, pat
     assert file.id == services.files.find(file.stored_name).id
 
 
+@pytest.mark.databases
 def test_an_unused_row_is_deleted_with_its_bytes(clean, services, add, keys):
     file = add(b"content")
     services.database.write(lambda session: session.delete(session.get(File, file.id)))
@@ -206,6 +208,7 @@ def test_a_sweep_that_would_delete_more_than_confirmed_stops(clean, orphan, keys
     assert 2 == len(keys())
 
 
+@pytest.mark.databases
 def test_a_blob_whose_row_is_added_during_the_listing_is_kept(clean, services, orphan, add, keys):
     orphan(OLD, days=3)
 

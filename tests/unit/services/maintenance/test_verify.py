@@ -10,8 +10,6 @@ from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.maintenance import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage
 
-pytestmark = pytest.mark.databases
-
 
 @pytest.fixture
 def check(services):
@@ -65,6 +63,7 @@ def test_a_damaged_blob_is_healed_by_the_next_upload_of_its_content(check, add, 
     assert [] == check().damaged
 
 
+@pytest.mark.databases
 def test_a_blob_that_is_good_again_loses_its_mark(check, add, path_of):
     path = path_of(add(b"one"))
     path.write_bytes(b"two")
@@ -76,6 +75,7 @@ def test_a_blob_that_is_good_again_loses_its_mark(check, add, path_of):
     assert path == path_of(add(b"one"))
 
 
+@pytest.mark.databases
 def test_a_share_checks_the_blobs_with_the_oldest_checks(check, add, path_of):
     files = [add(bytes([number]) * 10) for number in range(4)]
     check()
@@ -86,6 +86,7 @@ def test_a_share_checks_the_blobs_with_the_oldest_checks(check, add, path_of):
     assert [1, 0, 0, 0] == [len(damaged) for damaged in found]
 
 
+@pytest.mark.databases
 def test_daily_uploads_do_not_postpone_older_blobs(check, add, path_of):
     """The bytes of an upload were read when it was stored: blobs with older checks are checked first."""
     old = add(b"old")
@@ -97,6 +98,7 @@ def test_daily_uploads_do_not_postpone_older_blobs(check, add, path_of):
     assert [old.blob.key] == [each.key for each in check(percent=25).damaged]
 
 
+@pytest.mark.databases
 def test_recently_checked_blobs_are_skipped(check, add):
     add(b"one")
     check()
@@ -120,6 +122,7 @@ def date(services):
     return lambda **values: services.database.write(lambda session: session.execute(update(Blob).values(**values)))
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("dates", FUTURE_DATES)
 @pytest.mark.parametrize("older_than", [None, timedelta(days=30)])
 def test_a_date_in_the_future_is_due(check, add, path_of, date, dates, older_than):
@@ -131,6 +134,7 @@ def test_a_date_in_the_future_is_due(check, add, path_of, date, dates, older_tha
     assert 0 == check(older_than=timedelta(days=30)).checked, "the check itself has a date that is right"
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("dates", FUTURE_DATES)
 def test_dates_in_the_future_come_first(check, add, path_of, date, dates):
     file = add(b"one")
@@ -151,6 +155,7 @@ def small_pages(monkeypatch):
     monkeypatch.setattr(sys.modules["frepo_core.services.maintenance.verify"], "PAGE", PAGE)
 
 
+@pytest.mark.databases
 @pytest.mark.usefixtures("small_pages")
 def test_more_blobs_than_a_page_are_all_checked_once(check, add):
     for number in range(PAGE + 1):
@@ -161,6 +166,7 @@ def test_more_blobs_than_a_page_are_all_checked_once(check, add):
     assert PAGE + 1 == report.checked
 
 
+@pytest.mark.databases
 @pytest.mark.usefixtures("small_pages")
 def test_more_dates_in_the_future_than_a_page_are_all_checked_once(check, add, date):
     for number in range(3 * PAGE + 1):
@@ -180,6 +186,7 @@ def first(services):
     return first
 
 
+@pytest.mark.databases
 def test_a_blob_that_is_deleted_meanwhile_is_not_damage(services, check, add, by, first):
     add(b"one")
     file = add(b"two")
@@ -213,6 +220,7 @@ def test_a_blob_that_is_healed_meanwhile_does_not_hide_another(services, check, 
         assert [files[1].blob.digest] == session.scalars(select(Blob.digest).where(Blob.verified_at.is_(None))).all()
 
 
+@pytest.mark.databases
 @pytest.mark.usefixtures("small_pages")
 def test_a_blob_that_is_added_meanwhile_does_not_replace_another(check, services, add, first):
     for number in range(PAGE + 1):

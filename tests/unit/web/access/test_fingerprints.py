@@ -11,8 +11,6 @@ from frepo_core.domain.signatures import fingerprint
 from frepo_core.services.access.tokens import NewToken
 from support.answers import CHOSEN_TOKEN
 
-pytestmark = pytest.mark.databases
-
 
 @pytest.fixture
 def generate(root):
@@ -44,6 +42,7 @@ def test_a_token_that_is_looked_up_shows_its_fingerprint(root, generate):
     assert root.get(f"/auth/token/{made['tokenId']}").json["fingerprint"] == made["fingerprint"]
 
 
+@pytest.mark.databases
 def test_a_fingerprint_that_another_token_has_is_lengthened(root, generate, taken):
     made = generate(id=CHOSEN_TOKEN)
 
@@ -59,6 +58,7 @@ def test_logs_name_a_token_by_its_lengthened_fingerprint(generate, taken, app, c
     assert f"token {made['fingerprint']}: No access" in caplog.text
 
 
+@pytest.mark.databases
 def test_tokens_generated_concurrently_get_different_fingerprints(services, monkeypatch):
     """Fingerprints of one digit make four concurrent tokens collide."""
     monkeypatch.setattr("frepo_core.services.access.tokens.FINGERPRINT_LENGTHS", range(1, 17))

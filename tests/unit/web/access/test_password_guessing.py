@@ -10,8 +10,6 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.access.password_attempts import PasswordAttempts
 from support.client import COLLECTIONS, stored, with_settings
 
-pytestmark = pytest.mark.databases
-
 RIGHT = "right-5ecre7"
 
 
@@ -167,6 +165,7 @@ def test_a_listing_hashes_the_password_once(root, holder, hashes, query):
     assert ["wrong-5ecre7"] == hashes
 
 
+@pytest.mark.databases
 def test_a_password_unmasks_its_files_among_others(root, holder):
     for number in range(4):
         root.upload(b"%d" % number, f"{number}.txt", password=f"{number % 2}-5ecre7", public="true")
@@ -193,6 +192,7 @@ def test_equal_passwords_are_stored_differently(root, services):
     assert first != second
 
 
+@pytest.mark.databases
 def test_password_hashes_of_earlier_versions_of_frepo_are_accepted(services):
     hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
     old = hasher.hash(RIGHT)
@@ -202,6 +202,7 @@ def test_password_hashes_of_earlier_versions_of_frepo_are_accepted(services):
     )
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("query", [{"searchQuery": "a.t"}, {"searchQuery": "A"}, {"tags": "news"}])
 def test_a_search_does_not_find_a_name_that_a_password_masks(root, holder, query):
     root.upload(name="a.txt", tags="news", password=RIGHT, public="true")

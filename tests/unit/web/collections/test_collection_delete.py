@@ -5,8 +5,6 @@ import pytest
 from support.answers import GONE
 from support.client import COLLECTIONS, refusal
 
-pytestmark = pytest.mark.databases
-
 
 def test_the_answer_of_a_deletion_shows_the_collection(root, collection):
     before = root.get(f"{COLLECTIONS}/{collection}").json["collection"]
@@ -30,6 +28,7 @@ def test_a_deleted_collection_is_not_found(root, collection):
     assert root.get(f"{COLLECTIONS}/{collection}").json["fields"] == GONE
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("query", [{}, {"simulate": "true"}])
 def test_a_collection_with_versions_is_not_deleted(root, collection, query):
     root.push(collection)
@@ -39,6 +38,7 @@ def test_a_collection_with_versions_is_not_deleted(root, collection, query):
     assert refusal(answer) == (400, "Logic validation error", 4005, expected)
 
 
+@pytest.mark.databases
 def test_a_collection_can_be_deleted_after_its_versions(root, collection):
     root.push(collection)
     root.delete(f"{COLLECTIONS}/{collection}/backup/v1")

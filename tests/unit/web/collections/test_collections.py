@@ -10,8 +10,6 @@ from frepo_core.domain.roles import Role
 from support.answers import CHOSEN, COUNT, GONE, SMALL
 from support.client import COLLECTIONS
 
-pytestmark = pytest.mark.databases
-
 
 def test_a_created_collection_is_answered_in_its_envelope(root):
     answer = root.create(description="nightly", filename="dump.sql.gz", **SMALL)
@@ -47,6 +45,7 @@ def test_a_created_collection_is_answered_in_its_envelope(root):
     assert (created["timezone_type"], created["timezone"]) == (3, "UTC")
 
 
+@pytest.mark.databases
 def test_the_date_is_utc_with_six_digits(root):
     date = root.create().json["collection"]["created_at"]["date"]
 
@@ -72,6 +71,7 @@ def test_the_role_chooses_an_id(holder):
     assert answer.status_int == 202
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("again", [CHOSEN, CHOSEN.upper()])
 def test_a_taken_id_is_refused(root, again):
     root.create(id=CHOSEN)
@@ -108,6 +108,7 @@ def test_the_creators_token_is_on_the_list(holder):
     assert creator.get(f"{COLLECTIONS}/{made}").status_int == 200
 
 
+@pytest.mark.databases
 def test_a_fetched_collection_is_what_was_created(root):
     made = root.create(**SMALL).json["collection"]
     answer = root.get(f"{COLLECTIONS}/{made['id'].upper()}")
@@ -138,6 +139,7 @@ def test_a_token_that_is_not_listed_may_not_fetch(holder, collection):
     assert (answer.status_int, answer.json["collection"], answer.json["errors"]) == (403, None, {})
 
 
+@pytest.mark.databases
 def test_a_collection_counts_what_it_holds(root, collection):
     root.push(collection, b"12345")
     root.push(collection, b"123")

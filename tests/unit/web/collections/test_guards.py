@@ -9,8 +9,6 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Version
 from frepo_core.domain.roles import Role
 
-pytestmark = pytest.mark.databases
-
 
 @pytest.fixture
 def make_collection(make_collection):
@@ -43,6 +41,7 @@ def test_guards_are_off_by_default(app, admin, make_collection):
     )
 
 
+@pytest.mark.databases
 def test_a_version_younger_than_the_retention_is_not_rotated(make_collection, push, numbers):
     target = make_collection(minRetention="7d")
     push(target, b"1")
@@ -54,6 +53,7 @@ def test_a_version_younger_than_the_retention_is_not_rotated(make_collection, pu
     assert [1, 2] == numbers(target)
 
 
+@pytest.mark.databases
 def test_a_version_older_than_the_retention_is_rotated(services, make_collection, push, numbers):
     target = make_collection(minRetention="7d")
     push(target, b"1")
@@ -75,6 +75,7 @@ def test_a_version_younger_than_the_retention_is_not_deleted(app, admin, make_co
     assert [1] == numbers(target)
 
 
+@pytest.mark.databases
 def test_the_retention_is_shown_as_it_was_written(app, admin, make_collection):
     shown = app.get(f"/repository/collection/{make_collection(minRetention='48h')}?_token={admin}").json["collection"]
 
@@ -151,6 +152,7 @@ def test_a_good_dump_after_broken_ones_is_accepted(make_collection, push, number
     assert [2, 3] == numbers(target)
 
 
+@pytest.mark.databases
 def test_later_dumps_are_compared_with_a_permanently_smaller_one(app, admin, make_collection, push, numbers):
     target = make_collection(maxBackupsCount=3, maxShrinkPercent=50)
     push(target, b"x" * 100)

@@ -4,8 +4,6 @@ import pytest
 
 from frepo_core.domain.roles import Role
 
-pytestmark = pytest.mark.databases
-
 DELETED = {"success": True, "status": "OK", "error_code": None, "http_code": 200, "exit_code": 200}
 
 
@@ -37,6 +35,7 @@ def test_the_role_deletes_any_file(holder, name, secret, role):
     assert answers == [DELETED, DELETED]
 
 
+@pytest.mark.databases
 def test_the_password_deletes_a_protected_file(holder, secret):
     answer = delete(holder(), secret, password="p-5ecre7")
 
@@ -87,6 +86,7 @@ def test_a_refused_deletion_leaves_the_file(holder, anonymous, name):
     assert anonymous.download(name).body == b"hello"
 
 
+@pytest.mark.databases
 def test_a_versions_file_is_not_deleted_here(root, collection):
     name = root.push(collection).json["version"]["file"]["filename"]
     answer = delete(root, name)
@@ -100,12 +100,14 @@ def test_deleting_the_last_record_deletes_the_bytes(root, name, blobs):
     assert blobs() == 0
 
 
+@pytest.mark.databases
 def test_shared_bytes_are_kept_for_the_other_record(root, anonymous, name, secret, blobs):
     delete(root, secret)
 
     assert (blobs(), anonymous.download(name).body) == (1, b"hello")
 
 
+@pytest.mark.databases
 def test_bytes_shared_with_a_version_are_kept(root, collection, name, blobs):
     root.push(collection, b"hello")
     delete(root, name)

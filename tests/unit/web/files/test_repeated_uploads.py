@@ -8,9 +8,8 @@ from frepo_core.domain.roles import Role
 from support.answers import HELLO
 from support.client import stored
 
-pytestmark = pytest.mark.databases
 
-
+@pytest.mark.databases
 def test_the_same_content_under_any_name_answers_with_the_existing_file(uploader):
     first = uploader.upload(b"hello", "first.txt").json
     answer = uploader.upload(b"hello", "second.txt")
@@ -56,6 +55,7 @@ def test_an_unprotected_file_is_not_answered_to_an_upload_with_a_password(upload
     assert anonymous.download(name).status_int == 403
 
 
+@pytest.mark.databases
 def test_an_existing_name_gets_other_digits(uploader):
     uploader.upload(b"hello", "a.txt", password="secret-5ecre7")
     answer = uploader.upload(b"hello", "a.txt")
@@ -64,6 +64,7 @@ def test_an_existing_name_gets_other_digits(uploader):
     assert answer.json["filename"] == f"{digits}a.txt"
 
 
+@pytest.mark.databases
 def test_a_second_record_shares_the_bytes(uploader, tmp_path):
     uploader.upload(b"hello", password="secret-5ecre7")
     uploader.upload(b"hello")
@@ -87,6 +88,7 @@ def test_uploading_again_without_overwrite_does_not_change_the_record(uploader, 
     assert (file.tags, file.public) == (("a",), False)
 
 
+@pytest.mark.databases
 def test_overwriting_replaces_tags_public_and_password(holder, services):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
     first = owner.upload(b"hello", "first.txt", tags="a", password="old-5ecre7")
@@ -106,6 +108,7 @@ def test_overwriting_replaces_the_password(holder, anonymous):
     assert answers == [403, 200]
 
 
+@pytest.mark.databases
 def test_overwriting_replaces_the_record_of_this_name(holder, anonymous):
     owner = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
     names = [

@@ -7,8 +7,6 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Collection
 from frepo_core.domain.roles import Role
 
-pytestmark = pytest.mark.databases
-
 TODAY = utc_now().date()
 
 
@@ -42,6 +40,7 @@ def names(app, admin):
     return names
 
 
+@pytest.mark.databases
 def test_the_answer_has_the_shape_that_clients_know(app, admin, create):
     made = create(description="nightly", password="word-5ecre7")
 
@@ -56,6 +55,7 @@ def test_the_answer_has_the_shape_that_clients_know(app, admin, create):
     }
 
 
+@pytest.mark.databases
 def test_the_newest_is_first(create, names):
     for name in "abc":
         create(name)
@@ -90,6 +90,7 @@ def test_the_listing_has_a_separate_role(app, make_token):
     app.get("/repository/collection", headers={"token": make_token(Role.VIEW_ALL_COLLECTIONS)}, status=403)
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("search", "found"),
     [
@@ -114,6 +115,7 @@ def test_a_search_is_literal_except_for_stars_at_the_ends(create, names, search,
     assert names(f"searchQuery={search}") == found
 
 
+@pytest.mark.databases
 def test_a_search_finds_ids(create, names):
     create("a")
     made = create("b")
@@ -140,6 +142,7 @@ def three_days(services, create):
     services.database.write(work)
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("days", "found"),
     [
@@ -157,6 +160,7 @@ def test_days_are_inclusive(three_days, names, days, found):
     assert names(query) == found
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     "query", ["createdFrom=0001-01-01", "createdTo=9999-12-31", "createdFrom=&createdTo=", "createdFrom=1970-01-01"]
 )
@@ -176,6 +180,7 @@ def test_an_invalid_day_is_an_error_of_its_field(app, admin, name, value):
     assert list(answer.json["fields"]) == [f"form.{name}"]
 
 
+@pytest.mark.databases
 def test_collections_can_be_filtered_by_the_tokens_on_their_lists(create, names, make_token):
     one, other, nobody = make_token(), make_token(), make_token()
     create("a", tokens=[one])
@@ -195,6 +200,7 @@ def test_a_filter_by_token_shows_only_collections_that_the_caller_may_see(create
     assert names(f"allowedTokens[]={other}", token=lister) == []
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("query", "found", "pagination"),
     [

@@ -2,10 +2,10 @@ import pytest
 
 from frepo_core.domain.roles import Role
 
-pytestmark = pytest.mark.databases
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
 
 
+@pytest.mark.databases
 def test_a_row_has_the_documented_fields(app, publish, listing):
     stored = publish("a.txt", b"content", tags="news")
 
@@ -26,6 +26,7 @@ def test_a_row_has_the_documented_fields(app, publish, listing):
     }
 
 
+@pytest.mark.databases
 def test_the_newest_is_first(publish, names):
     for name in "abc":
         publish(name)
@@ -33,6 +34,7 @@ def test_the_newest_is_first(publish, names):
     assert names() == ["c", "b", "a"]
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("search", "found"),
     [
@@ -61,6 +63,7 @@ def test_a_search_is_literal_and_ignores_case(publish, names, search, found):
     assert names(f"searchQuery={search}") == found
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -84,6 +87,7 @@ def test_one_of_the_tags_suffices(publish, names, query, found):
     assert names(query) == found
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -100,6 +104,7 @@ def test_one_of_the_types_suffices(publish, names, query, found):
     assert names(query) == found
 
 
+@pytest.mark.databases
 def test_all_conditions_must_match(publish, names):
     publish("a1", tags="one")
     publish("b1", tags="one")
@@ -108,6 +113,7 @@ def test_all_conditions_must_match(publish, names):
     assert names("searchQuery=a&tags[]=one&mimes[]=text/plain") == ["a1"]
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("query", "found", "pagination"),
     [
@@ -130,6 +136,7 @@ def test_results_are_split_into_pages_and_counted(app, admin, publish, query, fo
     assert answer["pagination"] == pagination
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(("page", "last"), [(1, 2), (2, 3), (3, 3)])
 def test_the_number_of_counted_pages_is_limited(app, admin, publish, monkeypatch, page, last):
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 2)
@@ -182,6 +189,7 @@ def test_only_an_administrator_sees_files_that_are_not_public(publish, names, ma
     assert names() == ["quiet", "open"]
 
 
+@pytest.mark.databases
 def test_versions_are_never_listed(app, admin, names):
     form = {"filename": "db.sql"}
     collection = app.post_json(f"/repository/collection?_token={admin}", form, status=202).json["collection"]["id"]

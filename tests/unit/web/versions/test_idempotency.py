@@ -9,8 +9,6 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, Upload
 from frepo_core.domain.roles import Role
 
-pytestmark = pytest.mark.databases
-
 
 @pytest.fixture
 def keyed_upload(upload):
@@ -55,6 +53,7 @@ def test_another_key_is_another_upload(keyed_upload):
     assert 202 == again.status_int
 
 
+@pytest.mark.databases
 def test_keys_of_two_tokens_are_independent(keyed_upload, make_token):
     keyed_upload(b"content")
 
@@ -63,6 +62,7 @@ def test_keys_of_two_tokens_are_independent(keyed_upload, make_token):
     assert 200 == other.status_int
 
 
+@pytest.mark.databases
 def test_a_key_expires_after_a_day(keyed_upload, services):
     keyed_upload(b"content")
     day_ago = utc_now() - timedelta(hours=25)
@@ -73,6 +73,7 @@ def test_a_key_expires_after_a_day(keyed_upload, services):
     assert 200 == again.status_int
 
 
+@pytest.mark.databases
 def test_a_repeated_version_is_one_version(keyed_push):
     first = keyed_push(b"dump")
 
@@ -82,6 +83,7 @@ def test_a_repeated_version_is_one_version(keyed_push):
     assert 1 == again.json["collection"]["last_version"]
 
 
+@pytest.mark.databases
 def test_a_version_that_was_rotated_out_is_added_again(keyed_push):
     keyed_push(b"dump")
     keyed_push(b"next dump", key="k2")
@@ -98,6 +100,7 @@ def test_a_version_that_was_deleted_is_added_again(app, admin, collection, keyed
     assert keyed_push(b"dump").json["version"]["version"] == 2
 
 
+@pytest.mark.databases
 def test_a_file_that_was_deleted_is_stored_again(app, admin, keyed_upload):
     name = keyed_upload(b"content").json["filename"]
     app.delete(f"/repository/file/{name}?_token={admin}")
@@ -106,6 +109,7 @@ def test_a_file_that_was_deleted_is_stored_again(app, admin, keyed_upload):
     assert app.get(f"/repository/file/{again}?_token={admin}").body == b"content"
 
 
+@pytest.mark.databases
 def test_a_collection_created_again_with_its_id_has_new_keys(app, admin):
     chosen = "0f0e7c9a-4d0b-4a52-8a44-6b1f5a3f7c11"
     path = f"/repository/collection/{chosen}"

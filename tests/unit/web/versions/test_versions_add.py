@@ -10,8 +10,6 @@ from support.answers import HELLO
 from support.client import COLLECTIONS, refused_version, with_settings
 from support.samples import HTML, PNG
 
-pytestmark = pytest.mark.databases
-
 ALERT = "alert_when_backup_limit_reached"
 
 
@@ -23,6 +21,7 @@ def shown(caller, collection):
     return caller.get(f"{COLLECTIONS}/{collection}").json["collection"]
 
 
+@pytest.mark.databases
 def test_an_added_version_is_answered_in_its_envelope(root, collection):
     answer = root.push(collection, b"hello")
     body = answer.json
@@ -84,6 +83,7 @@ def test_any_other_content_type_is_raw_content(root, collection, content_type):
     assert answer.json["version"]["sha256"] == HELLO
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize(
     ("filename", "expected"),
     [
@@ -103,12 +103,14 @@ def test_a_version_is_named_after_its_collection(root, make_collection, filename
     assert answer.json["version"]["file"]["filename"] == HELLO[:10] + expected
 
 
+@pytest.mark.databases
 def test_numbers_rise_by_one(root, collection):
     added = [root.push(collection, content).json["version"]["version"] for content in (b"one", b"two", b"three")]
 
     assert added == [1, 2, 3]
 
 
+@pytest.mark.databases
 def test_the_number_of_a_deleted_version_is_not_used_again(root, collection):
     root.push(collection)
     root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
@@ -125,6 +127,7 @@ def test_a_refused_version_takes_no_number(root, make_collection):
     assert answer.json["version"]["version"] == 1
 
 
+@pytest.mark.databases
 def test_equal_content_is_a_new_version_with_the_same_bytes(root, collection, tmp_path):
     answers = [root.push(collection, b"hello") for _ in range(2)]
 
@@ -138,6 +141,7 @@ def test_equal_content_is_counted_in_full(root, collection):
     assert [5, 10] == [answer.json["collection"]["stored_size"] for answer in answers]
 
 
+@pytest.mark.databases
 @with_settings(backup__duplicate_versions="refuse")
 def test_equal_content_can_be_refused(root, collection):
     root.push(collection, b"hello")
@@ -175,6 +179,7 @@ def test_a_wrong_digest_is_refused(root, collection):
     assert (answer.json["error_code"], numbers(root, collection)) == (60007, [])
 
 
+@pytest.mark.databases
 def test_a_refused_version_changes_nothing(root, make_collection):
     collection = make_collection(maxBackupsCount=1, maxOneVersionSize=5)
     root.push(collection, b"one")

@@ -5,8 +5,6 @@ import pytest
 from support.answers import NOBODY
 from support.client import COLLECTIONS
 
-pytestmark = pytest.mark.databases
-
 
 def test_the_answer_of_a_deletion_shows_the_version(root, three):
     answer = root.delete(f"{three}/v2")
@@ -17,6 +15,7 @@ def test_the_answer_of_a_deletion_shows_the_version(root, three):
     )
 
 
+@pytest.mark.databases
 def test_a_version_is_deleted_by_its_id(root, three, collection):
     version_id = root.versions(collection)["2"]["details"]["id"]
     root.delete(f"{three}/{version_id}")
@@ -24,6 +23,7 @@ def test_a_version_is_deleted_by_its_id(root, three, collection):
     assert set(root.versions(collection)) == {"1", "3"}
 
 
+@pytest.mark.databases
 def test_a_deleted_version_is_no_longer_counted(root, three, collection):
     root.delete(f"{three}/v2")
     left = root.get(f"{COLLECTIONS}/{collection}").json["collection"]
@@ -37,6 +37,7 @@ def test_deleting_a_version_deletes_its_bytes(root, three, tmp_path):
     assert 2 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
+@pytest.mark.databases
 def test_bytes_shared_with_a_file_are_kept(root, three, anonymous):
     name = root.upload(b"one").json["filename"]
     root.delete(f"{three}/v1")
@@ -44,6 +45,7 @@ def test_bytes_shared_with_a_file_are_kept(root, three, anonymous):
     assert anonymous.download(name).body == b"one"
 
 
+@pytest.mark.databases
 @pytest.mark.parametrize("word", ["v9", "latest", "first", "x", NOBODY, "v0"])
 def test_an_unknown_version_cannot_be_deleted(root, three, word):
     answer = root.delete(f"{three}/{word}")
@@ -52,6 +54,7 @@ def test_an_unknown_version_cannot_be_deleted(root, three, word):
     assert answer.json["fields"] == {"form.version": ["version_no_longer_exists"]}
 
 
+@pytest.mark.databases
 def test_a_version_of_another_collection_cannot_be_deleted(root, three, collection, make_collection):
     version_id = root.versions(collection)["1"]["details"]["id"]
     answer = root.delete(f"{COLLECTIONS}/{make_collection()}/backup/{version_id}")

@@ -8,8 +8,6 @@ from frepo_core.domain.roles import Role
 from support.answers import COUNT
 from support.client import COLLECTIONS, refused_version
 
-pytestmark = pytest.mark.databases
-
 ALERT = "alert_when_backup_limit_reached"
 EXCEEDS_ONE = "new_version_exceeds_single_element_limit_specified_for_this_collection"
 EXCEEDS_ALL = "new_version_makes_collection_too_big_on_disk"
@@ -62,6 +60,7 @@ def test_a_strategy_that_is_no_longer_installed_is_reported(root, services, make
     assert numbers(root, collection) == [1]
 
 
+@pytest.mark.databases
 def test_a_full_collection_deletes_its_oldest_version(root, make_collection):
     collection = make_collection(maxBackupsCount=2)
     for content in (b"one", b"two", b"three", b"four"):
@@ -78,6 +77,7 @@ def test_rotation_deletes_the_bytes_of_old_versions(root, make_collection, tmp_p
     assert 2 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
+@pytest.mark.databases
 def test_rotation_deletes_as_many_versions_as_the_new_size_requires(root, make_collection):
     collection = make_collection(maxOneVersionSize=10, maxCollectionSize=10)
     for content in (b"aaa", b"bbb", b"ccc", b"ddddd"):
@@ -94,6 +94,7 @@ def test_rotation_counts_bytes_down(root, make_collection):
     assert (answer.json["collection"]["stored_size"], answer.json["collection"]["versions_count"]) == (3, 1)
 
 
+@pytest.mark.databases
 def test_after_a_limit_was_lowered_enough_versions_are_deleted_at_once(root, make_collection):
     collection = make_collection(maxBackupsCount=5)
     for content in (b"1", b"2", b"3", b"4", b"5"):
@@ -146,6 +147,7 @@ def test_an_alerting_collection_over_a_lowered_limit_refuses(root, make_collecti
     assert root.push(collection, b"4").json["error_code"] == 4000
 
 
+@pytest.mark.databases
 def test_an_alerting_collection_accepts_more_after_a_deletion(root, make_collection):
     collection = make_collection(maxBackupsCount=1, strategy=ALERT)
     root.push(collection, b"1")
