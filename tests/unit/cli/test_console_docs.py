@@ -15,6 +15,7 @@ SECTIONS = dict(
     re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", (ROOT / "docs/console.md").read_text(), re.MULTILINE | re.DOTALL)
 )
 COMMANDS = {entry.name: entry for entry in entry_points(group="frepo.commands") if entry.dist.name == "frepo-core"}
+ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"  # the collection of the examples
 OURS = [name for name in COMMANDS if name != "plugins"]
 
 
@@ -32,7 +33,22 @@ class BareList(Lister):
         raise AssertionError
 
 
-def make_token_to_revoke(console, fingerprint):
+def prepare(console, example):
+    """Make what an example uses: its collection with a version, its file, its token."""
+    name, *arguments = example.split()
+    if ID in arguments and name != "backup:create-collection":
+        console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", ID)
+        (console.folder / "db.sql.gz").write_text("a dump")
+        console.answer("backup:upload", ID, "db.sql.gz")
+    if name.startswith("file:"):
+        (console.folder / "holiday.txt").write_text("hello")
+        if name != "file:upload":
+            console.answer("file:upload", "holiday.txt")
+    for fingerprint in re.findall("3f9c2a71d0be", example):
+        make_token(console, fingerprint)
+
+
+def make_token(console, fingerprint):
     """Make a token with the fingerprint that an example uses."""
     console.answer("auth:create-token", "--roles", "upload.all")
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
@@ -50,7 +66,7 @@ def options(name):
 
 def examples(name):
     for block in re.findall(r"```sh\n(.*?)```", SECTIONS[name], re.DOTALL):
-        yield from re.findall(r"frepo (?:-v )?([a-z].*?)(?: < .*|\))?$", block, re.MULTILINE)
+        yield from re.findall(r"frepo (?:-v )?([a-z].*?)(?: [<|] .*|\))?$", block, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -74,10 +90,6 @@ def test_every_explained_option_exists(name):
 
 @pytest.mark.parametrize("example", [example for name in COMMANDS for example in examples(name)])
 def test_each_example_runs(console, example):
-    if example.startswith("auth:revoke "):
-        make_token_to_revoke(console, example.split()[1])
-
-    if example.startswith("backup:checks "):
-        console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", example.split()[1])
+    prepare(console, example)
 
     console.answer(*shlex.split(example, comments=True), stdin="a-password-5ecre7\n")

@@ -3,7 +3,7 @@
 import argparse
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cliff.command import Command
 
@@ -11,6 +11,7 @@ from frepo_core.error_explanations import explain
 from frepo_core.errors import ConfigurationError, FieldsError
 
 from .ini_file import find_ini, read_ini
+from .terminal import Word, confirm
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, StorageBackend
@@ -19,25 +20,32 @@ if TYPE_CHECKING:
     from .app import FrepoApp
 
 
+_EXAMPLES = "Examples:"
+
+
 class FrepoCommand(Command):
     """A command of frepo; `take_action` returns the exit status; None is 0.
 
-    A `FrepoError` becomes a message on stderr and exit status 1. The docstring of the class is its help text. Results are
-    written to `self.app.stdout`.
+    A `FrepoError` becomes a message on stderr and exit status 1. The docstring of the class is its help text, and
+    `examples` are command lines that `--help` shows below the options. Results are written to `self.app.stdout`.
     """
 
     app: "FrepoApp"
+    examples: ClassVar[tuple[str, ...]] = ()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser that accepts no abbreviated options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
-        parser.formatter_class = argparse.HelpFormatter
+        parser.formatter_class = _HelpFormatter
         return parser
 
     def get_epilog(self) -> str:
-        """Name the package of a third-party command. For our own, cliff would search all packages in vain."""
-        return "" if type(self).__module__.startswith("frepo_core.") else super().get_epilog()
+        """Return the examples, and the package of a third-party command. For our own, cliff would search all packages in vain."""
+        package = "" if type(self).__module__.startswith("frepo_core.") else super().get_epilog()
+        if not self.examples:
+            return package
+        return "\n".join([_EXAMPLES, *(f"  {line}" for line in self.examples), *([package] if package else [])])
 
     @property
     def is_verbose(self) -> bool:
@@ -72,6 +80,14 @@ class FrepoCommand(Command):
         """Print a line."""
         self.app.stdout.write(f"{text}\n")
 
+    def word(self, text: str, colour: str | None = None) -> Word:
+        """Return a word for a row of a table, in the colour of its meaning or in the given one on a terminal."""
+        return Word(text, self.app.stdout, colour)
+
+    def confirms(self, question: str) -> bool:
+        """Ask a yes-or-no question on the terminal. Raises `FieldsError`, which names `--yes`, if there is none."""
+        return confirm(question, stdin=self.app.stdin, stdout=self.app.stdout)
+
     def storage(self, name: str) -> "StorageBackend":
         """Build the named storage from its settings, even if it is not in use. The database is not used."""
         from frepo_core.plugins import PluginRegistry
@@ -89,6 +105,13 @@ class FrepoCommand(Command):
             return
         for title, data in (("Form", form), ("Response", response)):
             self.say(f"{title}:\n{json.dumps(data, indent=2)}")
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Keeps the lines of the examples; everything else is wrapped."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
 
 
 def bad_value(option: str, value: object, problem: str) -> FieldsError:

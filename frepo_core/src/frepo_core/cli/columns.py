@@ -1,10 +1,12 @@
-"""Columns that look different to people and to programs: times, and reports of several values."""
+"""Columns that look different to people and to programs: times, sizes, and reports of several values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from cliff.columns import FormattableColumn
+
+from frepo_core.domain.sizes import format_size
 
 
 class Moment(FormattableColumn[datetime | None]):
@@ -25,3 +27,23 @@ class Report(FormattableColumn[Mapping[str, Any]]):
     def human_readable(self) -> str:
         """Format the values for people."""
         return ", ".join(f"{name} {value}" for name, value in self._value.items())
+
+
+class Size(FormattableColumn[int]):
+    """A size in bytes: readable in a table, a number in other formats."""
+
+    def human_readable(self) -> str:
+        """Format the size for people."""
+        return format_size(self._value)
+
+
+class Words(FormattableColumn[Sequence[str]]):
+    """Several words: a list in JSON and YAML, separated by commas elsewhere."""
+
+    def human_readable(self) -> str:
+        """Join the words."""
+        return ", ".join(self._value)
+
+    def machine_readable(self) -> Any:
+        """Return the list."""
+        return list(self._value)

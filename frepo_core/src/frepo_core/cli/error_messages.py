@@ -32,9 +32,9 @@ def _details(error: FrepoError) -> Iterator[str]:
 
 
 def option(field: str) -> str:
-    """Return the option for a field of the API: `--min-retention` for `minRetention`."""
+    """Return the option for a field of the API: `--min-retention` for `minRetention`. `<file>` is an argument."""
     name = field.removeprefix("form.")
-    return name if name.startswith("-") else "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name)
+    return name if name.startswith(("-", "<")) else "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name)
 
 
 def _context(context: Mapping[str, Any] | None) -> str:

@@ -101,10 +101,11 @@ GUARDS = {
 }
 
 
-def add_numbers(parser: argparse.ArgumentParser) -> None:
+def add_numbers(parser: argparse.ArgumentParser, *, has_short_names: bool = True) -> None:
     """Add the options. Their values are parsed later, with the rules of the API."""
     for number in (*LIMITS, *GUARDS.values()):
-        parser.add_argument(*number.flags, metavar=number.metavar, help=number.help)
+        names = number.flags if has_short_names else number.flags[-1:]
+        parser.add_argument(*names, metavar=number.metavar, help=number.help)
     parser.add_argument(
         "--on-suspicious",
         choices=("refuse", "keep"),

@@ -1,5 +1,6 @@
 """The identity of a valid token during one request."""
 
+import hashlib
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ By: TypeAlias = Identity | Actor | None
 
 def describe_actor(by: By) -> str:
     """Return how logs name the actor: a token or a client with its address, a job, or the console."""
-    if by is None:
+    if by is None or (isinstance(by, Identity) and not by.token):
         return "the console"
     if isinstance(by, Identity):
         return f"token {by.fingerprint} from {by.address or 'unknown'}"
@@ -70,3 +71,9 @@ def parse_uuid4(text: str) -> str | None:
 def new_uuid4() -> str:
     """Return a new random id (RFC 9562, 5.4)."""
     return str(uuid.uuid4())
+
+
+def derived_uuid4(*parts: str) -> str:
+    """Return the same id for the same parts, in the form of a UUIDv4. It is not secret."""
+    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))

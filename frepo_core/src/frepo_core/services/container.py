@@ -17,6 +17,7 @@ from .access.tokens import Tokens
 from .blobs.backends import Backends
 from .blobs.lifecycle import Blobs
 from .checks.upload_checks import UploadChecks
+from .collections.access import CollectionAccess
 from .collections.add_version import AddVersion
 from .collections.collections import Collections
 from .collections.version_checks import VersionChecks
@@ -62,6 +63,7 @@ class CoreServices:
     protected_urls: ProtectedUrls
     fetcher: Fetcher
     collections: Collections
+    collection_access: CollectionAccess
     versions: Versions
     version_checks: VersionChecks
     add_version: AddVersion
@@ -107,6 +109,8 @@ def assemble(
     blobs = Blobs(database, backends, states)
     checks, refusals = UploadChecks(plugins, contexts), Refusals(database, is_read_only=settings.read_only)
     files = Files(database, ingest, blobs, passwords, checks)
+    tokens, collections = Tokens(database, settings), Collections(database, settings, plugins, passwords)
+    access = CollectionAccess(database, collections, tokens)
     core = CoreServices(
         settings=settings,
         plugins=plugins,
@@ -116,13 +120,14 @@ def assemble(
         blobs=blobs,
         ingest=ingest,
         links=links,
-        tokens=Tokens(database, settings),
+        tokens=tokens,
         files=files,
         downloads=Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file)),
         listing=Listing(database, passwords),
         protected_urls=ProtectedUrls(settings),
         fetcher=Fetcher(settings),
-        collections=Collections(database, settings, plugins, passwords),
+        collections=collections,
+        collection_access=access,
         versions=Versions(database, blobs, passwords),
         version_checks=VersionChecks(database),
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),

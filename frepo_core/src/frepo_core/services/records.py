@@ -184,13 +184,14 @@ class CollectionRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionRecord:
-    """One version and its file."""
+    """One version and its file. `is_suspicious`: it violates a guard of its collection and was kept."""
 
     id: str
     collection_id: str
     number: int
     created_at: datetime
     file: FileRecord
+    is_suspicious: bool = False
 
     @classmethod
     def of(cls, row: Version) -> "VersionRecord":
@@ -201,6 +202,7 @@ class VersionRecord:
             number=row.number,
             created_at=row.created_at,
             file=FileRecord.of(row.file),
+            is_suspicious=bool(row.is_suspicious),
         )
 
 

@@ -5,6 +5,7 @@ import getpass
 import os
 
 from frepo_core.domain.identity import Actor, By, Identity
+from frepo_core.domain.roles import Role
 
 # The lengths of the columns.
 _MAX_ACTOR, _MAX_ADDRESS = 128, 64
@@ -28,3 +29,12 @@ def console_actor() -> Actor:
     except (OSError, KeyError):  # in a container, users need not have names
         user = str(os.getuid())
     return Actor(name=f"console:{user}")
+
+
+@functools.cache
+def console_identity() -> Identity:
+    """Return the user of the console as an administrator, for use cases that require an identity.
+
+    Its fingerprint is the name of the user, and it has no token.
+    """
+    return Identity(token="", fingerprint=console_actor().name, roles=frozenset({Role.ADMINISTRATOR}))

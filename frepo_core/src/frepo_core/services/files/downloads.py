@@ -83,11 +83,7 @@ class Downloads:
         are never sent.
         """
         file = self._find(name, credentials, checked=checked)
-        if file.blob.is_damaged:
-            log.critical(
-                "the bytes of blob %s (%s, key %s) are damaged", file.blob.id, file.blob.storage, file.blob.key
-            )
-            raise BytesMissingError("The bytes of this file are damaged in the storage")
+        refuse_damaged(file.blob)
         return file
 
     def _find(self, name: str, credentials: DownloadCredentials, *, checked: bool) -> FileRecord:
@@ -214,6 +210,13 @@ class Downloads:
             return False
         with self._database.reading() as session:
             return allows("version.list", identity, listed=_is_listed(session, file.id, identity.token))
+
+
+def refuse_damaged(blob: BlobRecord) -> None:
+    """Raise `BytesMissingError` if the bytes are known to be damaged, and log it as critical."""
+    if blob.is_damaged:
+        log.critical("the bytes of blob %s (%s, key %s) are damaged", blob.id, blob.storage, blob.key)
+        raise BytesMissingError("The bytes of this file are damaged in the storage")
 
 
 def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:

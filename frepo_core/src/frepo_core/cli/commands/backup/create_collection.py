@@ -1,15 +1,15 @@
 """Commands for collections."""
 
 import argparse
-import getpass
 import json
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand, check_id, check_length
 from ...limit_options import GUARDS, add_numbers, read_guards, read_limits
+from ...terminal import read_password
 
 if TYPE_CHECKING:
     from frepo_core.services.collections.collections import CollectionChange, Collections
@@ -41,24 +41,14 @@ class CreateCollection(FrepoCommand):
             limits=read_limits(arguments),
             guards=read_guards(arguments),
             strategy=arguments.strategy,
-            strategy_options=_read_options(arguments.strategy_options),
+            strategy_options=read_options(arguments.strategy_options),
             description=check_length("--description", arguments.description, 1024),
-            filename=_filename(arguments.filename),
+            filename=check_filename(arguments.filename),
             password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
             id=check_id(arguments.id),
         )
         collection_id = _make(self.services().collections, change, arguments.ignore_error_if_exists)
         self.answer(collection_id, form=_form(change), response={"collection": {"id": collection_id}})
-
-
-def read_password(option: str | None, stdin: TextIO) -> str | None:
-    """Return the password. `-` reads a line of stdin, because the list of processes shows arguments."""
-    if option != "-":
-        return option
-    password = getpass.getpass("Password: ") if stdin.isatty() else stdin.readline().rstrip("\r\n")
-    if not password:
-        raise FieldsError({"--password": ["stdin has no password"]})
-    return password
 
 
 def _make(collections: "Collections", change: "CollectionChange", may_exist: bool) -> str:
@@ -84,7 +74,7 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
     }
 
 
-def _read_options(text: str | None) -> dict[str, Any] | None:
+def read_options(text: str | None) -> dict[str, Any] | None:
     """Return the options of a strategy. Raises `FieldsError` if they are not a JSON object."""
     if text is None:
         return None
@@ -97,7 +87,8 @@ def _read_options(text: str | None) -> dict[str, Any] | None:
     return options
 
 
-def _filename(text: str) -> str:
+def check_filename(text: str) -> str:
+    """Return the file name of versions. Raises `FieldsError` if it is not valid."""
     try:
         return check_file_name(text)
     except ValueError as error:

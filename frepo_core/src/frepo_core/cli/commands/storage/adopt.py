@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from frepo_core.domain.sizes import format_size
-from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand
 from ...progress import ProgressBar
@@ -38,19 +37,13 @@ class Adopt(FrepoCommand):
         if sides.problem is None and not sides.older:
             self.say("Nothing needs to be accepted: no other database has marked this storage.")
             return None
-        if not arguments.yes and not self._confirms(storage):
+        question = f"Shall this database be the only owner of the storage {storage!r}?"
+        if not arguments.yes and not self.confirms(question):
             self.say("Nothing was changed.")
             return 1
         mark = Ownership(services.database, services.backends).adopt(storage)
         self.say(f"The storage {storage!r} belongs to this database now, with the epoch {mark.epoch}.")
         return None
-
-    def _confirms(self, storage: str) -> bool:
-        if not self.app.stdin.isatty():
-            raise FieldsError({"--yes": ["is required if the command cannot ask, because there is no terminal"]})
-        self.app.stdout.write(f"Shall this database be the only owner of the storage {storage!r}? [y/N] ")
-        self.app.stdout.flush()
-        return self.app.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]:

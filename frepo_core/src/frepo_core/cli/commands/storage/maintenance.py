@@ -5,25 +5,16 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from cliff.columns import FormattableColumn
 from cliff.show import ShowOne
 
 from frepo_core.domain.durations import parse_duration
-from frepo_core.domain.sizes import format_size
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand
+from ...columns import Size
 from ...progress import ProgressBar
 
 Report = tuple[tuple[str, ...], tuple[Any, ...]]
-
-
-class Size(FormattableColumn[int]):
-    """A size in bytes: readable in a table, a number in other formats."""
-
-    def human_readable(self) -> str:
-        """Format the size for people."""
-        return format_size(self._value)
 
 
 class StorageCommand(FrepoCommand, ShowOne):

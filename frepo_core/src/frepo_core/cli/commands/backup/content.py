@@ -1,0 +1,81 @@
+"""Commands that upload and download versions."""
+
+import argparse
+from typing import BinaryIO, cast
+
+from ...base import FrepoCommand
+from ...columns import Moment, Size
+from ...tables import Record, ShowCommand
+from ...transfers.downloading import add_target, download
+from ...transfers.streams import MeteredStream, TransferBar, source
+
+
+class Upload(ShowCommand):
+    """Upload a version from a file, or from stdin with -. Limits, guards and checks apply as for other uploads."""
+
+    examples = (
+        "frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 db.sql.gz",
+        "pg_dump shop | gzip | frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 -",
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("file", help="the file; -: stdin")
+        parser.add_argument("--digest", metavar="HEX", help="refuse the content if it has another SHA-256")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Record:
+        """Upload the content and return the new version."""
+        from frepo_core.services.collections.add_version import AddedVersion
+        from frepo_core.services.content.ingest import Incoming
+        from frepo_core.services.events.actors import console_identity
+
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        with source(arguments.file) as (stream, size), TransferBar("upload", size, self.app.stderr) as bar:
+            incoming = Incoming(
+                stream=cast(BinaryIO, MeteredStream(stream, bar)),
+                declared_size=size,
+                sha256=(arguments.digest,) if arguments.digest else (),
+            )
+            added = services.add_version.add(collection, incoming, by=console_identity())
+        assert isinstance(added, AddedVersion)  # only an Idempotency-Key has a recorded answer
+        version = added.version
+        return ("collection", "version", "id", "file", "size", "sha256", "time", "suspicious"), (
+            collection.id,
+            f"v{version.number}",
+            version.id,
+            version.file.stored_name,
+            Size(version.file.blob.size),
+            version.file.blob.digest,
+            Moment(version.created_at),
+            version.is_suspicious,
+        )
+
+
+class Download(FrepoCommand):
+    """Download a version into a file, or to stdout with -. The file gets its name when all of it is there and right."""
+
+    examples = (
+        "frepo backup:download 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
+        "frepo backup:download 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --output - | gunzip | psql shop",
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument(
+            "version", nargs="?", default="latest", help="latest (default), first, v<number> or the version's id"
+        )
+        add_target(parser)
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Download the version."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        version = services.versions.find(collection.id, arguments.version)
+        download(self, services, version.file, arguments)

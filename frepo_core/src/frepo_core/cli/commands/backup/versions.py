@@ -1,0 +1,106 @@
+"""Commands that list and delete versions."""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...base import FrepoCommand
+from ...columns import Moment, Size
+from ...tables import ListCommand, Rows
+from ...terminal import YELLOW, Word
+
+if TYPE_CHECKING:
+    from frepo_core.services.collections.version_checks import CheckRecord
+    from frepo_core.services.records import VersionRecord
+
+COLUMNS = ("Version", "Time", "Size", "Suspicious", "Checks", "Message", "SHA-256", "File", "Id")
+_BAD = ("broken", "pending", "not checked", "good")
+
+
+class Versions(ListCommand):
+    """List the versions of a collection, newest first: which were suspicious, and which failed a check."""
+
+    examples = (
+        "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
+        "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --problems -c Version -c Message",
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("--problems", action="store_true", help="only suspicious, damaged and broken versions")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Rows:
+        """Return a row for each version."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        checks: dict[int, list[CheckRecord]] = defaultdict(list)
+        for check in services.version_checks.of_collection(collection.id):
+            checks[check.version_number].append(check)
+        versions = reversed(services.versions.list(collection.id))
+        return COLUMNS, [
+            self._row(version, checks[version.number])
+            for version in versions
+            if not arguments.problems or _is_bad(version, checks[version.number])
+        ]
+
+    def _row(self, version: "VersionRecord", checks: "Sequence[CheckRecord]") -> tuple[Any, ...]:
+        blob = version.file.blob
+        return (
+            f"v{version.number}",
+            Moment(version.created_at),
+            Size(blob.size),
+            self.word("yes", YELLOW) if version.is_suspicious else "no",
+            self._outcome(checks, is_damaged=blob.is_damaged),
+            _message(checks, is_damaged=blob.is_damaged),
+            blob.digest,
+            version.file.stored_name,
+            version.id,
+        )
+
+    def _outcome(self, checks: "Sequence[CheckRecord]", *, is_damaged: bool) -> Word:
+        """Return the worst outcome of the checks; `damaged` if the bytes are wrong."""
+        outcomes = [check.outcome for check in checks]
+        worst = next((outcome for outcome in _BAD if outcome in outcomes), "")
+        return self.word("damaged" if is_damaged else worst)
+
+
+class DeleteVersion(FrepoCommand):
+    """Delete a version of a collection. It cannot be restored, and its number is not used again."""
+
+    examples = ("frepo backup:delete-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --yes",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("version", help="latest, first, v<number> or the version's id")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Ask, and delete. Return 1 if the answer is not yes."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        version = services.versions.find(collection.id, arguments.version)
+        shown = f"version v{version.number} ({version.file.stored_name}, of {version.created_at:%Y-%m-%d %H:%M} UTC)"
+        if not arguments.yes and not self.confirms(f"Delete {shown} of {collection.id}?"):
+            self.say("Nothing was changed.")
+            return 1
+        services.versions.delete(collection.id, version.id)
+        self.say(f"Deleted {shown}")
+        return None
+
+
+def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
+    is_broken = any(check.outcome == "broken" for check in checks)
+    return version.is_suspicious or version.file.blob.is_damaged or is_broken
+
+
+def _message(checks: "Sequence[CheckRecord]", *, is_damaged: bool) -> str:
+    """Return what the checks found, except for those that found the version good."""
+    found = [f"{check.name}: {check.message}" for check in checks if check.outcome != "good"]
+    return "; ".join([*(["the bytes are damaged in the storage"] if is_damaged else []), *found])

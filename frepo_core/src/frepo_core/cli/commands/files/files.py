@@ -1,0 +1,160 @@
+"""Commands that list, show and delete files."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from frepo_core.domain.naming import check_tag
+from frepo_core.errors import FieldsError, NotFoundError
+
+from ...base import FrepoCommand
+from ...columns import Moment, Size, Words
+from ...tables import ListCommand, Record, Rows, ShowCommand
+
+if TYPE_CHECKING:
+    from frepo_core.services.container import Services
+    from frepo_core.services.records import FileRecord
+
+COLUMNS = ("Name", "Size", "Type", "Tags", "Public", "Password", "Time", "SHA-256")
+MAX_LISTED = 100_000
+PAGE = 500
+
+
+class ListFiles(ListCommand):
+    """List the files, newest first. Versions of backups are not listed: see backup:versions."""
+
+    examples = ("frepo file:list", "frepo file:list --search holiday --tag beach -f json")
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--search", default="", metavar="TEXT", help="part of the name")
+        parser.add_argument(
+            "--tag", action="append", default=[], help="files with this tag; may be repeated: any of them"
+        )
+        parser.add_argument(
+            "--type",
+            action="append",
+            default=[],
+            metavar="MIME",
+            help="files of this type; may be repeated: any of them",
+        )
+        parser.add_argument("--limit", type=int, default=100, metavar="N", help="the number of rows; default: 100")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Rows:
+        """Return a row for each file."""
+        if not 1 <= arguments.limit <= MAX_LISTED:
+            raise FieldsError({"--limit": [f"must be from 1 to {MAX_LISTED}"]})
+        found = _find(self.services(), arguments)
+        return COLUMNS, [tuple(_fields(file).values()) for file in found]
+
+
+class ShowFile(ShowCommand):
+    """Show a file."""
+
+    examples = ("frepo file:show 2cf24dba5fholiday.jpg",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("name", help="the stored name of the file, as file:list shows it")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Record:
+        """Return the fields."""
+        services = self.services()
+        file = find(services, arguments.name)
+        return show(services, file)
+
+
+class DeleteFile(FrepoCommand):
+    """Delete a file. It cannot be restored."""
+
+    examples = ("frepo file:delete 2cf24dba5fholiday.jpg --yes",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("name", help="the stored name of the file, as file:list shows it")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Ask, and delete. Return 1 if the answer is not yes."""
+        from frepo_core.services.events.actors import console_identity
+
+        services = self.services()
+        file = find(services, arguments.name)
+        shown = f"{file.stored_name} (of {file.created_at:%Y-%m-%d %H:%M} UTC)"
+        if not arguments.yes and not self.confirms(f"Delete {shown}?"):
+            self.say("Nothing was changed.")
+            return 1
+        services.files.delete(file.stored_name, "", by=console_identity())
+        self.say(f"Deleted {shown}")
+        return None
+
+
+def find(services: "Services", name: str) -> "FileRecord":
+    """Return the file with this stored name. Raises `NotFoundError`, which says how to find the name."""
+    try:
+        return services.files.find(name)
+    except NotFoundError as error:
+        hint = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
+        raise NotFoundError(f"There is no file {name!r}", explanation=hint) from error
+
+
+def show(services: "Services", file: "FileRecord") -> Record:
+    """Return the fields of a file for `-f`. `path` is where the service serves it."""
+    fields = {name.lower().replace("-", ""): value for name, value in _fields(file).items()}
+    fields |= {
+        "id": file.id,
+        "requested_name": file.requested_name,
+        "damaged": file.blob.is_damaged,
+        "storage": file.blob.storage,
+        "path": services.links.plain(file.stored_name),
+    }
+    return tuple(fields), tuple(fields.values())
+
+
+def tags_of(names: list[str]) -> list[str]:
+    """Return valid tags. Raises `FieldsError`."""
+    try:
+        return [check_tag(name) for name in names]
+    except ValueError as error:
+        raise FieldsError({"--tag": [str(error)]}) from None
+
+
+def _fields(file: "FileRecord") -> dict[str, Any]:
+    values = (
+        file.stored_name,
+        Size(file.blob.size),
+        file.blob.mime,
+        Words(file.tags),
+        file.public,
+        "set" if file.password_hash else "",
+        Moment(file.created_at),
+        file.blob.digest,
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _find(services: "Services", arguments: argparse.Namespace) -> "list[FileRecord]":
+    from frepo_core.services.events.actors import console_identity
+    from frepo_core.services.files.listing import FileSearch
+
+    found: list[FileRecord] = []
+    number = 1
+    while len(found) < arguments.limit:
+        search = FileSearch(
+            text=arguments.search,
+            tags=tags_of(arguments.tag),
+            mimes=arguments.type,
+            page=number,
+            size=min(arguments.limit, PAGE),
+        )
+        page = services.listing.files(search, by=console_identity())
+        found += [listed.file for listed in page.rows]
+        if number >= page.last:
+            break
+        number += 1
+    return found[: arguments.limit]

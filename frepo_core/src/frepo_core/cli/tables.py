@@ -1,0 +1,65 @@
+"""Commands that print rows or one record: as a table, or as JSON, YAML, CSV or plain values for programs."""
+
+import argparse
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from cliff.columns import FormattableColumn
+from cliff.formatters.base import SingleFormatter
+from cliff.lister import Lister
+from cliff.show import ShowOne
+
+from .base import FrepoCommand
+
+Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
+Record = tuple[Sequence[str], Sequence[Any]]
+_TEXT_FORMATS = {"csv", "value"}
+
+
+class ListCommand(FrepoCommand, Lister):
+    """A command whose `take_action` returns names of columns, and rows. In CSV and plain values, null is empty."""
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
+    ) -> int:
+        """Print the rows."""
+        if parsed_args.formatter in _TEXT_FORMATS:
+            data = [[plain(cell) for cell in row] for row in data]
+        return int(super().produce_output(parsed_args, column_names, data))
+
+
+class ShowCommand(FrepoCommand, ShowOne):
+    """A command whose `take_action` returns the names of fields, and their values."""
+
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Sequence[Any]) -> int:
+        """Print the record."""
+        if parsed_args.formatter in _TEXT_FORMATS:
+            data = [plain(cell) for cell in data]
+        return int(super().produce_output(parsed_args, column_names, data))
+
+
+class CsvRecord(SingleFormatter):
+    """The format `csv` of a single record: a line of names and a line of values. cliff has it for lists only."""
+
+    def add_argument_group(self, parser: argparse.ArgumentParser) -> None:
+        """Add no options."""
+
+    def emit_one(
+        self, column_names: Sequence[str], data: Sequence[Any], stdout: TextIO, parsed_args: argparse.Namespace
+    ) -> None:
+        """Write both lines (RFC 4180, with LF as in the lists)."""
+        writer = csv.writer(stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(column_names)
+        writer.writerow([plain(cell) for cell in data])
+
+
+def plain(cell: Any) -> Any:
+    """Return a cell for a format without null and lists: null is empty, the items of a list are separated by commas."""
+    value = cell.machine_readable() if isinstance(cell, FormattableColumn) else cell
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return ", ".join(str(plain(item)) for item in value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value

@@ -1,0 +1,58 @@
+"""What differs on a terminal: colours, and questions that a person answers."""
+
+import getpass
+import os
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from cliff.columns import FormattableColumn
+
+from frepo_core.errors import FieldsError
+
+RED, YELLOW, GREEN = "31", "33", "32"
+# The colours of words that say how something is.
+COLOURS: Mapping[str, str] = {
+    **dict.fromkeys(("ok", "good", "new", "yes"), GREEN),
+    **dict.fromkeys(("late", "suspicious", "full", "pending", "warning", "not checked"), YELLOW),
+    **dict.fromkeys(("damaged", "overdue", "broken", "problem", "failed", "refused"), RED),
+}
+
+
+def is_colourful(stream: TextIO) -> bool:
+    """Return whether to write colours: on a terminal, unless NO_COLOR is set or the terminal has none."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+class Word(FormattableColumn[str]):
+    """A word with the colour of its meaning in a table on a terminal; the plain word in all other formats."""
+
+    def __init__(self, word: str, stream: TextIO, colour: str | None = None) -> None:
+        super().__init__(word)
+        self._colour = (colour or COLOURS.get(word)) if is_colourful(stream) else None
+
+    def human_readable(self) -> str:
+        """Return the word, in its colour."""
+        return f"\x1b[{self._colour}m{self._value}\x1b[0m" if self._colour and self._value else self._value
+
+    def machine_readable(self) -> Any:
+        """Return the plain word."""
+        return self._value
+
+
+def confirm(question: str, *, stdin: TextIO, stdout: TextIO) -> bool:
+    """Ask a yes-or-no question; only `y` and `yes` are yes. Raises `FieldsError` if there is no terminal to ask on."""
+    if not stdin.isatty():
+        raise FieldsError({"--yes": ["is required if the command cannot ask, because there is no terminal"]})
+    stdout.write(f"{question} [y/N] ")
+    stdout.flush()
+    return stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def read_password(option: str | None, stdin: TextIO) -> str | None:
+    """Return the password. `-` reads a line of stdin, because the list of processes shows arguments."""
+    if option != "-":
+        return option
+    password = getpass.getpass("Password: ") if stdin.isatty() else stdin.readline().rstrip("\r\n")
+    if not password:
+        raise FieldsError({"--password": ["stdin has no password"]})
+    return password

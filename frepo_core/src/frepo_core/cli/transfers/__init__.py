@@ -1,0 +1,1 @@
+"""Contents between the service and files of the user."""

@@ -1,0 +1,122 @@
+"""`backup:list`, `backup:show`, `backup:edit`, `backup:grant` and `backup:revoke`."""
+
+import csv
+import json
+import re
+
+import pytest
+
+FORMATS = ["table", "json", "yaml", "csv", "value"]
+
+
+@pytest.fixture
+def collection(console):
+    return console.answer("backup:create-collection", "-f", "db.sql.gz", "-b", "3", "-d", "the shop")
+
+
+@pytest.fixture
+def fingerprint(console):
+    console.answer("auth:create-token", "--roles", "collections.upload_to_allowed_collections")
+    return console.rows("SELECT fingerprint FROM token")[0][0]
+
+
+def show(console, collection):
+    return json.loads(console.answer("backup:show", collection, "-f", "json"))
+
+
+def test_collections_are_listed_newest_first(console, collection):
+    newer = console.answer("backup:create-collection", "-f", "mail.tar", "-d", "mail")
+
+    rows = json.loads(console.answer("backup:list", "-f", "json"))
+
+    assert [(row["Id"], row["Name"], row["Versions"]) for row in rows] == [
+        (newer, "mail.tar", 0),
+        (collection, "db.sql.gz", 0),
+    ]
+
+
+def test_a_list_is_searched_and_limited(console, collection):
+    console.answer("backup:create-collection", "-f", "mail.tar")
+
+    assert collection == console.answer("backup:list", "--search", "SHOP", "-f", "value", "-c", "Id")
+    assert 1 == len(json.loads(console.answer("backup:list", "--limit", "1", "-f", "json")))
+    assert "--limit: must be from 1" in console.refusal("backup:list", "--limit", "0")
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_each_command_that_shows_something_has_all_formats(console, collection, output):
+    for command in ["backup:list"], ["backup:show", collection], ["backup:versions", collection], ["file:list"]:
+        console.answer(*command, "-f", output)
+
+
+def test_a_missing_value_is_empty_in_csv(console, collection):
+    [names, values] = csv.reader(console.answer("backup:show", collection, "-f", "csv").splitlines())
+
+    shown = dict(zip(names, values, strict=True))
+    assert (shown["id"], shown["password"], shown["tokens"]) == (collection, "", "")
+
+
+def test_an_edit_changes_only_what_is_given(console, collection):
+    before = show(console, collection)
+
+    options = ["--max-backups-count", "14", "--min-retention", "7d", "--password", "a-password-5ecre7"]
+    console.answer("backup:edit", collection, *options)
+
+    expected = before | {"max_backups_count": 14, "min_retention": "1w", "password": "set"}
+    assert expected == show(console, collection)
+
+
+def test_an_edit_is_an_event_of_the_user_of_the_console(console, collection):
+    console.answer("backup:edit", collection, "--description", "the new shop")
+
+    [(actor, data)] = console.rows("SELECT actor, data FROM event WHERE kind = 'collection.edited'")
+    assert actor.startswith("console:")
+    assert json.loads(data)["after"] == {"description": "the new shop"}
+
+
+def test_an_edit_without_a_change_is_refused(console, collection):
+    assert "nothing to change" in console.refusal("backup:edit", collection)
+
+
+def test_an_edit_obeys_the_rules_of_the_service(console, collection):
+    assert "unknown_strategy" in console.refusal("backup:edit", collection, "--strategy", "none")
+
+
+def test_a_token_is_granted_and_revoked(console, collection, fingerprint):
+    assert "may use the collection" in console.answer("backup:grant", collection, fingerprint)
+    assert "was allowed already" in console.answer("backup:grant", collection, fingerprint.upper())
+    assert [fingerprint] == show(console, collection)["tokens"]
+
+    assert "may no longer use" in console.answer("backup:revoke", collection, fingerprint)
+    assert "was not on the list" in console.answer("backup:revoke", collection, fingerprint)
+    assert [] == show(console, collection)["tokens"]
+
+
+def test_a_token_is_granted_by_its_id_which_is_never_shown(console, collection):
+    token = console.answer("auth:create-token", "--roles", "upload.all")
+
+    said = console.answer("backup:grant", collection, token)
+
+    assert re.search(r"Token [0-9a-f]{12} may use", said)
+    assert token not in said
+
+
+def test_nothing_is_granted_if_one_of_the_tokens_does_not_exist(console, collection, fingerprint):
+    assert "abcdefabcdef" in console.refusal("backup:grant", collection, fingerprint, "abcdefabcdef")
+    assert [] == show(console, collection)["tokens"]
+
+
+@pytest.mark.parametrize("token", ["db7", "7a4b9b6c-97ce-4cc7-ac0d-f06b0b3c6a11"])
+def test_an_unknown_token_is_refused_without_showing_it(console, collection, token):
+    assert token not in console.refusal("backup:grant", collection, token).replace("db.sql.gz", "")
+
+
+@pytest.mark.parametrize("command", ["show", "edit", "versions", "grant", "upload", "download", "delete-version"])
+def test_an_unknown_collection_is_named_as_such(console, command):
+    more = {"edit": ["--description", "a"], "grant": ["abcdefabcdef"], "upload": ["-"], "delete-version": ["v1"]}.get(
+        command, []
+    )
+
+    assert "collection_no_longer_exists" in console.refusal(
+        f"backup:{command}", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001", *more
+    )

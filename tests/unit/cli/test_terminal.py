@@ -1,0 +1,54 @@
+"""Colours and questions."""
+
+from io import StringIO
+
+import pytest
+
+from frepo_core.cli.terminal import Word, confirm
+from frepo_core.errors import FieldsError
+
+
+class Terminal(StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
+def colourful_terminal(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_a_word_has_its_colour_on_a_terminal_only():
+    assert "\x1b[31moverdue\x1b[0m" == Word("overdue", Terminal()).human_readable()
+    assert "overdue" == Word("overdue", StringIO()).human_readable()
+
+
+def test_programs_get_the_plain_word():
+    assert "overdue" == Word("overdue", Terminal()).machine_readable()
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_colours_are_switched_off_by_the_environment(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+
+    assert "overdue" == Word("overdue", Terminal()).human_readable()
+
+
+def test_a_word_without_a_meaning_has_no_colour():
+    assert "db7" == Word("db7", Terminal()).human_readable()
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y\n", True), ("Yes\n", True), ("\n", False), ("", False)])
+def test_only_yes_is_yes(answer, expected):
+    stdout = StringIO()
+
+    assert expected == confirm("Delete it?", stdin=Terminal(answer), stdout=stdout)
+    assert "Delete it? [y/N] " == stdout.getvalue()
+
+
+def test_without_a_terminal_nothing_is_asked():
+    with pytest.raises(FieldsError):
+        confirm("Delete it?", stdin=StringIO("y\n"), stdout=StringIO())
