@@ -40,6 +40,9 @@ def prepare(console, example):
         console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", ID)
         (console.folder / "db.sql.gz").write_text("a dump")
         console.answer("backup:upload", ID, "db.sql.gz")
+    if example == "status":  # its exit status is 1 if no worker leads
+        console.answer("jobs")
+        lead(console)
     if name.startswith("file:"):
         (console.folder / "holiday.txt").write_text("hello")
         if name != "file:upload":
@@ -53,6 +56,11 @@ def make_token(console, fingerprint):
     console.answer("auth:create-token", "--roles", "upload.all")
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
         database.execute("UPDATE token SET fingerprint = ?", [fingerprint])
+
+
+def lead(console):
+    with contextlib.closing(sqlite3.connect(console.database)) as database, database:
+        database.execute("INSERT INTO lease VALUES ('worker', 'a', 1, 1, '2999-01-01 00:00:00.000000')")
 
 
 def all_options(command, name):

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, Collection, File, Version
 
+from ..records import CollectionRecord
+
 
 class BackupState(StrEnum):
     """The state of a collection, the worst one first. The worst one that applies wins."""
@@ -85,6 +87,27 @@ def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str
     """Return the states of collections by id."""
     query = select(Collection.id, state_column(now), since_column(now)).where(Collection.id.in_(ids))
     return {found: StateRecord(state=BackupState(state), since=since) for found, state, since in session.execute(query)}
+
+
+def read_in_states(
+    session: Session, states: Iterable[BackupState], now: datetime, limit: int
+) -> list[tuple[CollectionRecord, StateRecord]]:
+    """Return collections that are in one of the states, the worst and oldest first."""
+    since = since_column(now)
+    query = select(Collection, state_column(now), since).where(is_in_state(states, now))
+    rows = session.execute(query.order_by(severity_column(now), since, Collection.id).limit(limit))
+    return [(CollectionRecord.of(row), StateRecord(state=BackupState(state), since=at)) for row, state, at in rows]
+
+
+def read_missing(session: Session, now: datetime) -> list[CollectionRecord]:
+    """Return the collections whose next version is due and has not arrived, whatever their state, the oldest first."""
+    missing = select(Collection).where(Collection.due_at <= now)
+    return [CollectionRecord.of(row) for row in session.scalars(missing.order_by(Collection.due_at, Collection.id))]
+
+
+def count_expecting(session: Session) -> int:
+    """Return how many collections expect backups."""
+    return session.scalar(select(func.count()).where(Collection.due_at.is_not(None))) or 0
 
 
 def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:

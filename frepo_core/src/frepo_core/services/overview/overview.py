@@ -1,6 +1,6 @@
 """The overview: what an operator wants to know each morning, and the history of sizes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,13 +8,21 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Blob, Collection
 from frepo_core.db.upkeep_models import Sample
 from frepo_core.db.worker_models import JobState
 from frepo_core.errors import FrepoError
 
 from ..blobs.backends import Backends
-from ..collections.states import BackupState, count_by_state
+from ..collections.states import (
+    BackupState,
+    StateRecord,
+    count_by_state,
+    count_expecting,
+    read_in_states,
+    read_missing,
+)
+from ..records import CollectionRecord
 from .activity import Activity, count_activity, count_activity_of_days
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
 from .sizes import Sizes, read_sizes
@@ -31,6 +39,7 @@ class Overview:
 
     at: datetime
     collections: Mapping[BackupState, int]
+    versions: int
     sizes: Sizes
     storage: str
     free_space: int | None
@@ -57,6 +66,18 @@ class SampleRecord:
     refusals: int | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExpectedBackups:
+    """How many collections expect backups, and those whose backup has not arrived, the longest missing first.
+
+    The grace of `overdue` ones is over; that of `late` ones is not.
+    """
+
+    expected: int
+    overdue: Sequence[CollectionRecord]
+    late: Sequence[CollectionRecord]
+
+
 class Overviews:
     """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
 
@@ -72,6 +93,7 @@ class Overviews:
             return Overview(
                 at=now,
                 collections=count_by_state(session, now),
+                versions=int(session.scalar(select(func.coalesce(func.sum(Collection.versions_count), 0))) or 0),
                 sizes=read_sizes(session, now),
                 storage=self._backends.current,
                 free_space=free_space,
@@ -110,6 +132,24 @@ class Overviews:
                 )
                 for row in session.scalars(query)
             ]
+
+    def missing(self) -> ExpectedBackups:
+        """Return the collections whose backup is due and has not arrived: overdue ones, and those within their grace."""
+        now = utc_now()
+        with self._database.reading(is_snapshot=True) as session:
+            rows = read_missing(session, now)
+            expected = count_expecting(session)
+        is_overdue = [row.overdue_at is not None and row.overdue_at <= now for row in rows]
+        return ExpectedBackups(
+            expected=expected,
+            overdue=[row for row, is_it in zip(rows, is_overdue, strict=True) if is_it],
+            late=[row for row, is_it in zip(rows, is_overdue, strict=True) if not is_it],
+        )
+
+    def in_states(self, states: Iterable[BackupState], limit: int) -> list[tuple[CollectionRecord, StateRecord]]:
+        """Return collections that are in one of the states, the worst first."""
+        with self._database.reading() as session:
+            return read_in_states(session, states, utc_now(), limit)
 
     def usage(self, limit: int) -> Sequence[CollectionUsage]:
         """Return the largest collections, with their growth."""

@@ -1,0 +1,1 @@
+"""Commands that say whether anything is wrong."""
