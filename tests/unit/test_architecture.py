@@ -38,6 +38,7 @@ MAY_IMPORT = {
         "services",
         "domain",
         "errors",
+        "error_explanations",
         "settings",
         "plugins.Window",
         "plugins.context",

@@ -13,7 +13,7 @@ from frepo_core.db.models import Blob, Event
 from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_metrics.endpoint import format_metrics
 from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
 

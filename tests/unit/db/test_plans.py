@@ -9,7 +9,7 @@ from sqlalchemy import event
 
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.files.listing import CollectionSearch, FileSearch
 from support import bulk_data
 

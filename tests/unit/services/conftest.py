@@ -16,7 +16,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.blobs.backends import Backends
 from frepo_core.services.collections.add_version import AddedVersion
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.container import Services
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile

@@ -19,6 +19,7 @@ from .blobs.lifecycle import Blobs
 from .checks.upload_checks import UploadChecks
 from .collections.access import CollectionAccess
 from .collections.add_version import AddVersion
+from .collections.collection_pages import CollectionPages
 from .collections.collections import Collections
 from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
@@ -64,6 +65,7 @@ class CoreServices:
     fetcher: Fetcher
     collections: Collections
     collection_access: CollectionAccess
+    collection_pages: CollectionPages
     versions: Versions
     version_checks: VersionChecks
     add_version: AddVersion
@@ -128,6 +130,7 @@ def assemble(
         fetcher=Fetcher(settings),
         collections=collections,
         collection_access=access,
+        collection_pages=CollectionPages(database),
         versions=Versions(database, blobs, passwords),
         version_checks=VersionChecks(database),
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from frepo_core.errors import RemotesBusyError
 
-from .types import Domain, Duration, Expression, Lines, Location, Networks, Seconds, Size, Words
+from .types import Domain, Duration, Expression, Lines, Location, Networks, Origins, Seconds, Size, Words
 
 
 def _setting(name: str, default: Any, description: str, **limits: Any) -> Any:
@@ -40,6 +40,11 @@ class Settings(BaseModel):
     read_only: bool = _setting("read_only", False, "Refuse every write with 503.")
     trusted_proxies: Networks = _setting(
         "trusted_proxies", (), "Addresses or networks (CIDR) of the proxies whose X-Forwarded-* headers are trusted."
+    )
+    cors_origins: Origins = _setting(
+        "cors.origins",
+        (),
+        "Origins of web pages on other sites, such as `https://ops.example.org`, whose scripts may call `/api/v1`; empty: none.",
     )
     temp_directory: Path | None = _setting(
         "temp_directory", None, "Folder for temporary files of request bodies; empty: the system's folder."

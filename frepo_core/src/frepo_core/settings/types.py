@@ -15,6 +15,7 @@ from frepo_core.domain.sizes import parse_size
 _LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 
 _DOMAIN = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?", re.ASCII)
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?", re.ASCII)
 
 
 def _split(value: Any) -> Any:
@@ -61,12 +62,23 @@ def _domain(value: str) -> str:
     return value
 
 
+def _origins(value: Any) -> Any:
+    """Check origins as browsers send them (RFC 6454, 6.2): scheme, host in lower case, and the port if it is unusual."""
+    for origin in _split(value):
+        if not _ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"{origin!r} is not an origin: write scheme and host in lower case, such as https://ops.example.org"
+            )
+    return _split(value)
+
+
 def _duration(value: Any) -> Any:
     return parse_duration(value) if isinstance(value, str) else value
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
+Origins = Annotated[tuple[str, ...], BeforeValidator(_origins)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
 Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
 Expression = Annotated[str, BeforeValidator(_expression)]

@@ -16,6 +16,8 @@ from .routing.router import add_endpoints
 from .routing.security import TokenPolicy
 from .routing.server_hooks import ServerHooks
 from .schemas.models import Form, Query, Reply
+from .v1.endpoints import v1_endpoints
+from .v1.openapi.document import build_v1_document
 from .views import (
     add_by_url,
     api_docs,
@@ -53,9 +55,8 @@ def all_endpoints(services: Services) -> list[Endpoint]:
 
     Raises `ConfigurationError` if a plug-in declares an invalid endpoint.
     """
-    own = [endpoint for module in VIEW_MODULES for endpoint in module.ENDPOINTS] + protected_urls.endpoints(
-        services.protected_urls
-    )
+    own = [endpoint for module in VIEW_MODULES for endpoint in module.ENDPOINTS]
+    own += v1_endpoints() + protected_urls.endpoints(services.protected_urls)
     return own + plugin_endpoints(services.plugins.found, own, services.contexts)
 
 
@@ -70,7 +71,10 @@ def make_app(services: Services) -> object:
         config.include("frepo_core.web.routing.request_observers")
     add_endpoints(config, endpoints)
     add_pages(config, services.plugins.found, endpoints)
-    config.registry.documentation = Documentation(config.registry.endpoints)
+    own = [endpoint for endpoint in config.registry.endpoints if not endpoint.is_v1]
+    config.registry.documentation = Documentation(own)
+    v1 = [endpoint for endpoint in config.registry.endpoints if endpoint.is_v1]
+    config.registry.v1_documentation = Documentation(v1, build_v1_document)
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)
     return application

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, Collection
 from frepo_core.errors import FieldsError, RuleError
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.collections.states import (
     BackupState,
     count_by_state,

@@ -11,7 +11,7 @@ from frepo_core.db.models import Blob, Collection, Token
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.maintenance import Migrator, verify
 from frepo_core.testing import MemoryStorage
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event, insert, select
 
 from frepo_core.db.models import Collection, Event
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.collections.expected_backups import set_arrived, set_expectation
 
 WARSAW = ZoneInfo("Europe/Warsaw")

@@ -1,21 +1,20 @@
 """The use cases of collections: create, edit and delete them, and allow tokens in them."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import TypeAlias
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
-from frepo_core.domain.access import allows
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
-from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, infinite_fields
-from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError, InvalidCollectionIdError
+from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
+from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
@@ -26,36 +25,18 @@ from ..events.actors import actor_columns
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
+from .collection_change import CollectionChange
 from .collection_rows import count_tokens, find_collection, find_token, set_guards
+from .collection_rules import check_roles, new_id
 from .expected_backups import set_expectation
 from .strategy_options import check_options
+
+__all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"]
 
 log = logging.getLogger(__name__)
 
 DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CollectionChange:
-    """The requested values of a collection. None, or a missing entry, keeps the value or takes its default.
-
-    `limits` and `guards` contain only the fields that the request names; the keys of `guards` are the fields of
-    `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
-    empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
-    is a duration, empty: the default. `labels` replace all labels.
-    """
-
-    limits: Mapping[str, int]
-    guards: Mapping[str, Any] = field(default_factory=dict)
-    strategy: str | None = None
-    strategy_options: Mapping[str, Any] | None = None
-    description: str | None = None
-    filename: str | None = None
-    password: str | None = field(default=None, repr=False)
-    id: str | None = None
-    expected_every: str | None = None
-    grace: str | None = None
-    labels: Sequence[str] | None = None
+Precondition: TypeAlias = Callable[[CollectionRecord], None] | None
 
 
 class Collections:
@@ -93,13 +74,13 @@ class Collections:
 
         Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `FieldsError` and `RuleError`.
         """
-        _check_roles(change, by)
+        check_roles(change, by)
         self._check_strategy(change.strategy)
         strategy = change.strategy or DEFAULT_STRATEGY
         limits = self._limits(change.limits, self._ceilings)
         check_limits(limits, ceilings=self._ceilings, requested=change.limits)
         row = Collection(
-            id=_new_id(change.id),
+            id=new_id(change.id),
             max_backups_count=limits.count,
             max_one_version_size=limits.one,
             max_collection_size=limits.total,
@@ -136,16 +117,27 @@ class Collections:
         return made
 
     def edit(
-        self, collection_id: str, change: CollectionChange, *, by: Identity, simulate: bool = False
+        self,
+        collection_id: str,
+        change: CollectionChange,
+        *,
+        by: Identity,
+        simulate: bool = False,
+        precondition: Precondition = None,
     ) -> CollectionRecord:
-        """Change the given values of a collection. Raises the same errors as `create`."""
-        _check_roles(change, by)
+        """Change the given values of a collection. Raises the same errors as `create`.
+
+        `precondition` is called with the locked collection before the change; what it raises prevents the change.
+        """
+        check_roles(change, by)
         self._check_strategy(change.strategy)
         password_hash = self._passwords.hash(change.password or "")
 
         def work(session: Session) -> tuple[CollectionRecord, Changes]:
             row = find_collection(session, collection_id, lock=True)
             current = CollectionRecord.of(row)
+            if precondition:
+                precondition(current)
             limits = self._limits(change.limits, current.limits)
             check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size)
             row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
@@ -172,11 +164,23 @@ class Collections:
             log.info("collection %s: edited by %s: %s", edited.id, describe_actor(by), describe_changes(changes))
         return edited
 
-    def delete(self, collection_id: str, *, by: Identity | None = None, simulate: bool = False) -> CollectionRecord:
-        """Delete an empty collection. Raises `CollectionNotEmptyError` while it has versions."""
+    def delete(
+        self,
+        collection_id: str,
+        *,
+        by: Identity | None = None,
+        simulate: bool = False,
+        precondition: Precondition = None,
+    ) -> CollectionRecord:
+        """Delete an empty collection. Raises `CollectionNotEmptyError` while it has versions.
+
+        `precondition` is as for `edit`.
+        """
 
         def work(session: Session) -> CollectionRecord:
             row = find_collection(session, collection_id, lock=True)
+            if precondition:
+                precondition(CollectionRecord.of(row))
             if row.versions_count:
                 raise CollectionNotEmptyError()
             deleted = CollectionRecord.of(row)
@@ -272,21 +276,3 @@ def _put_on_list(session: Session, row: Collection, by: Identity | None) -> list
 
 def _set_expectation(row: Collection, change: CollectionChange) -> None:
     set_expectation(row, expected_every=change.expected_every, grace=change.grace, labels=change.labels, now=utc_now())
-
-
-def _check_roles(change: CollectionChange, by: Identity | None) -> None:
-    if by is None:
-        return
-    if infinite_fields(change.limits) and not allows("collection.disable_limits", by):
-        raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
-    if change.id is not None and not allows("collection.choose_id", by):
-        raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
-
-
-def _new_id(chosen: str | None) -> str:
-    if chosen is None:
-        return new_uuid4()
-    canonical = parse_uuid4(chosen.lower())
-    if canonical is None:
-        raise InvalidCollectionIdError()
-    return canonical

@@ -70,27 +70,28 @@ def _schemas(endpoints: list[Endpoint]) -> tuple[Mapping[Any, Any], dict[str, An
     replies = {model for endpoint in endpoints for model in endpoint.answers.values() if model}
     # In the validation schema, keys with defaults are optional, as they are in errors.
     inputs = bodies | {error_model(endpoint) for endpoint in endpoints}
-    models: list[Any] = [(model, "validation") for model in sorted(inputs, key=_model_name)]
-    models += [(model, "serialization") for model in sorted(replies, key=_model_name)]
+    models: list[Any] = [(model, "validation") for model in sorted(inputs, key=model_name)]
+    models += [(model, "serialization") for model in sorted(replies, key=model_name)]
     references, document = models_json_schema(models, ref_template="#/components/schemas/{model}")
     definitions = document.get("$defs", {})
-    for name in _referenced_names({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
+    for name in referenced_names({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
         definitions[name] = storable(definitions[name])
     if any(endpoint.content for endpoint in endpoints):
         definitions |= {"ContentForm": CONTENT_FORM, "Content": {**BINARY, "minLength": 1}}
     return references, definitions
 
 
-def _referenced_names(references: set[str], definitions: Mapping[str, Any]) -> set[str]:
+def referenced_names(references: set[str], definitions: Mapping[str, Any]) -> set[str]:
     """Return the names of the referenced definitions, and of those that they refer to."""
     names = {reference.rpartition("/")[2] for reference in references}
     for name in list(names):
         inner = {found["$ref"] for found in definitions[name].get("properties", {}).values() if "$ref" in found}
-        names |= _referenced_names(inner, definitions)
+        names |= referenced_names(inner, definitions)
     return names
 
 
-def _model_name(model: type[BaseModel]) -> str:
+def model_name(model: type[BaseModel]) -> str:
+    """Return the name by which models are sorted."""
     return model.__name__
 
 

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..routing.endpoint import Endpoint
@@ -13,11 +13,18 @@ from .html_page import render_page
 _SERVER = "{the URL of this service}"
 
 
-class Documentation:
-    """The document and the page of these endpoints, made for the first request that asks for one of them."""
+Build = Callable[[Sequence[Endpoint], str], dict[str, Any]]
 
-    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+
+class Documentation:
+    """The document and the page of these endpoints, made for the first request that asks for one of them.
+
+    `build` makes the document from the endpoints and the URL of the service; without it, that of the first API.
+    """
+
+    def __init__(self, endpoints: Sequence[Endpoint], build: Build | None = None) -> None:
         self._endpoints = endpoints
+        self._build = build
         self._lock = threading.Lock()
         self._document: dict[str, Any] | None = None
         self._json = self._page = b""
@@ -38,5 +45,5 @@ class Documentation:
 
     def _built(self) -> dict[str, Any]:
         if self._document is None:
-            self._document = build_document(self._endpoints, _SERVER)
+            self._document = (self._build or build_document)(self._endpoints, _SERVER)
         return self._document

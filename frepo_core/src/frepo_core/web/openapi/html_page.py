@@ -35,9 +35,16 @@ def _guide(text: str) -> Iterator[str]:
             title = html.escape(block[3:])
             yield f"<h2 id='{title.lower().replace(' ', '-')}'>{title}</h2>"
         elif block.startswith("- "):
-            yield "<ul>" + "".join(f"<li>{_inline(item)}</li>" for item in block[2:].split("\n- ")) + "</ul>"
+            yield "<ul>" + "".join(map(_item, block[2:].split("\n- "))) + "</ul>"
         else:
             yield f"<p>{_inline(block)}</p>"
+
+
+def _item(text: str) -> str:
+    """Render an item of a list. One that begins with the number of an error can be linked: `#error-404`."""
+    number = re.match("`([0-9]+)` ", text)
+    anchor = f" id='error-{number[1]}'" if number else ""
+    return f"<li{anchor}>{_inline(text)}</li>"
 
 
 def _inline(text: str) -> str:

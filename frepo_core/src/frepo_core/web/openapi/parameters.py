@@ -52,7 +52,7 @@ _PASSWORD: tuple[str, str, dict[str, Any]] = (
     "The file's password, instead of `password` in the query.",
     {},
 )
-_CONDITIONS: list[tuple[str, str, dict[str, Any]]] = [
+CONDITIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("Range", "Parts of the content, such as `bytes=0-99` or `bytes=-500`. An invalid range is ignored.", {}),
     ("If-Range", "Serve the range only if this is the ETag, or the date, of the content.", {}),
     ("If-Match", "Answer only if this is the ETag.", {}),
@@ -61,7 +61,7 @@ _CONDITIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("If-Unmodified-Since", "Answer only if the content is not newer.", {}),
 ]
 _SHA256 = {"pattern": "^(sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:)?$"}
-_DIGESTS: list[tuple[str, str, dict[str, Any]]] = [
+DIGESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("Repr-Digest", "SHA-256 of the content (RFC 9530). Other content is refused.", _SHA256),
     ("Content-Digest", "The same as Repr-Digest.", _SHA256),
     ("Content-MD5", "MD5 of the content in base64 (RFC 1864).", {"pattern": "^([A-Za-z0-9+/]{21}[AQgw]==)?$"}),
@@ -136,9 +136,9 @@ def _described(name: str, field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
-    headers: list[tuple[str, str, dict[str, Any]]] = _DIGESTS if endpoint.content else []
+    headers: list[tuple[str, str, dict[str, Any]]] = DIGESTS if endpoint.content else []
     if 206 in endpoint.answers:
-        headers = _CONDITIONS
+        headers = CONDITIONS
     if endpoint.method == "GET" and endpoint.query and "password" in endpoint.query.model_fields and endpoint.answers:
         headers = [*headers, *([_PASSWORD] if {206, 302} & set(endpoint.answers) else [])]
     for name, description, more in [*headers, *((name, *_OFFERED[name]) for name in endpoint.headers)]:

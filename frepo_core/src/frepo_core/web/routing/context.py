@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.records import CollectionRecord
 
 from .request import FrepoRequest
@@ -17,11 +18,19 @@ class Context:
 
 
 def make_context(request: FrepoRequest) -> Context:
-    """Load the collection in the path. An invalid token is refused before, so that it learns nothing."""
+    """Load the collection in the path. An invalid token is refused before, so that it learns nothing.
+
+    Raises `FieldsError` if it does not exist, below `/api/v1` `NotFoundError`.
+    """
     collection_id: Any = request.matchdict.get("collection")
     if collection_id is None:
         return Context()
-    return collection_context(request, collection_id)
+    try:
+        return collection_context(request, collection_id)
+    except FieldsError:
+        if request.is_v1:
+            raise NotFoundError(f"There is no collection with the id {collection_id[:64]!r}") from None
+        raise
 
 
 def collection_context(request: FrepoRequest, collection_id: str) -> Context:

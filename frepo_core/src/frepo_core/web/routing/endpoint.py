@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 from pyramid.response import Response
 
-from .request import FrepoRequest
+from .request import FrepoRequest, is_v1_path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,9 @@ class Endpoint:
     - `headers`: the names of `schemas.request_headers` that the view reads.
     - `answers`: the model for each status. None is a body of the type `media`, or no body.
     - `envelope`: the keys that errors have in addition to the common ones, with their empty values.
+    - `has_etag`: only below `/api/v1`: the answer has an ETag, which changes take in If-Match.
+
+    The path decides the API: below `/api/v1` the conventions of `web/v1/conventions` apply.
     """
 
     name: str
@@ -54,6 +57,12 @@ class Endpoint:
     answers: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
     media: str = "*/*"
     envelope: Mapping[str, Any] = field(default_factory=dict)
+    has_etag: bool = False
+
+    @property
+    def is_v1(self) -> bool:
+        """Whether the endpoint belongs to the second API."""
+        return is_v1_path(self.path)
 
     @property
     def takes_body(self) -> bool:

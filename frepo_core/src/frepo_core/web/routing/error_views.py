@@ -10,7 +10,7 @@ from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.exceptions import URLDecodeError
-from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPNotFound
+from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPNotFound, HTTPPreconditionFailed
 from pyramid.response import Response
 
 from frepo_core import errors
@@ -18,6 +18,7 @@ from frepo_core.domain.identity import parse_uuid4
 from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.files.downloads import BYTES_MISSING
 
+from ..v1.conventions import cors, problems
 from .request import FrepoRequest
 
 log = logging.getLogger(__name__)
@@ -76,19 +77,30 @@ def error_body(request: FrepoRequest, message: str, number: int, status: int, /,
     return Response(json.dumps(body, separators=(",", ":")).encode(), status=status, content_type="application/json")
 
 
+def _error(request: FrepoRequest, message: str, number: int, status: int, **more: Any) -> Response:
+    """Build an error answer in the shape of the request's API."""
+    build = problems.problem if request.is_v1 else error_body
+    return build(request, message, number, status, **more)
+
+
 def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     status = status_of(error)
+    if request.is_v1:
+        status = problems.status_of(request, error, status)
     request.error_name = type(error).__name__
     if type(error) not in STATUS and not isinstance(error, errors.RuleError):
         return _answer_bug(error, request)
-    if status in {403, 429}:
+    if status in {401, 403, 429}:
         _log_refusal(request, error)
     if isinstance(error, errors.RemotesBusyError):
         log.warning("refused: %s", error.message)
     elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
     message = PUBLIC_MESSAGES.get(type(error), error.message)
-    response = error_body(request, message, error.number, status, **_details(error, request))
+    if request.is_v1:
+        response = problems.answer(request, error, message, status)
+    else:
+        response = error_body(request, message, error.number, status, **_details(error, request))
     if isinstance(error, errors.TooManyAttemptsError):
         response.retry_after = error.retry_after
     if status == 503:
@@ -130,15 +142,21 @@ def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
 
 
 def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
+    if error.code < 400:
+        return error
     request.error_name = type(error).__name__
     if isinstance(error, HTTPForbidden):
         refusal = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
         _log_refusal(request, errors.AccessDeniedError(refusal))
-        return error_body(request, refusal, 403, 403)
+        return _error(request, refusal, 403, 403 if request.identity or not request.is_v1 else 401)
+    if request.is_v1 and isinstance(error, HTTPNotFound):
+        cors.allow_origin(request)  # no route has done it
     message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title
     if allowed := error.headers.get("Allow"):
         message = f"{message}: this path knows {allowed}"
-    response = error_body(request, message, error.code, error.code)
+    if request.is_v1 and error.detail and isinstance(error, HTTPPreconditionFailed):
+        message = error.detail
+    response = _error(request, message, error.code, error.code)
     for name in ("Allow", "Content-Range"):
         if name in error.headers:
             response.headers[name] = error.headers[name]
@@ -147,7 +165,7 @@ def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
 
 def _answer_bad_path(error: URLDecodeError, request: FrepoRequest) -> Response:
     request.error_name = type(error).__name__
-    return error_body(request, "The path is not UTF-8", 400, 400)
+    return _error(request, "The path is not UTF-8", 400, 400)
 
 
 def _answer_bug(error: Exception, request: FrepoRequest) -> Response:
@@ -155,4 +173,4 @@ def _answer_bug(error: Exception, request: FrepoRequest) -> Response:
     request.error_name = type(error).__name__
     error_id = str(uuid.uuid4())
     log.error("error %s: %s", error_id, error, exc_info=error)
-    return error_body(request, "Internal error, the log of the service knows more", 500, 500, error_id=error_id)
+    return _error(request, "Internal error, the log of the service knows more", 500, 500, error_id=error_id)

@@ -16,7 +16,13 @@ from frepo_core.services.container import Services
 from frepo_core.services.records import CollectionRecord
 
 Model = TypeVar("Model", bound=BaseModel)
+V1 = "/api/v1"
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
+
+
+def is_v1_path(path: str) -> bool:
+    """Return whether a path belongs to the second API, whose conventions for tokens, errors and queries differ."""
+    return path.startswith(V1) and path[len(V1) : len(V1) + 1] in {"", "/"}
 
 
 class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
@@ -25,6 +31,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     endpoint: Any = None
     # The class of the error that was answered, for metrics.
     error_name: str = ""
+    # Whether the token is valid. Without that, `/api/v1` answers 401 to what is not allowed, else 403.
+    is_authenticated: bool = False
     parsed_body: BaseModel
     parsed_query: BaseModel
 
@@ -32,6 +40,11 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     def services(self) -> Services:
         """The services."""
         return cast(Services, self.registry.services)
+
+    @property
+    def is_v1(self) -> bool:
+        """Whether the path is below `/api/v1`."""
+        return is_v1_path(self.environ.get("PATH_INFO", ""))
 
     @property
     def params_in_query(self) -> list[tuple[str, str]]:
@@ -62,11 +75,15 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
 
     @property
     def token_id(self) -> str:
-        """The token id in the request, or an empty text. The query has precedence, even if it is empty."""
-        for name, value in self.params_in_query:
+        """The token id in the request, or an empty text. The query has precedence, even if it is empty.
+
+        `/api/v1` reads the headers `X-Auth-Token` and `Authorization` only.
+        """
+        is_v1 = self.is_v1
+        for name, value in () if is_v1 else self.params_in_query:
             if name == "_token":
                 return str(value)
-        for header in ("HTTP_X_AUTH_TOKEN", "HTTP_TOKEN"):  # WSGI's names: faster than WebOb's headers
+        for header in ("HTTP_X_AUTH_TOKEN",) if is_v1 else ("HTTP_X_AUTH_TOKEN", "HTTP_TOKEN"):  # WSGI's names are fast
             if value := self.environ.get(header):
                 return str(value).strip()
         scheme, _, credentials = self.environ.get("HTTP_AUTHORIZATION", "").partition(" ")

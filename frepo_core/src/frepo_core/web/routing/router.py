@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from pyramid.config import Configurator
-from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed
+from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed, HTTPNoContent
 from pyramid.response import Response
 
 from frepo_core.errors import MalformedRequestError, ReadOnlyError
 
 from ..content.json_body import JSON_BYTES
 from ..schemas.validation import parse_body, parse_query
+from ..v1.conventions import cors, validation
 from .context import Context, collection_context, make_context
 from .endpoint import Answer, Endpoint
 from .request import FrepoRequest
@@ -42,8 +43,14 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
         endpoints["HEAD"] = endpoints["GET"]
     allowed = ", ".join(sorted(endpoints))
 
+    is_v1 = on_path[0].is_v1
+
     def factory(request: FrepoRequest) -> Context:
         request.endpoint = endpoints.get(request.method)
+        if is_v1:
+            cors.allow_origin(request, allowed)
+            if request.method == "OPTIONS":
+                raise HTTPNoContent(headers={"Allow": f"{allowed}, OPTIONS"})
         if request.endpoint is None:
             raise HTTPMethodNotAllowed(headers={"Allow": allowed})
         request.check_host()
@@ -59,7 +66,8 @@ def _view(context: Context, request: FrepoRequest) -> Response:
         _decide(endpoint, request, decision)
         return Response(status=204)
     if endpoint.body:
-        request.parsed_body = parse_body(endpoint.body, request)
+        parse = validation.parse_body if endpoint.is_v1 else parse_body
+        request.parsed_body = parse(endpoint.body, request)
     if endpoint.collection_field and endpoint.permission:
         request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
         _check_permission(request, endpoint.permission)
@@ -76,7 +84,9 @@ def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
         request.sender  # noqa: B018  # public endpoints refuse invalid tokens, too
     if endpoint.writes and request.services.settings.read_only:
         raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
-    if endpoint.query:
+    if endpoint.is_v1:
+        request.parsed_query = validation.parse_query(endpoint.query, request.params_in_query)
+    elif endpoint.query:
         request.parsed_query = parse_query(endpoint.query, request.params_in_query)
 
 

@@ -46,6 +46,8 @@ class TokenPolicy:
     def _load(self, request: FrepoRequest) -> Identity | None:
         if not request.token_id:
             return None
-        return request.services.tokens.identify(
+        identity = request.services.tokens.identify(
             request.token_id, address=request.client_address, user_agent=request.user_agent or ""
         )
+        request.is_authenticated = True
+        return identity

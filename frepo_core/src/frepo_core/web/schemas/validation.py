@@ -75,7 +75,7 @@ def validate(model: type[Model], data: dict[str, Any], *, context: Services | No
             fields.setdefault(name, []).append(text)
         only_rules = all(problem["type"] == RULE_BROKEN for problem in problems)
         raise FieldsError(fields, getattr(model, "RULES_TITLE", TITLE) if only_rules else TITLE) from None
-    if unstorable := _fields_with_nul(data):
+    if unstorable := fields_with_nul(data):
         raise FieldsError({field: [NUL] for field in unstorable}, NUL)
     return valid
 
@@ -88,7 +88,7 @@ def _describe(problem: Any) -> tuple[str, str]:
     return ".".join(["form", *names]), problem["msg"].removeprefix("Value error, ")
 
 
-def _fields_with_nul(data: dict[str, Any]) -> list[str]:
+def fields_with_nul(data: dict[str, Any]) -> list[str]:
     """Return the names of the fields that contain U+0000. Names are built only for those."""
     found: dict[str, None] = {}
     remaining: list[tuple[list[str], Any]] = [(["form"], data)]

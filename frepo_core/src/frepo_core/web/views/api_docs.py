@@ -12,6 +12,8 @@ from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas.models import Reply
 
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
 
 class OpenApiReply(RootModel[dict[str, Any]]):
     """An OpenAPI 3.1 document."""
@@ -33,17 +35,17 @@ class RoutesReply(Reply):
 
 def show_document(request: FrepoRequest) -> Response:
     """Return the OpenAPI document of this service. It depends on the service's settings and plug-ins."""
-    return _response(request, request.registry.documentation.document(request.link("")), "application/json")
+    return document_response(request, request.registry.documentation.document(request.link("")), "application/json")
 
 
 def show_page(request: FrepoRequest) -> Response:
     """Return the OpenAPI document as one page that loads nothing else."""
-    response = _response(request, request.registry.documentation.page(), "text/html; charset=utf-8")
-    response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
+    response = document_response(request, request.registry.documentation.page(), "text/html; charset=utf-8")
+    response.headers["Content-Security-Policy"] = PAGE_POLICY
     return response
 
 
-def _response(request: FrepoRequest, body: bytes, content_type: str) -> Response:
+def document_response(request: FrepoRequest, body: bytes, content_type: str) -> Response:
     """Return the body, or 304 if the client has it (RFC 9110, 13.1.2)."""
     etag = hashlib.sha256(body).hexdigest()
     is_known = etag in request.if_none_match

@@ -8,7 +8,7 @@ from frepo_core.domain.backup_guards import GuardAction
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import FieldsError
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.records import CollectionRecord
 
 from ..routing.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint

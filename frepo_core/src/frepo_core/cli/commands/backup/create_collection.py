@@ -12,7 +12,8 @@ from ...limit_options import GUARDS, add_numbers, read_guards, read_limits
 from ...terminal import read_password
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.collections import CollectionChange, Collections
+    from frepo_core.services.collections.collection_change import CollectionChange
+    from frepo_core.services.collections.collections import Collections
 
 
 class CreateCollection(FrepoCommand):
@@ -35,7 +36,7 @@ class CreateCollection(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Create the collection, or find the existing one."""
-        from frepo_core.services.collections.collections import CollectionChange
+        from frepo_core.services.collections.collection_change import CollectionChange
 
         change = CollectionChange(
             limits=read_limits(arguments),

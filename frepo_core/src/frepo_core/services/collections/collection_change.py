@@ -1,0 +1,28 @@
+"""What is requested of a new or an edited collection."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionChange:
+    """The requested values of a collection. None, or a missing entry, keeps the value or takes its default.
+
+    `limits` and `guards` contain only the fields that the request names; the keys of `guards` are the fields of
+    `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
+    empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
+    is a duration, empty: the default. `labels` replace all labels.
+    """
+
+    limits: Mapping[str, int]
+    guards: Mapping[str, Any] = field(default_factory=dict)
+    strategy: str | None = None
+    strategy_options: Mapping[str, Any] | None = None
+    description: str | None = None
+    filename: str | None = None
+    password: str | None = field(default=None, repr=False)
+    id: str | None = None
+    expected_every: str | None = None
+    grace: str | None = None
+    labels: Sequence[str] | None = None

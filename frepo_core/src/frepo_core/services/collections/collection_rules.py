@@ -1,0 +1,28 @@
+"""Rules about who may set which values of a collection, and about chosen ids."""
+
+from frepo_core.domain.access import allows
+from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
+from frepo_core.domain.limits import infinite_fields
+from frepo_core.errors import AccessDeniedError, InvalidCollectionIdError
+
+from .collection_change import CollectionChange
+
+
+def check_roles(change: CollectionChange, by: Identity | None) -> None:
+    """Raise `AccessDeniedError` if the values need a role that the token lacks. None is the console, which may set all."""
+    if by is None:
+        return
+    if infinite_fields(change.limits) and not allows("collection.disable_limits", by):
+        raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
+    if change.id is not None and not allows("collection.choose_id", by):
+        raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
+
+
+def new_id(chosen: str | None) -> str:
+    """Return the chosen id in canonical form, or a random one. Raises `InvalidCollectionIdError`."""
+    if chosen is None:
+        return new_uuid4()
+    canonical = parse_uuid4(chosen.lower())
+    if canonical is None:
+        raise InvalidCollectionIdError()
+    return canonical

@@ -1,0 +1,99 @@
+"""`GET /api/v1`: what this service is and can do, and who the caller is."""
+
+import functools
+from importlib.metadata import version
+
+from frepo_core.domain.identity import Identity
+
+from ..routing.endpoint import Answer, Endpoint
+from ..routing.request import V1, FrepoRequest
+from ..schemas.models import Reply
+from .conventions.types import Fingerprint, Time, Whole
+
+
+class Restrictions(Reply):
+    """What narrows a token's roles. An empty list, and 0 bytes, restrict nothing. Networks are addresses or CIDR."""
+
+    tags: list[str]
+    mime_types: list[str]
+    max_file_size: Whole
+    user_agents: list[str]
+    ip_addresses: list[str]
+
+    @classmethod
+    def of(cls, identity: Identity) -> "Restrictions":
+        """Return the restrictions of a token."""
+        return cls(
+            tags=list(identity.tags),
+            mime_types=list(identity.mimes),
+            max_file_size=identity.max_file_size,
+            user_agents=list(identity.user_agents),
+            ip_addresses=list(identity.ip_addresses),
+        )
+
+
+class Caller(Reply):
+    """The token of the request. `expires_at` is null for a token that does not expire."""
+
+    fingerprint: Fingerprint
+    roles: list[str]
+    restrictions: Restrictions
+    expires_at: Time | None
+
+
+class About(Reply):
+    """The service and the caller. `features` are the resources of this API that the service has."""
+
+    version: str
+    features: list[str]
+    strategies: list[str]
+    read_only: bool
+    token: Caller
+
+
+def show(request: FrepoRequest) -> Answer:
+    """Show the version of the service, what it can do, and what the token of the request may do."""
+    return Answer(
+        body=About(
+            version=_version(),
+            features=_features(request),
+            strategies=sorted(request.services.plugins.strategies),
+            read_only=request.services.settings.read_only,
+            token=_caller(request.sender),
+        )
+    )
+
+
+def _caller(identity: Identity) -> Caller:
+    return Caller(
+        fingerprint=identity.fingerprint,
+        roles=sorted(identity.roles),
+        restrictions=Restrictions.of(identity),
+        expires_at=identity.expires_at,
+    )
+
+
+def _features(request: FrepoRequest) -> list[str]:
+    """Return the first parts of the paths below `/api/v1`."""
+    paths = (endpoint.path for endpoint in request.registry.endpoints if endpoint.is_v1)
+    first = {path.removeprefix(V1).strip("/").partition("/")[0] for path in paths}
+    return sorted(first - {"", "doc", "openapi.json"})
+
+
+@functools.cache
+def _version() -> str:
+    """Read the version from the package's metadata once: it is slow."""
+    return version("frepo-core")
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="show_service",
+        method="GET",
+        path=V1,
+        view=show,
+        summary="The service, and who am I",
+        permission="token",
+        answers={200: About},
+    ),
+]

@@ -1,0 +1,1 @@
+"""Collections, their versions and who may use them."""

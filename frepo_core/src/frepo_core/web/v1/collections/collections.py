@@ -1,0 +1,134 @@
+"""The endpoints of collections."""
+
+from typing import Literal
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.services.collections.collection_pages import CollectionFilter
+from frepo_core.services.records import CollectionRecord
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import V1, FrepoRequest
+from ..conventions.answers import created, no_content, resource
+from ..conventions.entity_tags import IF_MATCH, if_match
+from ..conventions.paging import PageQuery, next_cursor, page_request
+from .models import Collection, CollectionPage, CollectionPatch, NewCollection, collection_tag
+
+COLLECTIONS = f"{V1}/collections"
+COLLECTION = f"{COLLECTIONS}/{{collection}}"
+
+
+class CollectionQuery(PageQuery):
+    """Which collections: part of name, description or id in any case, and the strategy."""
+
+    q: str = Field("", max_length=255, description="Part of the name, the description or the id, in any case.")
+    strategy: str = Field("", max_length=64, description="Only collections with this strategy.")
+    sort: Literal["name", "-name", "created_at", "-created_at", "stored_size", "-stored_size"] = "name"
+
+
+def list_collections(request: FrepoRequest) -> Answer:
+    """List the collections that the token may see."""
+    query = request.query_as(CollectionQuery)
+    wanted = CollectionFilter(text=query.q, strategy=query.strategy)
+    page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
+    return Answer(body=CollectionPage(items=[Collection.of(one) for one in page.items], next=next_cursor(query, page)))
+
+
+def create(request: FrepoRequest) -> Answer:
+    """Create a collection. The token of the request is put on its list."""
+    change = request.body_as(NewCollection).change()
+    record = request.services.collections.create(change, by=request.sender)
+    return created(request, f"{COLLECTIONS}/{record.id}", _body(request, record), collection_tag(record))
+
+
+def show(request: FrepoRequest) -> Answer:
+    """Show a collection."""
+    return _answer(request, request.collection)
+
+
+def edit(request: FrepoRequest) -> Answer:
+    """Change a collection. Missing fields keep their values."""
+    record = request.services.collections.edit(
+        request.collection.id,
+        request.body_as(CollectionPatch).change(),
+        by=request.sender,
+        precondition=if_match(request, collection_tag),
+    )
+    return _answer(request, record)
+
+
+def remove(request: FrepoRequest) -> Response:
+    """Delete a collection, which is refused while it has versions."""
+    request.services.collections.delete(
+        request.collection.id, by=request.sender, precondition=if_match(request, collection_tag)
+    )
+    return no_content()
+
+
+def _answer(request: FrepoRequest, record: CollectionRecord) -> Answer:
+    return resource(_body(request, record), collection_tag(record))
+
+
+def _body(request: FrepoRequest, record: CollectionRecord) -> Collection:
+    return Collection.of(request.services.collection_pages.details(record))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_collections",
+        method="GET",
+        path=COLLECTIONS,
+        view=list_collections,
+        summary="List collections",
+        permission="collection.list",
+        query=CollectionQuery,
+        answers={200: CollectionPage},
+    ),
+    Endpoint(
+        name="create_collection",
+        method="POST",
+        path=COLLECTIONS,
+        view=create,
+        summary="Create a collection",
+        permission="collection.create",
+        body=NewCollection,
+        writes=True,
+        answers={201: Collection},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="show_collection",
+        method="GET",
+        path=COLLECTION,
+        view=show,
+        summary="Show a collection",
+        permission="collection.fetch",
+        answers={200: Collection},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="edit_collection",
+        method="PATCH",
+        path=COLLECTION,
+        view=edit,
+        summary="Change a collection",
+        permission="collection.edit",
+        body=CollectionPatch,
+        writes=True,
+        headers=(IF_MATCH,),
+        answers={200: Collection},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="delete_collection",
+        method="DELETE",
+        path=COLLECTION,
+        view=remove,
+        summary="Delete an empty collection",
+        permission="collection.delete",
+        writes=True,
+        headers=(IF_MATCH,),
+        answers={204: None},
+    ),
+]

@@ -1,0 +1,150 @@
+"""Answers errors below `/api/v1` as problem details (RFC 9457)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core import errors
+from frepo_core.error_explanations import explain
+
+from ...routing.request import V1, FrepoRequest
+from ...schemas.models import Reply
+
+MEDIA = "application/problem+json"
+# Statuses that differ from those of the first API.
+STATUS: Mapping[type[errors.FrepoError], int] = {
+    errors.CollectionNotEmptyError: 409,
+    errors.CollectionSizeBelowContentError: 409,
+    errors.CollectionFullError: 409,
+    errors.DuplicateVersionError: 409,
+    errors.VersionTooYoungError: 409,
+    errors.VersionTooBigError: 413,
+    errors.TooBigError: 413,
+    errors.TypeNotAllowedError: 415,
+    errors.VersionTooSmallError: 422,
+    errors.VersionShrankError: 422,
+    errors.UploadCheckError: 422,
+}
+TITLES: Mapping[int, str] = {
+    400: "The request is not valid",
+    401: "A valid token is needed",
+    403: "The token may not do this",
+    404: "It does not exist",
+    405: "This path does not have this method",
+    409: "The state of the resource does not allow this",
+    412: "The resource was changed meanwhile",
+    413: "The content is too large",
+    415: "The type of the content is not allowed",
+    416: "The range is not in the content",
+    422: "The content is refused",
+    429: "Too many attempts",
+    431: "The URL or the headers are too long",
+    500: "The service failed",
+    503: "The service is not available now",
+    507: "There is no room left",
+}
+# The services name fields as the first API does.
+FIELDS: Mapping[str, str] = {
+    "maxBackupsCount": "limits.versions",
+    "maxOneVersionSize": "limits.version_size",
+    "maxCollectionSize": "limits.total_size",
+    "minRetention": "guards.min_retention",
+    "minVersionSize": "guards.min_version_size",
+    "maxShrinkPercent": "guards.max_shrink_percent",
+    "onSuspicious": "guards.on_suspicious",
+    "strategyOptions": "strategy_options",
+    "filename": "name",
+    "fileName": "name",
+    "expires": "expires_at",
+}
+
+
+class FieldProblem(Reply):
+    """A wrong field: its path in the body with dots, or the name of a parameter or a header."""
+
+    field: str = Field(examples=["limits.versions"])
+    message: str
+
+
+class Problem(Reply):
+    """An error (RFC 9457). `code` is a stable number; `type` is the page that explains it.
+
+    `errors` has all wrong fields. `context` has values of the refusal, such as the largest allowed number. `error_id`
+    is the id of a bug in the service's log.
+    """
+
+    type: str
+    title: str
+    status: int = Field(ge=400, le=599)
+    detail: str
+    code: int = Field(examples=[404])
+    errors: list[FieldProblem] = Field(default_factory=list)
+    context: dict[str, Any] | None = None
+    error_id: str | None = None
+
+
+def problem(
+    request: FrepoRequest,
+    detail: str,
+    code: int,
+    status: int,
+    *,
+    wrong: Iterator[FieldProblem] | tuple[FieldProblem, ...] = (),
+    context: Mapping[str, Any] | None = None,
+    error_id: str | None = None,
+) -> Response:
+    """Return an error answer. A 401 names the scheme of authentication (RFC 9110, 11.6.1; RFC 6750, 3)."""
+    body = Problem(
+        type=request.link(f"{V1}/doc#error-{code}"),
+        title=TITLES.get(status, "The request was refused"),
+        status=status,
+        detail=detail,
+        code=code,
+        errors=list(wrong),
+        context=dict(context) if context else None,
+        error_id=error_id,
+    )
+    response = Response(
+        body.model_dump_json(exclude_none=True).encode(), status=status, content_type=MEDIA, charset=None
+    )
+    if status == 401:
+        response.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"' if request.token_id else "Bearer"
+    return response
+
+
+def status_of(request: FrepoRequest, error: errors.FrepoError, default: int) -> int:
+    """Return the status of an error; `default` is the one of the first API."""
+    if default == 403 and not request.is_authenticated:
+        return 401
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), default)
+
+
+def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status: int) -> Response:
+    """Return the answer for an error of the services; `message` is what clients may read of it."""
+    wrong = tuple(_wrong_fields(error))
+    detail = error.explanation or message
+    if isinstance(error, errors.RemoteError):
+        detail = f"{message}: {error.reason}"
+    elif len(wrong) == 1 and not error.explanation:
+        detail = f"{wrong[0].field}: {wrong[0].message}"
+    elif len(wrong) > 1:
+        detail = f"{len(wrong)} fields are not valid: {', '.join(one.field for one in wrong)}"
+    return problem(request, detail, error.number, status, wrong=wrong, context=error.context)
+
+
+def _wrong_fields(error: errors.FrepoError) -> Iterator[FieldProblem]:
+    if isinstance(error, errors.RuleError):
+        message = error.explanation or error.text
+        yield FieldProblem(field=_name(error.field), message=message)
+    elif isinstance(error, errors.FieldsError):
+        for field, texts in error.fields.items():
+            for text in texts:
+                yield FieldProblem(field=_name(field), message=explain(text, error.context) or text)
+
+
+def _name(field: str) -> str:
+    """Return the name of a field in this API; the whole body is `body`."""
+    first, dot, rest = field.removeprefix("form.").partition(".")
+    return "body" if field == "form" else FIELDS.get(first, first) + dot + rest

@@ -1,0 +1,15 @@
+"""The modules with the endpoints of the second API. A new module is added here, and nowhere else.
+
+Where a route with a placeholder and one with a word match the same path, the one with the word comes first.
+"""
+
+from ..routing.endpoint import Endpoint
+from . import about, documentation
+from .collections import collections
+
+MODULES = (about, documentation, collections)
+
+
+def v1_endpoints() -> list[Endpoint]:
+    """Return all endpoints below `/api/v1`."""
+    return [endpoint for module in MODULES for endpoint in module.ENDPOINTS]

@@ -1,0 +1,233 @@
+"""Collections in /api/v1: create, list in pages, show, change and delete."""
+
+import itertools
+
+import pytest
+
+from frepo_core.domain.roles import Role
+
+COLLECTIONS = "/api/v1/collections"
+PATCH = {"Content-Type": "application/merge-patch+json"}
+
+
+@pytest.fixture
+def create(root):
+    return lambda name="dump.sql.gz", **more: root.post(COLLECTIONS, {"name": name, **more})
+
+
+@pytest.fixture
+def path(create):
+    return f"{COLLECTIONS}/{create().json['id']}"
+
+
+def patch(client, path, body, **headers):
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return client.call("PATCH", path, json=body, headers=PATCH | named)
+
+
+def names(answer):
+    return [item["name"] for item in answer.json["items"]]
+
+
+def test_a_new_collection_has_the_limits_of_the_service(create):
+    answer = create(description="db7")
+
+    assert (201, f"http://localhost:80{COLLECTIONS}/{answer.json['id']}") == (
+        answer.status_int,
+        answer.headers["Location"],
+    )
+    shown = answer.json
+    assert "Z" == shown.pop("created_at")[-1]
+    assert shown.pop("id")
+    assert shown == {
+        "name": "dump.sql.gz",
+        "description": "db7",
+        "strategy": "delete_oldest_when_adding_new",
+        "strategy_options": None,
+        "limits": {"versions": 0, "version_size": 4_000_000_000, "total_size": 15_000_000_000},
+        "guards": {
+            "min_retention": "PT0S",
+            "min_version_size": 0,
+            "max_shrink_percent": 0,
+            "on_suspicious": "refuse",
+        },
+        "last_version": None,
+        "versions": 0,
+        "stored_size": 0,
+    }
+
+
+def test_the_location_of_a_new_collection_shows_it(create, root):
+    made = create()
+
+    shown = root.get(made.headers["Location"].removeprefix("http://localhost:80"))
+
+    assert (made.json, made.headers["ETag"]) == (shown.json, shown.headers["ETag"])
+
+
+def test_a_collection_shows_its_newest_version(root, path):
+    for content in (b"one", b"three"):
+        root.push(path.rpartition("/")[2], content)
+
+    shown = root.get(path).json
+
+    assert (2, 8, 2, 5, False) == (
+        shown["versions"],
+        shown["stored_size"],
+        shown["last_version"]["number"],
+        shown["last_version"]["size"],
+        shown["last_version"]["suspicious"],
+    )
+
+
+def test_a_patch_changes_only_what_it_names(root, path):
+    before = root.get(path).json
+
+    answer = patch(root, path, {"limits": {"versions": 5}, "guards": {"min_retention": "P1DT12H"}, "description": "x"})
+
+    assert 200 == answer.status_int
+    assert answer.json == before | {
+        "description": "x",
+        "limits": before["limits"] | {"versions": 5},
+        "guards": before["guards"] | {"min_retention": "P1DT12H"},
+    }
+    assert answer.json == root.get(path).json
+
+
+@pytest.mark.parametrize("body", [{"name": None}, {"limits": None}, {"limits": {"versions": None}}])
+def test_what_cannot_be_empty_cannot_be_null(root, path, body):
+    assert 400 == patch(root, path, body).status_int
+
+
+def test_an_unknown_strategy_is_refused_with_the_known_ones(root, path):
+    answer = patch(root, path, {"strategy": "x"})
+
+    assert "strategy" == answer.json["errors"][0]["field"]
+    assert "delete_oldest_when_adding_new" in answer.json["errors"][0]["message"]
+
+
+def test_the_etag_follows_edits_and_not_versions(root, path):
+    first = root.get(path).headers["ETag"]
+    root.push(path.rpartition("/")[2], b"one")
+
+    assert first == root.get(path).headers["ETag"]
+    assert first != patch(root, path, {"description": "x"}).headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root, path, tag: patch(root, path, {"description": "y"}, If_Match=tag),
+        lambda root, path, tag: root.delete(path, headers={"If-Match": tag}),
+    ],
+)
+def test_a_stale_etag_prevents_a_change(root, path, change):
+    stale = root.get(path).headers["ETag"]
+    patch(root, path, {"description": "x"})
+
+    answer = change(root, path, stale)
+
+    assert (412, "application/problem+json") == (answer.status_int, answer.headers["Content-Type"])
+    assert "x" == root.get(path).json["description"]
+
+
+@pytest.mark.parametrize("tag", [None, "*"])
+def test_a_current_etag_allows_a_change(root, path, tag):
+    tag = tag or root.get(path).headers["ETag"]
+
+    assert 200 == patch(root, path, {"description": "x"}, If_Match=tag).status_int
+    assert 412 == patch(root, path, {"description": "y"}, If_Match='"x"').status_int
+
+
+def test_deleting_an_empty_collection(root, path):
+    answer = root.delete(path)
+
+    assert (204, b"") == (answer.status_int, answer.body)
+    assert 404 == root.get(path).status_int
+
+
+def test_a_collection_with_versions_is_not_deleted(root, path):
+    root.push(path.rpartition("/")[2], b"one")
+
+    answer = root.delete(path)
+
+    assert (409, 4005) == (answer.status_int, answer.json["code"])
+
+
+def test_infinite_limits_and_ids_need_their_roles(holder):
+    creator = holder(Role.CREATE_COLLECTIONS)
+
+    for more in ({"limits": {"versions": 0}}, {"id": "52f29b69-9ff7-4d10-8d9c-1c9b7a0c7a52"}):
+        assert 403 == creator.post(COLLECTIONS, {"name": "a", **more}).status_int
+
+
+def test_a_token_lists_what_it_may_see(create, holder):
+    create("hidden")
+    lister = holder(Role.LIST_COLLECTIONS, Role.CREATE_COLLECTIONS)
+    lister.post(COLLECTIONS, {"name": "own"})
+
+    assert ["own"] == names(lister.get(COLLECTIONS))
+
+
+def test_filters(create, root):
+    create("a.sql", description="The Ledger")
+    create("b.sql", strategy="alert_when_backup_limit_reached")
+
+    assert ["a.sql"] == names(root.get(COLLECTIONS, {"q": "ledger"}))
+    assert ["b.sql"] == names(root.get(COLLECTIONS, {"strategy": "alert_when_backup_limit_reached"}))
+    assert [] == names(root.get(COLLECTIONS, {"q": "%"}))
+
+
+def pages(client, **query):
+    """Return the items of all pages."""
+    found, cursor = [], ""
+    while cursor is not None:
+        answer = client.get(COLLECTIONS, {**query, "cursor": cursor})
+        found.append(names(answer))
+        cursor = answer.json["next"]
+    return found
+
+
+def every(pages):
+    return list(itertools.chain.from_iterable(pages))
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("sort", ["name", "created_at", "stored_size"])
+def test_pages_have_each_collection_once_in_both_directions(create, root, sort):
+    # Three of the same size, and two of the same name.
+    for number, name in enumerate(["a", "b", "B", "b", "ä"]):
+        made = create(name).json
+        if number % 2:
+            root.push(made["id"], b"x" * number)
+
+    rising, falling = (pages(root, sort=f"{sign}{sort}", limit=2) for sign in ("", "-"))
+
+    assert [2, 2, 1] == [len(page) for page in rising]
+    assert sorted(["a", "b", "B", "b", "ä"]) == sorted(every(rising))
+    assert every(rising) == every(falling)[::-1]
+
+
+def test_a_page_is_stable_while_collections_are_added(create, root):
+    for name in "bdf":
+        create(name)
+    first = root.get(COLLECTIONS, {"limit": 2}).json
+    create("a")
+    create("e")
+
+    assert ["e", "f"] == names(root.get(COLLECTIONS, {"cursor": first["next"]}))
+
+
+@pytest.mark.parametrize("cursor", ["x", "W10", "WyJuYW1lIl0", "WyJuYW1lIiwxLDJd", "é", "W1" * 500])
+def test_a_cursor_that_the_list_has_not_returned_is_refused(root, cursor):
+    answer = root.get(COLLECTIONS, {"cursor": cursor})
+
+    assert (400, "cursor") == (answer.status_int, answer.json["errors"][0]["field"])
+
+
+def test_a_cursor_of_another_order_is_refused(create, root):
+    for name in "ab":
+        create(name)
+    cursor = root.get(COLLECTIONS, {"limit": 1}).json["next"]
+
+    assert 400 == root.get(COLLECTIONS, {"cursor": cursor, "sort": "-name"}).status_int
