@@ -1,33 +1,10 @@
 import subprocess
 import sys
+from importlib.metadata import entry_points
 
 import pytest
 
-COMMANDS = [
-    "auth:clear-expired-tokens",
-    "auth:create-token",
-    "auth:generate-admin-token",
-    "auth:revoke",
-    "backup:checks",
-    "backup:create-collection",
-    "db:upgrade",
-    "install",
-    "notify:test",
-    "plugin:new",
-    "plugins",
-    "secrets:accept-new-phrase",
-    "events",
-    "events:parked",
-    "events:retry",
-    "jobs",
-    "jobs:run",
-    "storage:adopt",
-    "storage:migrate",
-    "storage:rebuild-index",
-    "storage:sweep",
-    "storage:verify",
-    "worker",
-]
+COMMANDS = [entry.name for entry in entry_points(group="frepo.commands")]
 
 
 def test_the_help_lists_the_commands(console):

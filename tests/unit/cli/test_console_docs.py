@@ -1,4 +1,5 @@
 import contextlib
+import gzip
 import re
 import shlex
 import sqlite3
@@ -38,7 +39,8 @@ def prepare(console, example):
     name, *arguments = example.split()
     if ID in arguments and name != "backup:create-collection":
         console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", ID)
-        (console.folder / "db.sql.gz").write_text("a dump")
+        content = gzip.compress(b"a dump") if name == "backup:test-restore" else b"a dump"
+        (console.folder / "db.sql.gz").write_bytes(content)
         console.answer("backup:upload", ID, "db.sql.gz")
     if example == "status":  # its exit status is 1 if no worker leads
         console.answer("jobs")

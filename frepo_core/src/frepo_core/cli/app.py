@@ -1,6 +1,7 @@
 """The console application `frepo`: application options, exit status 0 or 1, errors as messages on stderr."""
 
 import argparse
+import itertools
 import os
 import sys
 import traceback
@@ -68,6 +69,8 @@ class FrepoApp(App):
         """Return 0 or 1. argparse alone would exit with 2."""
         try:
             _check_encoding(argv)
+            if "--version" in self._after_command(argv):
+                del self.parser._option_string_actions["--version"]  # it is an option of the command
             status: object = super().run(argv or ["--help"])
         except FrepoError as error:
             status = self._fail(explain(error))
@@ -93,6 +96,9 @@ class FrepoApp(App):
             if self.options.debug:
                 traceback.print_exception(error, file=self.stderr)
             return self._fail(explain(error))
+
+    def _after_command(self, argv: list[str]) -> list[str]:
+        return list(itertools.dropwhile(lambda argument: argument not in self.command_manager.commands, argv))
 
     def _fail(self, message: str) -> int:
         print(message, file=self.stderr)

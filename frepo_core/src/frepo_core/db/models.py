@@ -127,10 +127,14 @@ class Collection(Base):
     `expected_every` is null if no backups are expected; `expected_since` is when it was set. `grace` is in seconds, null:
     the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
     `reported_overdue_at` is the value of `overdue_at` about which an event was written.
+    `restore_tried_at` and `restore_outcome` are those of the last restore test, whose version may have been deleted.
     """
 
     __tablename__ = "collection"
-    __table_args__ = (Index("ix_collection_newest", "created_at", "id"),)
+    __table_args__ = (
+        Index("ix_collection_newest", "created_at", "id"),
+        Index("ix_collection_restore", "restore_outcome", "versions_count"),
+    )
 
     id: Mapped[str] = mapped_column(exact(36), primary_key=True)
     max_backups_count: Mapped[int]
@@ -160,6 +164,8 @@ class Collection(Base):
     overdue_at: Mapped[datetime | None] = mapped_column(index=True)
     reported_overdue_at: Mapped[datetime | None] = mapped_column(index=True)
     suspicious_since: Mapped[datetime | None] = mapped_column(index=True)
+    restore_tried_at: Mapped[datetime | None]
+    restore_outcome: Mapped[str | None] = mapped_column(exact(16))
 
 
 class CollectionToken(Base):

@@ -25,6 +25,7 @@ from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
 from .content.ingest import Ingest
 from .events.downloads import DownloadEvents
+from .events.masking import Mask
 from .events.refusals import Refusals
 from .events.storage_states import StorageStates
 from .files.aliases import Aliases
@@ -38,6 +39,7 @@ from .jobs.worker import Worker
 from .overview.overview import Overviews
 from .plugin_service import PluginService
 from .remote.fetcher import Fetcher
+from .restore import RestoreTests
 from .service_time import ServiceTime
 from .upkeep.jobs import upkeep_jobs
 
@@ -68,6 +70,7 @@ class CoreServices:
     collection_pages: CollectionPages
     versions: Versions
     version_checks: VersionChecks
+    restore_tests: RestoreTests
     add_version: AddVersion
     refusals: Refusals
     download_events: DownloadEvents
@@ -113,6 +116,9 @@ def assemble(
     files = Files(database, ingest, blobs, passwords, checks)
     tokens, collections = Tokens(database, settings), Collections(database, settings, plugins, passwords)
     access = CollectionAccess(database, collections, tokens)
+    downloads = Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file))
+    versions, version_checks = Versions(database, blobs, passwords), VersionChecks(database)
+    mask = Mask(settings, *(context.settings for context in contexts.values()))
     core = CoreServices(
         settings=settings,
         plugins=plugins,
@@ -124,15 +130,16 @@ def assemble(
         links=links,
         tokens=tokens,
         files=files,
-        downloads=Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file)),
+        downloads=downloads,
         listing=Listing(database, passwords),
         protected_urls=ProtectedUrls(settings),
         fetcher=Fetcher(settings),
         collections=collections,
         collection_access=access,
         collection_pages=CollectionPages(database),
-        versions=Versions(database, blobs, passwords),
-        version_checks=VersionChecks(database),
+        versions=versions,
+        version_checks=version_checks,
+        restore_tests=RestoreTests(database, settings, versions, downloads, version_checks, mask),
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),
         refusals=refusals,
         download_events=DownloadEvents(database, settings),

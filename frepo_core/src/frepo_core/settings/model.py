@@ -1,5 +1,6 @@
 """Every setting of the service: its name in the ini, type, default and help."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -7,7 +8,19 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from frepo_core.errors import RemotesBusyError
 
-from .types import Domain, Duration, Expression, Lines, Location, Networks, Origins, Seconds, Size, Words
+from .types import (
+    CommandLine,
+    Domain,
+    Duration,
+    Expression,
+    Lines,
+    Location,
+    Networks,
+    Origins,
+    Seconds,
+    Size,
+    Words,
+)
 
 
 def _setting(name: str, default: Any, description: str, **limits: Any) -> Any:
@@ -182,6 +195,18 @@ class Settings(BaseModel):
     )
     jobs_verify_rate: Size = _setting(
         "jobs.verify_rate", "50MB", "How many bytes a second the job `verify` reads at most; 0: no limit."
+    )
+
+    restore_tests_command: CommandLine = _setting(
+        "restore_tests.command",
+        "",
+        "The command that tests whether a version can be restored, such as `gunzip -t`; it reads the version from its stdin. Empty: no nightly restore tests.",
+    )
+    restore_tests_timeout: Duration = _setting(
+        "restore_tests.timeout",
+        "6h",
+        "How long the command of a restore test may run before it is killed.",
+        gt=timedelta(),
     )
 
     # The worker

@@ -1,6 +1,7 @@
 """Types of settings that pydantic does not have, such as lists in one line, sizes and time expressions."""
 
 import re
+import shlex
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
@@ -72,10 +73,19 @@ def _origins(value: Any) -> Any:
     return _split(value)
 
 
+def _command_line(value: str) -> str:
+    try:
+        shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"write a command with its arguments, quoted as in a shell: {error}") from error
+    return value
+
+
 def _duration(value: Any) -> Any:
     return parse_duration(value) if isinstance(value, str) else value
 
 
+CommandLine = Annotated[str, AfterValidator(_command_line)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
 Origins = Annotated[tuple[str, ...], BeforeValidator(_origins)]

@@ -67,6 +67,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "events": ("30 4 * * *", "short"),
         "database": ("0 5 * * 0", "short"),
         "samples": ("5 0 * * *", "short"),
+        "restore_tests": ("off", "long"),
     }
 
     assert expected == {job.name: (job.schedule, job.lane) for job in upkeep_jobs(services)}

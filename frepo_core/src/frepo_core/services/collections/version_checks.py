@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import File, Version, VersionCheck
+from frepo_core.db.models import Collection, File, Version, VersionCheck
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.plugins import PendingCheck
@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 Outcome = Literal["good", "broken", "pending", "not checked"]
 BROKEN: Outcome = "broken"
 PENDING: Outcome = "pending"
+# The name of the check that a restore test records. Its last outcome is kept with the collection, too.
+RESTORE = "restore"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,9 @@ def write_checks(session: Session, version: Version, checks: Iterable[NewCheck],
         session.add(row)
         if check.outcome != PENDING:
             record(session, _event(version, check, by))
+        if check.name == RESTORE:
+            last = update(Collection).where(Collection.id == version.collection_id)
+            session.execute(last.values(restore_tried_at=now, restore_outcome=check.outcome))
 
 
 def _event(version: Version, check: NewCheck, by: By) -> NewEvent:
@@ -110,6 +115,9 @@ class VersionChecks:
         """Record a result. Return False if the version was deleted meanwhile."""
 
         def work(session: Session) -> Version | None:
+            if check.name == RESTORE:  # in the order of a deletion, which locks the collection first, too
+                of_version = select(Version.collection_id).where(Version.id == version_id).scalar_subquery()
+                session.execute(select(Collection.id).where(Collection.id == of_version).with_for_update())
             version = session.scalar(select(Version).where(Version.id == version_id).with_for_update())
             if version is not None:
                 write_checks(session, version, [check], by=by)

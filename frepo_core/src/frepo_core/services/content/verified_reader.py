@@ -23,6 +23,8 @@ class VerifiedContent:
         self._blob = blob
         self._size = 0
         self._comparison = Comparison(blob)
+        # Whether the whole content was read, and its bytes are not those that were stored.
+        self.is_wrong = False
 
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes. Raises `StorageUnavailable` instead of returning the last of wrong bytes."""
@@ -31,6 +33,7 @@ class VerifiedContent:
         self._comparison.update(data)
         is_over = self._size >= self._blob.size or (not data and size != 0)
         if is_over and (self._size != self._blob.size or not self._comparison.matches()):
+            self.is_wrong = True
             raise wrong_bytes(self._blob)
         return data
 

@@ -11,6 +11,7 @@ from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext
 
 from ..maintenance import SweepReport, check_grace, sweep, verify
+from ..restore import RestoreFailedError
 from .overdue import report_overdue
 from .progress import ProgressNotes
 from .pruning import prune_events, prune_job_runs
@@ -115,6 +116,27 @@ def report(services: "CoreServices", context: JobContext) -> Summary:
     return report_overdue(services.database, now=context.now, by=_actor("overdue"), check=context.check_lease)
 
 
+def test_restore(services: "CoreServices", context: JobContext) -> Summary:
+    """Test whether the newest version of a collection can be restored: of the one that was not tested for the longest time.
+
+    Raises `RestoreFailedError` if it cannot, or if the test could not be completed.
+    """
+    collection = services.restore_tests.find_next()
+    if collection is None:
+        return {"skipped": "no collection has a version"}
+    context.progress(f"collection {collection.id}")
+    result = services.restore_tests.run(collection, by=_actor("restore_tests"), check=context.check_lease)
+    if result.outcome != "good" and not result.is_skipped:
+        raise RestoreFailedError(f"Collection {collection.id}, version v{result.version.number}: {result.message}")
+    return {
+        "collection": collection.id,
+        "version": result.version.number,
+        "outcome": result.outcome,
+        "size": result.size,
+        "seconds": round(result.seconds, 1),
+    }
+
+
 # Name, schedule, lane, what it does, and the function.
 UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContext], Summary]], ...] = (
     ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
@@ -124,13 +146,27 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContex
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "short", "Refresh the statistics of the database", maintain_database),
     ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),
+    (
+        "restore_tests",
+        "30 5 * * *",
+        "long",
+        "Test whether the newest version of a collection can be restored",
+        test_restore,
+    ),
 )
 
 
 def upkeep_jobs(services: "CoreServices") -> list[Job]:
-    """Return the built-in jobs of a service. In read-only mode they change nothing."""
+    """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
+    off = set() if services.settings.restore_tests_command else {"restore_tests"}
     return [
-        Job(name=name, schedule=schedule, lane=lane, summary=summary, run=partial(_run, services, work))
+        Job(
+            name=name,
+            schedule="off" if name in off else schedule,
+            lane=lane,
+            summary=summary,
+            run=partial(_run, services, work),
+        )
         for name, schedule, lane, summary, work in UPKEEP_JOBS
     ]
 

@@ -1,0 +1,67 @@
+"""The command that tests whether a version can be restored."""
+
+import argparse
+from datetime import timedelta
+from typing import Any
+
+from cliff.show import ShowOne
+
+from frepo_core.domain.durations import parse_duration
+from frepo_core.errors import FieldsError
+
+from ...base import FrepoCommand
+
+
+class RestoreTest(FrepoCommand, ShowOne):
+    """Stream a version into a command, and record whether it could be restored. Exit status 1 if it could not."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("--version", default="latest", help="latest, first, v<number> or the version's id")
+        parser.add_argument(
+            "--command",
+            default="",
+            metavar="LINE",
+            help="e.g. 'gunzip -t'; it reads the version from its stdin. Default: restore_tests.command",
+        )
+        parser.add_argument(
+            "--timeout", metavar="TIME", help="kill the command after this time; default: restore_tests.timeout"
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Run the test."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        result = services.restore_tests.run(
+            collection, arguments.version, command=arguments.command, timeout=_timeout(arguments.timeout), by=None
+        )
+        self._is_good = result.outcome == "good"
+        return ("collection", "version", "outcome", "message", "read", "seconds", "output"), (
+            collection.id,
+            f"v{result.version.number}",
+            result.outcome,
+            result.message,
+            result.size,
+            round(result.seconds, 3),
+            result.output,
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Return 1 if the version could not be restored."""
+        status = int(super().run(arguments))
+        return status or int(not self._is_good)
+
+
+def _timeout(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        raise FieldsError({"--timeout": [str(error)]}) from None
+    if not length:
+        raise FieldsError({"--timeout": ["must be longer than 0"]})
+    return length
