@@ -267,6 +267,8 @@ def test_a_folder_has_few_modules():
     paths = [path for path in [*FILES, *TESTS] if path.name != "__init__.py" and path.parent != MIGRATIONS]
     modules = Counter(str(path.parent.relative_to(ROOT)) for path in paths)
 
+    # Each change of the schema is a module, and Alembic reads one folder.
+    del modules[f"{CORE.relative_to(ROOT)}/db/migrations/versions"]
     assert {} == {folder: count for folder, count in modules.items() if count > MAX_MODULES}
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -13,7 +13,7 @@ from sqlalchemy import MetaData, Table, insert, inspect, make_url, select, text
 
 from frepo_core import main
 from frepo_core.db import make_engine, migrations, name_index, utc_now
-from frepo_core.db.models import NAMES, Base, Collection, Event, Token
+from frepo_core.db.models import NAMES, Base, Collection, Event, Installation, Token
 from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 from support.reliability.upgrades import revisions, upgrade_to
@@ -117,6 +117,24 @@ def test_fingerprints_that_tokens_share_are_lengthened(engine):
         found = connection.scalars(select(Token.fingerprint).order_by(Token.key)).all()
     assert ["shared", fingerprint(keys[1]), fingerprint(keys[2]), alone] == found
     assert differences(engine) == []
+
+
+def test_older_tokens_have_no_name_and_unknown_uses(engine):
+    upgrade_to(engine, "0013")
+    with engine.connect() as connection:
+        lists = {name: [] for name in ("roles", "tags", "mimes", "user_agents", "ip_addresses")}
+        row = {"key": "a" * 64, "fingerprint": "a" * 12, "max_file_size": 0, "created_at": utc_now(), **lists}
+        connection.execute(insert(Token).values(row))
+        connection.commit()
+    before = utc_now()
+
+    migrations.upgrade(engine)
+
+    with engine.connect() as connection:
+        columns = (Token.name, Token.created_by, Token.last_used_at, Token.last_used_from)
+        assert ("", None, None, None) == tuple(connection.execute(select(*columns)).one())
+        recorded_from = connection.scalar(select(Installation.value).where(Installation.name == "token_uses_from"))
+    assert before <= datetime.fromisoformat(recorded_from) <= utc_now()
 
 
 @pytest.mark.parametrize("made", ["TABLE version (app VARCHAR(20))", "VIEW version AS SELECT 1 AS app"])

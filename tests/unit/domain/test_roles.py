@@ -21,6 +21,7 @@ NAMES = [
     "security.use_technical_endpoints",
     "security.revoke_tokens",
     "security.administrator",
+    "security.list_tokens",
     "security.create_predictable_token_ids",
     "deletion.all_files_including_protected_and_unprotected",
     "view.any_file",
@@ -95,8 +96,8 @@ def those_that_allow(action, *, listed):
     }
 
 
-def test_there_are_the_32_documented_roles():
-    assert (32, sorted(NAMES)) == (len(Role), sorted(role.value for role in Role))
+def test_there_are_the_documented_roles():
+    assert (len(NAMES), sorted(NAMES)) == (len(Role), sorted(role.value for role in Role))
 
 
 def test_every_role_has_a_description():
@@ -114,7 +115,7 @@ def test_three_roles_restrict_and_all_others_grant():
         "upload.only_once_successful",
     }
 
-    assert (restrictions, 29, set()) == (set(RESTRICTIONS), len(GRANTS), RESTRICTIONS & GRANTS)
+    assert (restrictions, len(Role) - 3, set()) == (set(RESTRICTIONS), len(GRANTS), RESTRICTIONS & GRANTS)
 
 
 def test_the_table_knows_every_action():

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
@@ -42,7 +43,11 @@ class Base(DeclarativeBase):
 
 
 class Token(Base):
-    """An access token, stored under the HMAC of its id."""
+    """An access token, stored under the HMAC of its id.
+
+    `created_by` is as the actor of an event; it is null for tokens from before migration 0017. `last_used_at` and
+    `last_used_from` are written once a minute, see `services/access/token_uses.py`.
+    """
 
     __tablename__ = "token"
 
@@ -56,6 +61,10 @@ class Token(Base):
     user_agents: Mapped[list[str]]
     ip_addresses: Mapped[list[str]]
     created_at: Mapped[datetime]
+    name: Mapped[str] = mapped_column(exact(128), server_default=text("''"))
+    created_by: Mapped[str | None] = mapped_column(exact(128))
+    last_used_at: Mapped[datetime | None]
+    last_used_from: Mapped[str | None] = mapped_column(String(64))
 
 
 class Blob(Base):

@@ -84,11 +84,17 @@ class EventKind(StrEnum):
     )
 
     TOKEN_CREATED = "token.created", "A token was generated.", "after"
-    TOKEN_REVOKED = "token.revoked", "A token was revoked.", "roles"
+    TOKEN_EDITED = "token.edited", "The name, the expiry or the restrictions of a token were edited.", "before", "after"
+    TOKEN_ROTATED = (
+        "token.rotated",
+        "A token was replaced by a new one with the same rights and collections. The old one ends at `ends_at`.",
+        *("replaced_by", "ends_at", "collections"),
+    )
+    TOKEN_REVOKED = "token.revoked", "A token was revoked.", "name", "roles"
     TOKEN_EXPIRED = (
         "token.expired",
         "A token was removed: its time was over, or it was valid for one upload only.",
-        *("roles", "expires_at", "reason"),
+        *("name", "roles", "expires_at", "reason"),
     )
 
     BLOB_DAMAGED = (

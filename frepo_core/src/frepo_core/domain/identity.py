@@ -14,7 +14,7 @@ from .roles import GRANTS, Role
 class Identity:
     """A valid token. `token` is the HMAC under which it is stored, never the id itself.
 
-    `address` is the client's address. Empty tuples, and a `max_file_size` of 0 (bytes), restrict nothing.
+    `address` is the client's address, `name` what people call the token. Empty tuples, and a `max_file_size` of 0 (bytes), restrict nothing.
     """
 
     token: str
@@ -27,6 +27,7 @@ class Identity:
     ip_addresses: tuple[str, ...] = ()
     expires_at: datetime | None = None
     address: str = ""
+    name: str = ""
 
     def holds(self, role: Role) -> bool:
         """Return whether the token has the role. An administrator has all roles that grant something."""

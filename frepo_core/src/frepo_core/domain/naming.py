@@ -9,9 +9,11 @@ from urllib.parse import unquote
 
 FILE_NAME_PROBLEM = "File name is not valid, please normalize it"
 TAG_PROBLEM = "Tag is not valid: use 1 to 64 letters, digits, dots, dashes and underscores"
+TOKEN_NAME_PROBLEM = "A token's name has 1 to 128 printable characters, and no space at its ends"
 
 MAX_FILE_NAME = 200
 MAX_LABELS, MAX_LABEL = 20, 64
+MAX_TOKEN_NAME = 128
 # A character in NFC is at most four in other forms. Longer runs of marks would take long to normalize.
 _MAX_NOT_NORMAL = 4 * MAX_FILE_NAME
 _SIGNS = frozenset(" .-_+()[]!,@$'&%#~=")
@@ -51,6 +53,14 @@ def check_tag(tag: str) -> str:
         if _TAG.fullmatch(lower):
             return lower
     raise ValueError(TAG_PROBLEM)
+
+
+def check_token_name(name: str) -> str:
+    """Return the name in NFC (UAX 15). Raises `ValueError` with a message for the client if it is not valid."""
+    normal = unicodedata.normalize("NFC", name) if len(name) <= 4 * MAX_TOKEN_NAME else ""
+    if not 1 <= len(normal) <= MAX_TOKEN_NAME or not normal.isprintable() or normal != normal.strip():
+        raise ValueError(TOKEN_NAME_PROBLEM)
+    return normal
 
 
 def name_from_url(url: str) -> str:

@@ -31,6 +31,7 @@ class Role(StrEnum):
     USE_TECHNICAL = "security.use_technical_endpoints", "Use the technical endpoints"
     REVOKE_TOKENS = "security.revoke_tokens", "Revoke tokens"
     ADMINISTRATOR = "security.administrator", "Everything that roles grant; only an administrator revokes such a token"
+    LIST_TOKENS = "security.list_tokens", "List tokens, and see when and from where each was used last"
     CHOOSE_TOKEN_IDS = "security.create_predictable_token_ids", "Choose the id of a token that is generated"
 
     DELETE_ALL_FILES = (

@@ -13,6 +13,7 @@ from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from .records import CollectionRecord, FileRecord
 
 PASSWORD = "password"  # the name of the value
+AGENTS = "userAgentsCount"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,14 +84,24 @@ def file_values(record: FileRecord) -> dict[str, object]:
 def token_values(row: Token) -> dict[str, object]:
     """Return what a token may do. User-Agents are only counted, as some serve as a kind of password."""
     return {
+        **({"name": row.name} if row.name else {}),
         "roles": row.roles,
         "expires": str(row.expires_at) if row.expires_at else "never",
         "tags": row.tags,
         "types": row.mimes,
         "maxAllowedFileSize": row.max_file_size,
         "addresses": row.ip_addresses,
-        "userAgentsCount": len(row.user_agents),
+        AGENTS: len(row.user_agents),
     }
+
+
+def token_changes(before: Token, after: Token) -> Changes:
+    """Return what an edit of a token changed. Patterns of User-Agents that were replaced show as their number."""
+    changes = _changes(token_values(before), token_values(after), None, None)
+    if before.user_agents != after.user_agents and AGENTS not in changes.after:
+        old, new = {AGENTS: len(before.user_agents)}, {AGENTS: len(after.user_agents)}
+        return Changes(before={**changes.before, **old}, after={**changes.after, **new})
+    return changes
 
 
 def _changes(

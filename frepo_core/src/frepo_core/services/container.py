@@ -13,6 +13,9 @@ from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, 
 from .access.passwords import Passwords
 from .access.protected_urls import ProtectedUrls
 from .access.signed_links import SignedLinks
+from .access.token_changes import TokenChanges
+from .access.token_inventory import TokenInventory
+from .access.token_uses import TokenUses, UseRecorder
 from .access.tokens import Tokens
 from .blobs.backends import Backends
 from .blobs.lifecycle import Blobs
@@ -60,6 +63,9 @@ class CoreServices:
     ingest: Ingest
     links: SignedLinks
     tokens: Tokens
+    token_uses: TokenUses
+    token_inventory: TokenInventory
+    token_changes: TokenChanges
     files: Files
     downloads: Downloads
     listing: Listing
@@ -114,7 +120,8 @@ def assemble(
     blobs = Blobs(database, backends, states)
     checks, refusals = UploadChecks(plugins, contexts), Refusals(database, is_read_only=settings.read_only)
     files = Files(database, ingest, blobs, passwords, checks)
-    tokens, collections = Tokens(database, settings), Collections(database, settings, plugins, passwords)
+    uses, inventory = TokenUses(database, is_read_only=settings.read_only), TokenInventory(database, settings)
+    tokens, collections = Tokens(database, settings, uses), Collections(database, settings, plugins, passwords)
     access = CollectionAccess(database, collections, tokens)
     downloads = Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file))
     versions, version_checks = Versions(database, blobs, passwords), VersionChecks(database)
@@ -129,6 +136,9 @@ def assemble(
         ingest=ingest,
         links=links,
         tokens=tokens,
+        token_uses=uses,
+        token_inventory=inventory,
+        token_changes=TokenChanges(database, settings, inventory),
         files=files,
         downloads=downloads,
         listing=Listing(database, passwords),
@@ -157,7 +167,7 @@ def assemble(
         environment=environment,
     )
     is_worker = settings.worker_in_process and not settings.read_only
-    service_time = ServiceTime(plugins, contexts, backends, worker if is_worker else None)
+    service_time = ServiceTime(plugins, contexts, backends, UseRecorder(uses), worker if is_worker else None)
     services = Services(**vars(core), jobs=jobs, worker=worker, service_time=service_time)
     service.connect(services)
     return services

@@ -219,4 +219,5 @@ def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
         ip_addresses=tuple(row.ip_addresses),
         expires_at=row.expires_at,
         address=address,
+        name=row.name,
     )

@@ -1,4 +1,4 @@
-"""The time in which a process serves: the lifecycles of plug-ins start and stop around it, and storages are closed."""
+"""The time in which a process serves: what starts and stops around it, and storages are closed."""
 
 import logging
 import threading
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.plugins import FoundPlugin, Lifecycle, PluginContext, PluginRegistry
 
+from .access.token_uses import UseRecorder
 from .blobs.backends import Backends
 from .jobs.worker import Worker
 from .plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
@@ -15,19 +16,24 @@ log = logging.getLogger(__name__)
 
 
 class ServiceTime:
-    """Starts and stops the worker, and what plug-ins run in a process that serves. Both may be called again, and do nothing then."""
+    """Starts and stops the worker, the recorder of the uses of tokens, and what plug-ins run in a process that serves.
+
+    Both may be called again, and do nothing then.
+    """
 
     def __init__(
         self,
         plugins: PluginRegistry,
         contexts: Mapping[str, PluginContext],
         backends: Backends,
+        recorder: UseRecorder,
         worker: Worker | None = None,
     ) -> None:
-        """`worker` is started after the plug-ins, and stopped before them."""
+        """`worker` is started after the plug-ins, and stopped before them. `recorder` stops last."""
         self._plugins = plugins
         self._contexts = contexts
         self._backends = backends
+        self._recorder = recorder
         self._worker = worker
         self._lock = threading.Lock()
         self._started: list[tuple[FoundPlugin, Lifecycle]] = []
@@ -42,6 +48,7 @@ class ServiceTime:
             if self._is_running:
                 return
             self._is_running = True
+        self._recorder.start()
         for plugin in self._plugins.found:
             for lifecycle in plugin.lifecycles:
                 try:
@@ -72,4 +79,5 @@ class ServiceTime:
                 lifecycle.stop(self._contexts[plugin.name])
             except PLUGIN_FAILURES:
                 log.exception("%s did not stop", plugin.origin)
+        self._recorder.stop()
         self._backends.close()

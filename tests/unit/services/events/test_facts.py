@@ -182,7 +182,7 @@ def test_a_token_is_revoked_once(services, sender, make_token, identify, events)
 def test_the_console_revokes_by_fingerprint(services, identify, events):
     fingerprint = identify(Role.UPLOAD_ALL).fingerprint
     events()
-    services.tokens.revoke_by_fingerprint(fingerprint)
+    services.token_changes.revoke(fingerprint)
 
     (event,) = events()
     assert ("token.revoked", fingerprint) == (event.kind, event.token)

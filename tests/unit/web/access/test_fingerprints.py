@@ -61,7 +61,7 @@ def test_logs_name_a_token_by_its_lengthened_fingerprint(generate, taken, app, c
 @pytest.mark.databases
 def test_tokens_generated_concurrently_get_different_fingerprints(services, monkeypatch):
     """Fingerprints of one digit make four concurrent tokens collide."""
-    monkeypatch.setattr("frepo_core.services.access.tokens.FINGERPRINT_LENGTHS", range(1, 17))
+    monkeypatch.setattr("frepo_core.services.access.token_rows.FINGERPRINT_LENGTHS", range(1, 17))
     with ThreadPoolExecutor(4) as pool:
         new = NewToken(roles=[Role.UPLOAD_ALL])
         made = [token.fingerprint for token in pool.map(lambda _: services.tokens.generate(new), range(40))]

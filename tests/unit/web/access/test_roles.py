@@ -123,7 +123,3 @@ def test_every_permission_has_a_rule(world):
     guarding = {endpoint.permission for endpoint in world.endpoints.values()}
 
     assert guarding <= set(RULES)
-
-
-def test_there_are_32_roles():
-    assert len(Role) == 32

@@ -1,56 +1,52 @@
-"""The use cases of tokens: generate, look up, revoke and clear them, and check their validity."""
+"""The use cases of tokens by their ids: generate, look up, revoke and clear them, and check their validity."""
 
 import contextlib
 import logging
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
 
-from sqlalchemy import CursorResult, bindparam, delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.access import allows, ends_with_upload, is_administrator
-from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.network.addresses import is_allowed
-from frepo_core.domain.roles import Role
-from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint, token_key
+from frepo_core.domain.signatures import fingerprint, token_key
 from frepo_core.domain.wildcards import matches
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
 
 from ..change_log import describe, token_values
-from ..events.recording import NewEvent, record
+from ..events.recording import record
 from ..records import identity_of
+from .token_rows import NewToken, expiry, insert_token, new_row, revocation
+from .token_uses import TokenUses
+
+__all__ = ["MAX_USER_AGENT", "NO_ACCESS", "IssuedToken", "NewToken", "Tokens", "consume_token", "log_consumed_token"]
 
 log = logging.getLogger(__name__)
 
 # Browsers send about 200 characters.
 MAX_USER_AGENT = 2_000
 NO_ACCESS = "No access: a valid token is needed"
-_FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 _TOKEN = Token.__table__
-_BY_KEY = select(_TOKEN).where(_TOKEN.c.key == bindparam("key"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class NewToken:
-    """The requested values of a token. `expires` is a time expression; `id` is a UUIDv4, or None for a random one."""
-
-    roles: Sequence[Role]
-    tags: Sequence[str] = ()
-    mimes: Sequence[str] = ()
-    max_file_size: int = 0
-    user_agents: Sequence[str] = ()
-    ip_addresses: Sequence[str] = ()
-    expires: str | None = None
-    id: str | None = None
+# Each request runs this query, so it selects only what an identity has.
+_BY_KEY = select(
+    _TOKEN.c.key,
+    _TOKEN.c.fingerprint,
+    _TOKEN.c.expires_at,
+    _TOKEN.c.roles,
+    _TOKEN.c.tags,
+    _TOKEN.c.mimes,
+    _TOKEN.c.max_file_size,
+    _TOKEN.c.user_agents,
+    _TOKEN.c.ip_addresses,
+    _TOKEN.c.name,
+).where(_TOKEN.c.key == bindparam("key"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +61,9 @@ class IssuedToken:
 class Tokens:
     """Manages tokens. Only an HMAC of each id is stored."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, database: Database, settings: Settings, uses: TokenUses) -> None:
         self._database = database
+        self._uses = uses
         self._phrase = settings.enc_token_phrase.get_secret_value()
         self._lifetime = settings.token_expiration_time
 
@@ -97,6 +94,7 @@ class Tokens:
         if reason := _refusal_reason(identity, address, user_agent):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
+        self._uses.note(identity.token, address)
         return identity
 
     def generate(self, new: NewToken, *, by: By = None) -> IssuedToken:
@@ -108,7 +106,7 @@ class Tokens:
         problems: dict[str, list[str]] = {}
         expires_at = None
         try:
-            expires_at = parse_expiry(new.expires, now=now, default=self._lifetime)
+            expires_at = new.expires_at or parse_expiry(new.expires, now=now, default=self._lifetime)
         except ValueError as error:
             problems["expires"] = [str(error)]
         token_id = parse_uuid4(new.id.lower()) if new.id is not None else new_uuid4()
@@ -117,7 +115,7 @@ class Tokens:
         if token_id is None or problems:
             raise FieldsError(problems)
         key = token_key(self._phrase, token_id)
-        row = self._database.write(lambda session: _insert(session, _row(new, key, expires_at, now), by))
+        row = self._database.write(lambda session: insert_token(session, new_row(new, key, expires_at, now, by), by))
         log.info("token %s was made by %s: %s", row.fingerprint, describe_actor(by), describe(token_values(row)))
         return IssuedToken(id=token_id, fingerprint=row.fingerprint, expires_at=expires_at)
 
@@ -136,33 +134,13 @@ class Tokens:
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
 
         def work(session: Session) -> None:
-            deleted = session.execute(delete(Token).where(Token.key == identity.token))
-            if cast(CursorResult[Any], deleted).rowcount:  # otherwise another request has revoked it meanwhile
-                record(session, _revocation(identity, by))
+            row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
+            if row is not None:  # otherwise another request has revoked it meanwhile
+                session.delete(row)
+                record(session, revocation(row, by))
 
         self._database.write(work, may_use_reserve=True)
         log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(by))
-        return identity
-
-    def revoke_by_fingerprint(self, text: str) -> Identity:
-        """Delete the token that logs name by this fingerprint. Only the console calls this.
-
-        Raises `FieldsError` and `NotFoundError`.
-        """
-        if not _FINGERPRINT.fullmatch(text.lower()):  # the text may be a token's id, which no message may contain
-            raise FieldsError({"fingerprint": ["12 to 16 hexadecimal digits are expected, as logs show them"]})
-
-        def work(session: Session) -> Identity:
-            row = session.scalar(select(Token).where(Token.fingerprint == text.lower()).with_for_update())
-            if row is None:
-                raise NotFoundError(f"No token has the fingerprint {text}: it was revoked, cleared, or used up")
-            session.delete(row)
-            revoked = identity_of(row)
-            record(session, _revocation(revoked, None))
-            return revoked
-
-        identity = self._database.write(work, may_use_reserve=True)
-        log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(None))
         return identity
 
     def clear_expired(self, *, by: By = None) -> list[tuple[str, datetime]]:
@@ -173,7 +151,7 @@ class Tokens:
             query = select(Token).where(Token.expires_at <= now).order_by(Token.expires_at).with_for_update()
             rows = session.scalars(query).all()
             session.execute(delete(Token).where(Token.key.in_([row.key for row in rows])))
-            record(session, *[_expiry(row, by, "time") for row in rows])
+            record(session, *[expiry(row, by, "time") for row in rows])
             return [(row.fingerprint, row.expires_at) for row in rows if row.expires_at]
 
         cleared = self._database.write(work, may_use_reserve=True)
@@ -201,51 +179,13 @@ def consume_token(session: Session, identity: Identity) -> None:
         raise AccessDeniedError(NO_ACCESS)
     session.delete(row)
     session.flush()
-    record(session, _expiry(row, identity, "single upload"))
+    record(session, expiry(row, identity, "single upload"))
 
 
 def log_consumed_token(identity: Identity) -> None:
     """Log, after the commit, that `consume_token` has deleted the token."""
     if ends_with_upload(identity):
         log.info("token %s was used up by its upload", identity.fingerprint)
-
-
-def _row(new: NewToken, key: str, expires_at: datetime | None, now: datetime) -> Token:
-    return Token(
-        key=key,
-        expires_at=expires_at,
-        roles=sorted({role.value for role in new.roles}),
-        tags=list(new.tags),
-        mimes=list(new.mimes),
-        max_file_size=new.max_file_size,
-        user_agents=list(new.user_agents),
-        ip_addresses=list(new.ip_addresses),
-        created_at=now,
-    )
-
-
-def _revocation(identity: Identity, by: By) -> NewEvent:
-    roles = sorted(identity.roles)
-    return NewEvent(kind=EventKind.TOKEN_REVOKED, by=by, token=identity.fingerprint, data={"roles": roles})
-
-
-def _expiry(row: Token, by: By, reason: str) -> NewEvent:
-    expires_at = row.expires_at and row.expires_at.isoformat()
-    data = {"roles": row.roles, "expires_at": expires_at, "reason": reason}
-    return NewEvent(kind=EventKind.TOKEN_EXPIRED, by=by, token=row.fingerprint, data=data)
-
-
-def _insert(session: Session, row: Token, by: By) -> Token:
-    """Insert the row with the shortest fingerprint that no other token has."""
-    if session.get(Token, row.key):
-        raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
-    candidates = [fingerprint(row.key, length) for length in FINGERPRINT_LENGTHS]
-    taken = set(session.scalars(select(Token.fingerprint).where(Token.fingerprint.in_(candidates))))
-    row.fingerprint = next(candidate for candidate in candidates if candidate not in taken)
-    session.add(row)
-    created = NewEvent(kind=EventKind.TOKEN_CREATED, by=by, token=row.fingerprint, data={"after": token_values(row)})
-    record(session, created)
-    return row
 
 
 def _refusal_reason(identity: Identity, address: str, user_agent: str) -> str | None:

@@ -13,12 +13,16 @@ _MAX_ACTOR, _MAX_ADDRESS = 128, 64
 
 def actor_columns(by: By) -> dict[str, str | None]:
     """Return the columns `actor`, `actor_name` and `address` of an event. `by` is None for the console."""
-    if isinstance(by, Identity):
-        name = by.fingerprint
-    else:
-        name = by.name if by else console_actor().name
     address = by.address if by else ""
-    return {"actor": name[:_MAX_ACTOR], "actor_name": None, "address": address[:_MAX_ADDRESS] or None}
+    token_name = by.name if isinstance(by, Identity) else ""
+    return {"actor": actor_of(by), "actor_name": token_name or None, "address": address[:_MAX_ADDRESS] or None}
+
+
+def actor_of(by: By) -> str:
+    """Return a token's fingerprint, `system:<job>`, `console:<user>` or `anonymous`. `by` is None for the console."""
+    if isinstance(by, Identity):
+        return by.fingerprint
+    return (by.name if by else console_actor().name)[:_MAX_ACTOR]
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from ...base import FrepoCommand
 if TYPE_CHECKING:
     from frepo_core.services.container import Services
 
+NAME = "security.admin_token"
 ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
 
 
@@ -60,7 +61,7 @@ def _make_admin(services: "Services", admin: str) -> str:
     from frepo_core.services.access.tokens import NewToken
 
     try:
-        services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never", id=admin))
+        services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never", id=admin, name=NAME))
         return f"{ADMIN} was created"
     except FieldsError as error:
         if "id_already_exists_please_select_other_one" not in error.fields.get("id", []):

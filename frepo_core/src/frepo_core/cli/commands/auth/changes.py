@@ -1,0 +1,149 @@
+"""The commands that edit, replace and revoke a token by its fingerprint."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from cliff.show import ShowOne
+
+from frepo_core.domain.durations import format_duration, parse_any_duration
+from frepo_core.domain.expiry import format_expiry, parse_expiry
+from frepo_core.errors import FieldsError
+
+from ...base import FrepoCommand
+from .inventory import token_values
+from .token_options import (
+    parse_expires,
+    parse_mimes,
+    parse_name,
+    parse_networks,
+    parse_patterns,
+    parse_size,
+    parse_tags,
+    words,
+)
+
+# The options whose values can be removed, and the values without them.
+CLEARABLE: Mapping[str, tuple[str, Any]] = {
+    "name": ("name", None),
+    "tags": ("tags", []),
+    "mimes": ("mimes", []),
+    "max-file-size": ("max_file_size", 0),
+    "ip-addresses": ("ip_addresses", []),
+    "user-agent": ("user_agents", []),
+}
+
+
+class ChangeCommand(FrepoCommand):
+    """A command about one token. It takes a fingerprint, because the list of processes would show an id."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the argument."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as in the log")
+        return parser
+
+
+class EditToken(ChangeCommand, ShowOne):
+    """Change the name, the expiry and the restrictions of a token; show it. Its roles stay."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options. What is left out stays."""
+        parser = super().get_parser(prog_name)
+        parser.epilog = "Example: frepo auth:edit 3f9c2a71d0be --name db7 --expires '+90 days' --clear tags"
+        parser.add_argument("--name", help="what people call the token")
+        parser.add_argument("--expires", metavar="WHEN", help="'never', '+30 minutes', '2030-01-01 12:00:00'")
+        parser.add_argument("--tags", type=words, help="tags that the token is restricted to")
+        parser.add_argument("--mimes", type=words, help="MIME types that the token may upload, e.g. image/png")
+        parser.add_argument("--max-file-size", metavar="SIZE", help="e.g. 500MB; 0: no limit")
+        parser.add_argument("--ip-addresses", type=words, help="addresses and networks from which it may be used")
+        parser.add_argument(
+            "--user-agent", action="append", metavar="PATTERN", help="a User-Agent that may use it; may be repeated"
+        )
+        parser.add_argument(
+            "--clear", type=words, default=[], metavar="NAMES", help=f"remove these: {', '.join(CLEARABLE)}"
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Edit the token, and return its values."""
+        values = _values(arguments)
+        services = self.services()
+        if arguments.expires is not None:
+            default = services.settings.token_expiration_time
+            values["expires_at"] = parse_expiry(arguments.expires, now=datetime.now(UTC), default=default)
+        if not values:
+            raise FieldsError({"--name": ["or another option is needed: nothing is to be changed"]})
+        shown = token_values(services.token_changes.edit(arguments.fingerprint, values))
+        return tuple(shown), tuple(shown.values())
+
+
+class RotateToken(ChangeCommand):
+    """Replace a token by a new one with the same rights and collections; print the new id. The old one ends after a time."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the option."""
+        parser = super().get_parser(prog_name)
+        parser.epilog = "Example: frepo auth:rotate 3f9c2a71d0be --overlap 2d"
+        parser.add_argument(
+            "--overlap", default="1d", metavar="TIME", help="how long the old token stays valid, e.g. 6h; default: 1d"
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Rotate the token."""
+        try:
+            overlap = parse_any_duration(arguments.overlap)
+        except ValueError as error:
+            raise FieldsError({"--overlap": [str(error)]}) from None
+        done = self.services().token_changes.rotate(arguments.fingerprint, overlap)
+        response = {
+            "tokenId": done.id,
+            "fingerprint": done.new.fingerprint,
+            "expires": format_expiry(done.new.expires_at),
+            "replaces": done.old.fingerprint,
+            "replacedEndsAt": format_expiry(done.ends_at),
+        }
+        form = {"fingerprint": arguments.fingerprint, "overlap": format_duration(overlap) or "0s"}
+        self.answer(done.id, form=form, response=response)
+
+
+class RevokeToken(ChangeCommand):
+    """Revoke the token with this fingerprint, which the log shows."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the example."""
+        parser = super().get_parser(prog_name)
+        parser.epilog = "Example: frepo auth:revoke 3f9c2a71d0be"
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Revoke the token."""
+        revoked = self.services().token_changes.revoke(arguments.fingerprint)
+        name = f" ({revoked.name})" if revoked.name else ""
+        self.say(f"Token {revoked.fingerprint}{name} was revoked. Its roles were: {', '.join(revoked.roles)}")
+        if revoked.setting:
+            self.say(f"Change {revoked.setting}, too: `frepo install` would generate this token again")
+
+
+def _values(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the given values, except the expiry, under the names of the service."""
+    parsers: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+        "name": (arguments.name, parse_name),
+        "tags": (arguments.tags, parse_tags),
+        "mimes": (arguments.mimes, parse_mimes),
+        "max_file_size": (arguments.max_file_size, parse_size),
+        "ip_addresses": (arguments.ip_addresses, parse_networks),
+        "user_agents": (arguments.user_agent, parse_patterns),
+    }
+    parse_expires(arguments.expires)
+    values = {name: parse(value) for name, (value, parse) in parsers.items() if value is not None}
+    for option in arguments.clear:
+        if option not in CLEARABLE:
+            raise FieldsError({"--clear": [f"{option!r} is not one of {', '.join(CLEARABLE)}"]})
+        name, empty = CLEARABLE[option]
+        if name in values:
+            raise FieldsError({"--clear": [f"{option} is given and cleared"]})
+        values[name] = empty
+    return values

@@ -1,0 +1,180 @@
+"""The commands that answer which tokens exist, and whose fingerprint is in the log."""
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cliff.lister import Lister
+from cliff.show import ShowOne
+
+from frepo_core.domain.durations import parse_duration
+from frepo_core.errors import FieldsError, NotFoundError
+
+from ...base import FrepoCommand
+from ...columns import Moment, Words
+from .token_options import parse_roles
+
+if TYPE_CHECKING:
+    from frepo_core.services.access.former_tokens import FormerToken
+    from frepo_core.services.access.token_inventory import TokenSearch
+    from frepo_core.services.access.token_records import ListedCollection, TokenRecord
+    from frepo_core.services.container import Services
+
+COLUMNS = ("Fingerprint", "Name", "Roles", "Collections", "Last used", "From", "Expires", "Created", "Created by")
+SORTS = ("name", "created_at", "last_used_at", "expires_at")
+PAGE = 500
+
+
+class ListTokens(FrepoCommand, Lister):
+    """List the tokens: what each may do, on which collections, and when and from where it was used last."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.epilog = "Example: frepo auth:list --unused-since 90d --sort last_used_at -f csv"
+        parser.add_argument("--match", default="", metavar="TEXT", help="only with this in the name or the fingerprint")
+        parser.add_argument("--role", help="only tokens that have this role themselves")
+        parser.add_argument("--collection", default="", metavar="ID", help="only tokens that this collection lists")
+        parser.add_argument("--unused-since", metavar="TIME", help="only tokens not used since, e.g. 90d or 2030-01-31")
+        parser.add_argument(
+            "--sort",
+            default="name",
+            choices=[*SORTS, *(f"-{name}" for name in SORTS)],
+            metavar="ORDER",
+            help=f"{', '.join(SORTS)}; --sort=-name reverses it; default: name",
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Return a row for each token."""
+        search = _search(arguments)
+        services = self.services()
+        if arguments.collection:
+            services.collections.get(arguments.collection)  # raises for an unknown one
+        if services.token_inventory.lacks_admin_token():
+            print(
+                "security.admin_token is set, but its token does not exist: run `frepo install`", file=self.app.stderr
+            )
+        return COLUMNS, [_row(token) for token in _find(services, search, arguments.sort)]
+
+
+class ShowToken(FrepoCommand, ShowOne):
+    """Show the token with this fingerprint, which the log shows; for a deleted one, what the events know about it."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the argument. It is a fingerprint, because the list of processes would show an id."""
+        parser = super().get_parser(prog_name)
+        parser.epilog = "Example: frepo auth:show 3f9c2a71d0be"
+        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as in the log")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Return the values of the token."""
+        from frepo_core.services.access.former_tokens import find_former
+
+        services = self.services()
+        try:
+            shown = token_values(services.token_inventory.show(arguments.fingerprint, by=None))
+        except NotFoundError:
+            former = find_former(services.database, arguments.fingerprint)
+            if former is None:
+                raise
+            shown = _former_values(former)
+        return tuple(shown), tuple(shown.values())
+
+
+def token_values(token: "TokenRecord") -> dict[str, Any]:
+    """Return all values of a token under their names in the API, formatted for people and for programs."""
+    is_over = token.expires_at is not None and token.expires_at <= datetime.now(UTC)
+    return {
+        "fingerprint": token.fingerprint,
+        "state": "expired" if is_over else "valid",
+        "name": token.name,
+        "roles": Words(token.roles),
+        "tags": Words(token.tags),
+        "mime_types": Words(token.mimes),
+        "max_file_size": token.max_file_size,
+        "ip_addresses": Words(token.ip_addresses),
+        "user_agents": Words(token.user_agents),
+        "expires_at": Moment(token.expires_at),
+        "created_at": Moment(token.created_at),
+        "created_by": token.created_by,
+        "last_used_at": Moment(token.last_used_at),
+        "last_used_from": token.last_used_from,
+        "collections_count": token.collections_count,
+        "collections": Words([_describe(collection) for collection in token.collections]),
+        "setting": token.setting,
+    }
+
+
+def _former_values(token: "FormerToken") -> dict[str, Any]:
+    return {
+        "fingerprint": token.fingerprint,
+        "state": token.state or "deleted",
+        "name": token.name,
+        "roles": Words(token.roles),
+        "created_at": Moment(token.created_at),
+        "created_by": token.created_by,
+        "ended_at": Moment(token.ended_at),
+        "ended_by": token.ended_by,
+    }
+
+
+def _search(arguments: argparse.Namespace) -> "TokenSearch":
+    from frepo_core.services.access.token_inventory import TokenSearch
+
+    return TokenSearch(
+        text=arguments.match,
+        role=parse_roles([arguments.role], "--role")[0] if arguments.role else None,
+        collection=arguments.collection,
+        unused_since=_moment(arguments.unused_since) if arguments.unused_since else None,
+    )
+
+
+def _find(services: "Services", search: "TokenSearch", sort: str) -> "Iterator[TokenRecord]":
+    """Yield all tokens that a search finds, page by page."""
+    from frepo_core.services.keyset import PageRequest
+
+    after = None
+    while True:
+        request = PageRequest(limit=PAGE, sort=sort.removeprefix("-"), is_descending=sort.startswith("-"), after=after)
+        page = services.token_inventory.page(search, request, by=None)
+        yield from page.items
+        after = page.next
+        if after is None:
+            return
+
+
+def _row(token: "TokenRecord") -> tuple[Any, ...]:
+    shown = [_describe(collection) for collection in token.collections]
+    if more := token.collections_count - len(shown):
+        shown.append(f"and {more} more")
+    return (
+        token.fingerprint,
+        token.name,
+        Words(token.roles),
+        Words(shown),
+        Moment(token.last_used_at),
+        token.last_used_from,
+        Moment(token.expires_at),
+        Moment(token.created_at),
+        token.created_by,
+    )
+
+
+def _describe(collection: "ListedCollection") -> str:
+    return f"{collection.name} ({collection.id})"
+
+
+def _moment(text: str) -> datetime:
+    with contextlib.suppress(ValueError):
+        return datetime.now(UTC) - parse_duration(text)
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise FieldsError(
+            {"--unused-since": [f"{text!r} is neither a length of time such as 90d nor a time"]}
+        ) from None
+    return given if given.tzinfo else given.replace(tzinfo=UTC)

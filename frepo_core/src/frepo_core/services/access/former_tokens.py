@@ -1,0 +1,56 @@
+"""Finds what the events know about a token that was deleted: its name, its roles, and when and how it ended."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Event
+from frepo_core.domain.event_kinds import EventKind
+
+_ENDS = {EventKind.TOKEN_REVOKED.value: "revoked", EventKind.TOKEN_EXPIRED.value: "expired"}
+_KINDS = [EventKind.TOKEN_CREATED.value, EventKind.TOKEN_EDITED.value, *_ENDS]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormerToken:
+    """A token that was deleted. `state` is `revoked`, `expired` or `used up`; `ended_by` and `created_by` are actors.
+
+    Values are None if the events do not have them, because the token or its end is older than the events.
+    """
+
+    fingerprint: str
+    state: str | None = None
+    name: str | None = None
+    roles: tuple[str, ...] = ()
+    created_at: datetime | None = None
+    created_by: str | None = None
+    ended_at: datetime | None = None
+    ended_by: str | None = None
+
+
+def find_former(database: Database, fingerprint: str) -> FormerToken | None:
+    """Return what the events say about a token; None if there is no event about it. The database reads all events about tokens."""
+    query = select(Event).where(Event.kind.in_(_KINDS), Event.token == fingerprint.lower()).order_by(Event.id)
+    values: dict[str, object] = {}
+    with database.reading() as session:
+        for row in session.scalars(query):
+            values |= _values(row)
+    return FormerToken(fingerprint=fingerprint.lower(), **values) if values else None  # type: ignore[arg-type]  # see `_values`
+
+
+def _values(event: Event) -> dict[str, object]:
+    """Return the fields of a `FormerToken` that an event knows."""
+    if event.kind in _ENDS:
+        found = {"name": event.data.get("name"), "roles": tuple(event.data["roles"])}
+        is_used_up = event.data.get("reason") == "single upload"
+        state = "used up" if is_used_up else _ENDS[event.kind]
+        return {**found, "state": state, "ended_at": event.at, "ended_by": event.actor}
+    after = event.data["after"]
+    found = {name: after[name] for name in ("name",) if name in after}
+    if "roles" in after:
+        found["roles"] = tuple(after["roles"])
+    if event.kind == EventKind.TOKEN_CREATED.value:
+        found |= {"created_at": event.at, "created_by": event.actor}
+    return found

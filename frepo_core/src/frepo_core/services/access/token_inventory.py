@@ -1,0 +1,168 @@
+"""The inventory of tokens: which exist, what each may do, who made it, and when and from where it was used last."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Text, and_, cast, func, literal, or_, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Collection, CollectionToken, Installation, Token
+from frepo_core.db.types import UtcDateTime
+from frepo_core.domain.access import allows
+from frepo_core.domain.identity import By, Identity
+from frepo_core.domain.roles import Role
+from frepo_core.domain.signatures import fingerprint
+from frepo_core.errors import FieldsError
+from frepo_core.settings import Settings
+
+from ..files.file_query import contains
+from ..keyset import Page, PageRequest, cut, paged
+from .token_records import ListedCollection, TokenRecord, admin_token_key
+from .token_rows import check_fingerprint, token_not_found, visible_collections, visible_to
+
+# Of each token, this many collections are shown.
+MAX_COLLECTIONS = 20
+# The row of `installation` with the time from which on uses are recorded; migration 0017 writes it.
+USES_FROM = "token_uses_from"
+# A token that was never used comes before all others, one that never expires after all others.
+_NEVER_USED = datetime(1970, 1, 1, tzinfo=UTC)
+_NEVER_ENDS = datetime(9999, 12, 31, tzinfo=UTC)
+SORTS: Mapping[str, Any] = {
+    "name": Token.name,
+    "created_at": Token.created_at,
+    "last_used_at": func.coalesce(Token.last_used_at, literal(_NEVER_USED, UtcDateTime()), type_=UtcDateTime()),
+    "expires_at": func.coalesce(Token.expires_at, literal(_NEVER_ENDS, UtcDateTime()), type_=UtcDateTime()),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenSearch:
+    """What to look for; empty and None restrict nothing.
+
+    `text` is a part of the name or of the fingerprint. `role` is one that the token itself has: an administrator's token
+    has only `security.administrator`. `collection` is the id of a collection that lists the token. `unused_since` (aware)
+    finds the tokens that existed then and were not used since.
+    """
+
+    text: str = ""
+    role: Role | None = None
+    collection: str = ""
+    unused_since: datetime | None = None
+
+
+class TokenInventory:
+    """Lists tokens for callers of the role `security.list_tokens`, and for the console, for which `by` is None.
+
+    Nobody sees a token of collections that it may not see, see `token_rows.visible_to`.
+    """
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._admin_key = admin_token_key(settings)
+
+    def page(self, search: TokenSearch, page: PageRequest, *, by: By) -> Page[TokenRecord]:
+        """Return a page of the tokens, ordered by a name of `SORTS`. Raises `FieldsError` for another name."""
+        if page.sort not in SORTS:
+            raise FieldsError({"sort": [f"is not one of {', '.join(SORTS)}"]})
+        columns = [SORTS[page.sort], Token.fingerprint]
+        with self._database.reading() as session:
+            query = select(Token.key, *columns).where(*visible_to(by), *_conditions(session, search, by))
+            found = cut(session.execute(paged(query, page, columns)).all(), page, lambda row: row[1:])
+            keys = [row.key for row in found.items]
+            return Page(items=self._records(session, keys, by), next=found.next)
+
+    def show(self, text: str, *, by: By) -> TokenRecord:
+        """Return the token with this fingerprint. Raises `FieldsError` for a text that is none, and `NotFoundError`."""
+        query = select(Token.key).where(Token.fingerprint == check_fingerprint(text), *visible_to(by))
+        with self._database.reading() as session:
+            key = session.scalar(query)
+            if key is None:
+                raise token_not_found(text, is_admin_setting=self._is_of_setting(text))
+            return self._records(session, [key], by)[0]
+
+    def lacks_admin_token(self) -> bool:
+        """Return whether `security.admin_token` is set, and its token does not exist: `frepo install` would make it."""
+        if self._admin_key is None:
+            return False
+        with self._database.reading() as session:
+            return session.get(Token, self._admin_key) is None
+
+    def record(self, session: Session, row: Token, *, by: By) -> TokenRecord:
+        """Return the record of a row in a transaction."""
+        session.flush()
+        return self._of(session, [row], by)[0]
+
+    def _is_of_setting(self, text: str) -> bool:
+        return self._admin_key is not None and fingerprint(self._admin_key, len(text)) == text.lower()
+
+    def _records(self, session: Session, keys: Sequence[str], by: By) -> list[TokenRecord]:
+        rows = {row.key: row for row in session.scalars(select(Token).where(Token.key.in_(keys)))}
+        return self._of(session, [rows[key] for key in keys if key in rows], by)
+
+    def _of(self, session: Session, rows: Sequence[Token], by: By) -> list[TokenRecord]:
+        lists: dict[str, list[ListedCollection]] = defaultdict(list)
+        counts: dict[str, int] = {}
+        for key, count, collection_id, name in session.execute(_collections([row.key for row in rows], by)):
+            lists[key].append(ListedCollection(id=collection_id, name=name))
+            counts[key] = count
+        return [TokenRecord.of(row, self._admin_key, lists[row.key], counts.get(row.key, 0)) for row in rows]
+
+
+def _conditions(session: Session, search: TokenSearch, by: By) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if text := search.text:
+        conditions.append(or_(contains(Token.name, text), contains(Token.fingerprint, text)))
+    if search.role is not None:  # the column is a JSON list of names
+        conditions.append(cast(Token.roles, Text).contains(f'"{search.role.value}"', autoescape=True))
+    if search.collection:
+        listed = select(CollectionToken.token_key).where(CollectionToken.collection_id == search.collection.lower())
+        conditions.append(Token.key.in_(_seen(listed, by)))
+    if search.unused_since is not None:
+        conditions.append(_is_unused(search.unused_since, _uses_from(session)))
+    return conditions
+
+
+def _is_unused(since: datetime, recorded_from: datetime | None) -> ColumnElement[bool]:
+    """Match tokens that existed at a time and were not used since. Before the recording began, nothing is known."""
+    was_used_before: ColumnElement[bool] = Token.last_used_at < since
+    if recorded_from is not None and since < recorded_from:
+        return was_used_before
+    return or_(was_used_before, and_(Token.last_used_at.is_(None), Token.created_at < since))
+
+
+def _uses_from(session: Session) -> datetime | None:
+    found = session.scalar(select(Installation.value).where(Installation.name == USES_FROM))
+    return datetime.fromisoformat(found) if found else None
+
+
+def _collections(keys: Sequence[str], by: By) -> Any:
+    """Return a query for the first collections that list each of these tokens, and how many there are."""
+    pairs = select(CollectionToken.token_key, CollectionToken.collection_id)
+    numbered = (
+        _seen(pairs, by)
+        .where(CollectionToken.token_key.in_(keys))
+        .add_columns(
+            func.count().over(partition_by=CollectionToken.token_key).label("total"),
+            func.row_number()
+            .over(partition_by=CollectionToken.token_key, order_by=CollectionToken.collection_id)
+            .label("number"),
+        )
+        .subquery()
+    )
+    return (
+        select(numbered.c.token_key, numbered.c.total, numbered.c.collection_id, Collection.filename)
+        .join(Collection, Collection.id == numbered.c.collection_id)
+        .where(numbered.c.number <= MAX_COLLECTIONS)
+        .order_by(Collection.filename, numbered.c.collection_id)
+    )
+
+
+def _seen(query: Any, by: By) -> Any:
+    """Restrict a query on `CollectionToken` to the collections that the caller may see."""
+    if not isinstance(by, Identity) or allows("collection.fetch", by):
+        return query
+    return query.where(CollectionToken.collection_id.in_(visible_collections(by)))

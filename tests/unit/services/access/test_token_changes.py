@@ -1,0 +1,207 @@
+"""Editing, rotating and revoking tokens by their fingerprints: rights, events, races."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Event, Token
+from frepo_core.domain.roles import Role
+from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
+from frepo_core.services.access.token_changes import Rotation
+from frepo_core.services.collections.collections import CollectionChange
+
+pytestmark = pytest.mark.databases
+
+DAY = timedelta(days=1)
+MANAGER = (Role.GENERATE_TOKENS, Role.REVOKE_TOKENS, Role.VIEW_ALL_COLLECTIONS)
+
+
+@pytest.fixture
+def token(services, make_token):
+    restrictions = {"tags": ["a"], "user_agents": ["secret-agent/*"], "max_file_size": 9}
+    return services.tokens.look_up(make_token(Role.UPLOAD_ALL, name="db7", **restrictions))
+
+
+@pytest.fixture
+def edit(services, token):
+    return lambda **values: services.token_changes.edit(token.fingerprint, values)
+
+
+@pytest.fixture
+def data(services):
+    """Return the data of the last event of a kind, and the token that it is about."""
+
+    def data(kind):
+        with services.database.reading() as session:
+            found = session.scalars(select(Event).where(Event.kind == kind).order_by(Event.id.desc()).limit(1)).one()
+            return found.token, found.data
+
+    return data
+
+
+@pytest.fixture
+def listing(services):
+    """Make a collection that lists these tokens; return its id."""
+
+    def listing(*tokens):
+        made = services.collections.create(CollectionChange(limits={}, filename="dump.sql"), by=None).id
+        for token in tokens:
+            services.collections.allow_token(made, token.token)
+        return made
+
+    return listing
+
+
+def test_an_edit_has_an_event_with_the_changed_values(edit, token, data):
+    edit(name="db8", expires_at=datetime(2035, 1, 1, tzinfo=UTC), tags=["a"])
+
+    about, found = data("token.edited")
+    assert token.fingerprint == about
+    assert {"name": "db7", "expires": "never"} == found["before"]
+    assert {"name": "db8", "expires": "2035-01-01 00:00:00+00:00"} == found["after"]
+
+
+def test_an_event_never_shows_user_agents(edit, data):
+    edit(user_agents=["other-agent/*"])
+
+    found = data("token.edited")[1]
+    assert {"before": {"userAgentsCount": 1}, "after": {"userAgentsCount": 1}} == found
+
+
+def test_a_name_is_removed(edit):
+    assert edit(name=None).name is None
+
+
+def test_an_edit_that_changes_nothing_is_no_event(services, edit):
+    edit(name="db7", tags=["a"], max_file_size=9)
+
+    with services.database.reading() as session:
+        assert [] == session.scalars(select(Event).where(Event.kind == "token.edited")).all()
+
+
+def test_an_edit_applies_to_the_next_request(services, make_token):
+    token_id = make_token(Role.UPLOAD_ALL)
+    services.token_changes.edit(services.tokens.fingerprint(token_id), {"ip_addresses": ["10.0.0.0/8"]})
+
+    with pytest.raises(AccessDeniedError):
+        services.tokens.identify(token_id, address="192.0.2.7", user_agent="")
+
+
+def test_only_an_administrator_changes_an_administrators_token(services, identify):
+    chief, manager = identify(Role.ADMINISTRATOR), identify(*MANAGER)
+    changes = services.token_changes
+    for attempt in (
+        lambda by: changes.edit(chief.fingerprint, {"name": "mine"}, by=by),
+        lambda by: changes.rotate(chief.fingerprint, DAY, by=by),
+        lambda by: changes.revoke(chief.fingerprint, by=by),
+    ):
+        with pytest.raises(AccessDeniedError, match="Only an administrator"):
+            attempt(manager)
+        assert attempt(identify(Role.ADMINISTRATOR))
+
+
+def test_a_token_of_hidden_collections_is_not_found(services, identify, token, listing):
+    manager = identify(Role.GENERATE_TOKENS, Role.REVOKE_TOKENS)
+    listing(token)
+
+    with pytest.raises(NotFoundError):
+        services.token_changes.revoke(token.fingerprint, by=manager)
+
+
+def test_a_rotated_token_has_the_same_rights_and_collections(services, token, listing):
+    collections = {listing(token), listing(token)}
+
+    done = services.token_changes.rotate(token.fingerprint, DAY)
+
+    new = services.tokens.identify(done.id, address="127.0.0.1", user_agent="secret-agent/1")
+    assert token.fingerprint != new.fingerprint
+    for name in ("roles", "tags", "mimes", "max_file_size", "user_agents", "ip_addresses", "expires_at", "name"):
+        assert getattr(token, name) == getattr(new, name)
+    assert collections == {one.id for one in done.new.collections} == {one.id for one in done.old.collections}
+
+
+def test_the_old_token_ends_after_the_overlap(services, token):
+    done = services.token_changes.rotate(token.fingerprint, DAY)
+
+    assert abs(done.ends_at - utc_now() - DAY) < timedelta(minutes=1)
+    assert done.ends_at == services.token_inventory.show(token.fingerprint, by=None).expires_at
+
+
+def test_without_an_overlap_the_old_token_ends_at_once(services, make_token):
+    token_id = make_token(Role.UPLOAD_ALL)
+    services.token_changes.rotate(services.tokens.fingerprint(token_id), timedelta())
+
+    with pytest.raises(AccessDeniedError):
+        services.tokens.identify(token_id, address="127.0.0.1", user_agent="")
+
+
+def test_a_token_that_ends_before_the_overlap_is_not_prolonged(services, identify):
+    token = identify(Role.UPLOAD_ALL, expires="+1 hour")
+    done = services.token_changes.rotate(token.fingerprint, DAY)
+
+    assert [token.expires_at] * 2 == [done.ends_at, done.new.expires_at]
+
+
+def test_a_rotation_has_events_about_both_tokens(services, identify, token, listing, data):
+    collection, by = listing(token), identify(*MANAGER, name="Ann")
+    done = services.token_changes.rotate(token.fingerprint, DAY, by=by)
+
+    about, found = data("token.rotated")
+    assert (token.fingerprint, done.new.fingerprint, 1) == (about, found["replaced_by"], found["collections"])
+    assert done.ends_at.isoformat() == found["ends_at"]
+    assert done.new.fingerprint == data("token.created")[0] == data("collection.access_granted")[0]
+    with services.database.reading() as session:
+        rows = session.scalars(select(Event).where(Event.actor == by.fingerprint).order_by(Event.id)).all()
+    assert [("token.created", None), ("collection.access_granted", collection), ("token.rotated", None)] == [
+        (row.kind, row.collection_id) for row in rows
+    ]
+    assert {"Ann"} == {row.actor_name for row in rows}
+    assert done.id not in repr([row.data for row in rows])
+
+
+@pytest.mark.parametrize("overlap", [timedelta(days=367), timedelta(seconds=-1)])
+def test_an_overlap_has_a_limit(services, token, overlap):
+    with pytest.raises(FieldsError):
+        services.token_changes.rotate(token.fingerprint, overlap)
+
+
+def test_an_expired_token_is_not_rotated(services, make_token):
+    fingerprint = services.tokens.fingerprint(make_token(Role.UPLOAD_ALL, expires="2001-01-01"))
+
+    with pytest.raises(FieldsError) as refused:
+        services.token_changes.rotate(fingerprint, DAY)
+
+    assert ["This token has expired: generate a new one"] == refused.value.fields["fingerprint"]
+
+
+def test_a_precondition_prevents_the_change(services, token):
+    class Stale(Exception):
+        pass
+
+    def refuse(record):
+        raise Stale(record.name)
+
+    for attempt in (
+        lambda: services.token_changes.edit(token.fingerprint, {"name": "db8"}, precondition=refuse),
+        lambda: services.token_changes.rotate(token.fingerprint, DAY, precondition=refuse),
+        lambda: services.token_changes.revoke(token.fingerprint, precondition=refuse),
+    ):
+        with pytest.raises(Stale, match="db7"):
+            attempt()
+
+    with services.database.reading() as session:
+        assert ["db7"] == list(session.scalars(select(Token.name)))
+
+
+def test_a_token_is_rotated_and_revoked_at_once(services, token, at_once):
+    changes = services.token_changes
+    both = [lambda: changes.rotate(token.fingerprint, DAY), lambda: changes.revoke(token.fingerprint)]
+
+    rotated, revoked = at_once(lambda attempt: attempt(), both)
+
+    assert isinstance(rotated, Rotation | NotFoundError)
+    assert "db7" == revoked.name
+    with services.database.reading() as session:
+        assert isinstance(rotated, Rotation) == (session.scalar(select(Token.name)) == "db7")
