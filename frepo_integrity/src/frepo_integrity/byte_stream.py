@@ -1,6 +1,7 @@
 """A stream of bytes that can be peeked into, over a file or over the output of a decompressor."""
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -12,40 +13,39 @@ class ByteStream:
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
+        # What is at hand, and how much of it was taken: dropping the start for each small piece would copy the rest.
         self._waiting = b""
+        self._taken = 0
         self.offset = 0
 
-    def take(self) -> bytes:
-        """Return the next bytes, as many as are at hand; `b""` at the end."""
-        data, self._waiting = self._waiting or next(self._chunks, b""), b""
-        self.offset += len(data)
+    def take(self, limit: int = sys.maxsize) -> bytes:
+        """Return the next bytes, as many as are at hand, at most `limit`; `b""` at the end."""
+        if self._taken == len(self._waiting):
+            self._waiting, self._taken = next(self._chunks, b""), 0
+        data = self._waiting[self._taken : self._taken + limit]
+        self._move(len(data))
         return data
 
-    def put_back(self, data: bytes) -> None:
-        """Return bytes that were taken and not used."""
-        self._waiting = data + self._waiting
-        self.offset -= len(data)
+    def put_back(self, size: int) -> None:
+        """Put back the last `size` bytes of what `take` returned last."""
+        self._move(-size)
 
     def peek(self, size: int) -> bytes:
-        """Return the next `size` bytes without taking them; fewer only at the end."""
-        while len(self._waiting) < size and (more := next(self._chunks, b"")):
-            self._waiting += more
-        return self._waiting[:size]
+        """Return the next `size` bytes, a few thousand at most, without taking them; fewer only at the end."""
+        while len(self._waiting) - self._taken < size and (more := next(self._chunks, b"")):
+            self._waiting, self._taken = self._waiting[self._taken :] + more, 0
+        return self._waiting[self._taken : self._taken + size]
 
     def read(self, size: int) -> bytes:
-        """Take `size` bytes; fewer only at the end."""
+        """Take `size` bytes, a few thousand at most; fewer only at the end."""
         data = self.peek(size)
-        self._waiting = self._waiting[len(data) :]
-        self.offset += len(data)
+        self._move(len(data))
         return data
 
     def skip(self, size: int) -> int:
         """Take up to `size` bytes and drop them; return how many there were."""
         left = size
-        while left and (data := self.take()):
-            if len(data) > left:
-                self.put_back(data[left:])
-                data = data[:left]
+        while left and (data := self.take(left)):
             left -= len(data)
         return size - left
 
@@ -55,6 +55,10 @@ class ByteStream:
         while self.take():
             pass
         return self.offset - start
+
+    def _move(self, size: int) -> None:
+        self._taken += size
+        self.offset += size
 
 
 class FileStream(ByteStream):
@@ -68,11 +72,11 @@ class FileStream(ByteStream):
 
     def skip(self, size: int) -> int:
         """Take up to `size` bytes and drop them; return how many there were."""
-        if size <= len(self._waiting) + CHUNK:
+        if size <= len(self._waiting) - self._taken + CHUNK:
             return super().skip(size)
         start = self.offset
         self.offset = min(start + size, self._size)
-        self._waiting = b""
+        self._waiting, self._taken = b"", 0
         self._file.seek(self.offset, os.SEEK_SET)
         return self.offset - start
 

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator
 
 from ..budget import Budget
-from ..byte_stream import ByteStream
+from ..byte_stream import CHUNK, ByteStream
 from ..outcomes import BrokenContent, NotCheckable
 from .codecs import Codec, Decompressor
 
 # Output of one step, so that a small input cannot fill the memory.
 STEP = 256 << 10
+# Input of the first step of a member: a decompressor copies what follows the end of a member, which may have 9 bytes.
+FIRST_INPUT = 1 << 10
 HEAD = 32
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 
@@ -38,10 +40,13 @@ def decompress(source: ByteStream, codec: Codec, budget: Budget) -> Iterator[byt
 
 
 def _member(source: ByteStream, codec: Codec, budget: Budget, decompressor: Decompressor) -> Iterator[bytes]:
+    limit = FIRST_INPUT
     while not decompressor.eof:
         data = b""
-        if decompressor.needs_input and not (data := source.take()):
-            raise BrokenContent(codec.name, f"The {codec.name} data ends too early, after {source.offset} bytes")
+        if decompressor.needs_input:
+            data, limit = source.take(limit), min(2 * limit, CHUNK)
+            if not data:
+                raise BrokenContent(codec.name, f"The {codec.name} data ends too early, after {source.offset} bytes")
         try:
             out = decompressor.decompress(data, STEP)
         except codec.errors as error:
@@ -49,7 +54,7 @@ def _member(source: ByteStream, codec: Codec, budget: Budget, decompressor: Deco
         budget.spend(len(out))
         if out:
             yield out
-    source.put_back(decompressor.unused_data or b"")
+    source.put_back(len(decompressor.unused_data or b""))
 
 
 def _begin(source: ByteStream, codec: Codec, head: bytes) -> Decompressor:

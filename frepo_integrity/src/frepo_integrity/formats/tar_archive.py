@@ -16,6 +16,9 @@ MAX_PAX = 16 << 20
 _MAGIC = re.compile(rb"ustar(?:\x00|  \x00)")
 _CHECKSUM = slice(148, 156)
 _PAX_RECORD = re.compile(rb"(\d{1,9}) ")
+# The longest record that gives a size: its own length, a blank, `size=`, 20 digits, the line end.
+_PAX_SIZE = re.compile(rb"(\d{1,9}) size=(\d{1,20})\n")
+_PAX_HEAD = 40
 # Links, devices, folders and pipes have no content, whatever their size field says.
 _WITHOUT_CONTENT = frozenset(b"123456")
 _HARD_LINK = ord("1")
@@ -43,7 +46,7 @@ def check_tar(source: ByteStream, budget: Budget) -> int:
             raise BrokenContent("tar", f"The checksum of the tar header at byte {source.offset - BLOCK} is wrong")
         kind, size = header[156], _number(header[124:136], source.offset - BLOCK)
         if kind in b"xg":
-            pax_size = _read_pax(source, size, pax_size)
+            pax_size = _read_pax(source, size, pax_size, budget)
             continue
         if kind not in b"LK":  # the long name or link of the next member
             size, pax_size = (size if pax_size is None else pax_size), None
@@ -97,26 +100,36 @@ def _skip_sparse_map(source: ByteStream, header: bytes, budget: Budget) -> None:
         more = _read_block(source, "the map of a sparse file")[504]
 
 
-def _read_pax(source: ByteStream, size: int, before: int | None) -> int | None:
-    """Return the size of the next member if a pax header gives it: members of 8 GiB or more have it there."""
+def _read_pax(source: ByteStream, size: int, before: int | None, budget: Budget) -> int | None:
+    """Return the size of the next member if a pax header gives it: members of 8 GiB or more have it there.
+
+    The header consists of records of the form `length key=value`, each with a line end that its length counts. The last
+    record with a size counts; the others are skipped, whatever their number and length.
+    """
     if size > MAX_PAX:
         raise NotCheckable(f"a pax header of the tar archive has {size} bytes")
-    records = source.read(size)
-    padding = -size % BLOCK
-    if len(records) < size or source.skip(padding) < padding:
+    found, left = before, size
+    while left:
+        budget.spend()
+        head = source.peek(min(left, _PAX_HEAD))
+        length = _record_length(head, left)
+        if (match := _PAX_SIZE.fullmatch(head[:length])) and int(match[1]) == length:
+            found = int(match[2])
+        _skip_header(source, length)
+        left -= length
+    _skip_header(source, -size % BLOCK)
+    return found
+
+
+def _record_length(head: bytes, left: int) -> int:
+    """Return the length of the record that begins with `head`; all that is left where there is no valid one."""
+    match = _PAX_RECORD.match(head)
+    return min(int(match[1]), left) if match and int(match[1]) >= match.end() else left
+
+
+def _skip_header(source: ByteStream, size: int) -> None:
+    if source.skip(size) < size:
         raise BrokenContent("tar", f"The tar archive ends too early, within a header, after {source.offset} bytes")
-    size_record = _pax_records(records).get(b"size", b"")
-    return int(size_record) if size_record.isdigit() else before
-
-
-def _pax_records(data: bytes) -> dict[bytes, bytes]:
-    """Parse records of the form `length key=value`, each with a line end that its length counts."""
-    records, position = dict[bytes, bytes](), 0
-    while (match := _PAX_RECORD.match(data, position)) and int(match[1]):
-        key, _, value = data[match.end() : position + int(match[1]) - 1].partition(b"=")
-        records[key] = value
-        position += int(match[1])
-    return records
 
 
 def _has_checksum(header: bytes) -> bool:

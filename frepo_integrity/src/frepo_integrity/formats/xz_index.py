@@ -11,7 +11,10 @@ from ..byte_stream import read_at
 from ..outcomes import BrokenContent, NotCheckable
 
 HEADER = 12  # bytes of a stream's header, and of its footer
-MAX_INDEX = 64 << 20
+MAX_PADDING = 64 << 20
+MAX_INDEX = 4 << 20  # some 500,000 blocks
+_PIECE = 64 << 10
+_RECORDS = 4096  # that are read between two looks at the budget
 _MAX_VARINT = 9
 
 
@@ -23,21 +26,25 @@ def check_index(file: BinaryIO, size: int, budget: Budget) -> None:
     end = size
     while end:
         budget.spend()
-        end = _without_padding(file, end)
-        end -= _check_stream(file, end)
+        end = _without_padding(file, end, budget)
+        end -= _check_stream(file, end, budget)
 
 
-def _without_padding(file: BinaryIO, end: int) -> int:
+def _without_padding(file: BinaryIO, end: int, budget: Budget) -> int:
     """Return the end of the last stream: zeros in multiples of four may follow it."""
     start = end
-    while end >= 4 and read_at(file, end - 4, 4) == bytes(4):
-        end -= 4
-        if start - end > MAX_INDEX:
+    while piece := read_at(file, max(0, end - _PIECE), min(_PIECE, end)):
+        budget.spend()
+        zeros = len(piece) - len(piece.rstrip(b"\0"))
+        end -= zeros // 4 * 4
+        if zeros < _PIECE:
+            break
+        if start - end > MAX_PADDING:
             raise NotCheckable("more than 64 MiB of padding follow an xz stream")
     return end
 
 
-def _check_stream(file: BinaryIO, end: int) -> int:
+def _check_stream(file: BinaryIO, end: int, budget: Budget) -> int:
     """Return the size of the stream that ends here."""
     if end < 2 * HEADER:
         raise _broken("its last stream is shorter than a header and a footer")
@@ -50,8 +57,9 @@ def _check_stream(file: BinaryIO, end: int) -> int:
     if index_size > end - 2 * HEADER:
         raise _broken("its footer gives an index that is larger than the content")
     if index_size > MAX_INDEX:
-        raise NotCheckable("the index of an xz stream is larger than 64 MiB")
-    size = _size_of_blocks(read_at(file, end - HEADER - index_size, index_size)) + index_size + 2 * HEADER
+        raise NotCheckable(f"the index of an xz stream is larger than {MAX_INDEX} bytes")
+    index = read_at(file, end - HEADER - index_size, index_size)
+    size = _size_of_blocks(index, budget) + index_size + 2 * HEADER
     if size > end:
         raise _broken(f"its index describes {size} bytes, but there are only {end}")
     header = read_at(file, end - size, HEADER)
@@ -60,14 +68,16 @@ def _check_stream(file: BinaryIO, end: int) -> int:
     return size
 
 
-def _size_of_blocks(index: bytes) -> int:
+def _size_of_blocks(index: bytes, budget: Budget) -> int:
     if zlib.crc32(index[:-4]) != int.from_bytes(index[-4:], "little"):
         raise _broken("the checksum of its index is wrong")
     if index[0] != 0:
         raise _broken("its index is damaged")
     count, position = _varint(index, 1)
     total = 0
-    for _ in range(count):
+    for record in range(count):
+        if record % _RECORDS == 0:
+            budget.spend()
         unpadded, position = _varint(index, position)
         _, position = _varint(index, position)
         total += (unpadded + 3) // 4 * 4

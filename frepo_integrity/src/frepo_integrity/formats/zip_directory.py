@@ -21,6 +21,7 @@ _END_START = re.compile(rb"PK\x05\x06")
 _MAX_COMMENT = 0xFFFF
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
 _PIECE = 256 << 10
+_MAX_ENDS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +77,14 @@ def _find_end(file: BinaryIO, tail: bytes, start: int) -> int:
         raise broken("the record at its end is missing")
     ends = {position: position + END.size + END.unpack_from(tail, position)[7] for position in found}
     # Tapes are padded with zeros.
-    whole = [position for position, end in ends.items() if end <= len(tail) and not tail[end:].strip(b"\0")]
+    without_padding = len(tail.rstrip(b"\0"))
+    whole = [position for position, end in ends.items() if without_padding <= end <= len(tail)]
     if not whole:
         excess = len(tail) - ends[found[-1]]
         raise broken("its comment is cut" if excess < 0 else f"{excess} bytes follow its end")
-    return next((one for one in reversed(whole) if _has_directory(file, tail, one, start)), whole[-1])
+    # Each look at a directory may be a request to the storage.
+    latest = reversed(whole[-_MAX_ENDS:])
+    return next((one for one in latest if _has_directory(file, tail, one, start)), whole[-1])
 
 
 def _has_directory(file: BinaryIO, tail: bytes, position: int, start: int) -> bool:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from ..budget import Budget
 from ..byte_stream import CHUNK, read_at
-from ..outcomes import NotCheckable
+from ..outcomes import BoundReached, NotCheckable
 from .codecs import ZSTD, Decompressor, raw_deflate
 from .compressed import STEP
 from .zip_directory import Directory, Entry, broken, entries
@@ -30,13 +30,20 @@ _MAX_NAME = 100
 
 
 def check_members(file: BinaryIO, directory: Directory, budget: Budget) -> None:
-    """Check every member. Raises `BrokenContent`, or `NotCheckable` if members are encrypted or of unknown methods."""
-    unchecked = checked = 0
+    """Check every member.
+
+    Raises `BrokenContent`, `NotCheckable` if members are encrypted or of unknown methods, or `BoundReached` if they
+    overlap: an archive with a million entries for the same bytes would be read a million times.
+    """
+    unchecked = checked = packed = 0
     for entry in entries(file, directory, budget):
         if _check_member(file, entry, budget):
             checked += 1
         else:
             unchecked += 1
+        packed += _LOCAL.size + len(entry.name) + entry.packed
+        if packed > directory.offset:
+            raise BoundReached("the members of the zip archive overlap")
     if unchecked:
         raise NotCheckable(
             f"{unchecked} of {checked + unchecked} members of the zip archive are encrypted or compressed by a method "
