@@ -10,7 +10,7 @@ from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingChec
 
 from .budget import Budget
 from .inspection import Inspection, inspect
-from .outcomes import BrokenContent, NotCheckable, Outcome, Report
+from .outcomes import BrokenContent, NotCheckable, Outcome, OutOfTime, Report
 from .settings import Command, IntegritySettings
 from .tool_command import Limits, run_command
 from .upload_check import NAME, find_command
@@ -63,17 +63,33 @@ def _check_and_record(check: PendingCheck, context: JobContext) -> str:
 def check_completely(
     content: BinaryIO, check: PendingCheck, settings: IntegritySettings, tick: Callable[[], object] = lambda: None
 ) -> Report:
-    """Check a stored content by its format and by the program that the settings name. Raises `BrokenContent`."""
-    budget = Budget(check.size, max_output=settings.max_output, max_ratio=settings.max_ratio, tick=tick)
-    report = inspect(content, check.size, check.file_name, Inspection(budget=budget, is_on=settings.is_on))
+    """Check a stored content by its format and by the program that the settings name. Raises `BrokenContent`.
+
+    Both together take at most `integrity.deep_seconds`; what is not done by then is not checked.
+    """
+    deadline = time.monotonic() + settings.deep_seconds
+    budget = Budget(
+        check.size, max_output=settings.max_output, max_ratio=settings.max_ratio, deadline=deadline, tick=tick
+    )
+    try:
+        report = inspect(content, check.size, check.file_name, Inspection(budget=budget, is_on=settings.is_on))
+    except OutOfTime:
+        message = f"The check takes longer than {settings.deep_seconds:g} seconds, see integrity.deep_seconds"
+        return Report(outcome="not checked", message=message)
     command = find_command(settings, content, check.file_name, check.mime_type)
-    return report if command is None else _with_command(report, command, content, settings, tick)
+    return report if command is None else _with_command(report, command, content, settings, deadline, tick)
 
 
 def _with_command(
-    report: Report, command: Command, content: BinaryIO, settings: IntegritySettings, tick: Callable[[], object]
+    report: Report,
+    command: Command,
+    content: BinaryIO,
+    settings: IntegritySettings,
+    deadline: float,
+    tick: Callable[[], object],
 ) -> Report:
-    limits = Limits(seconds=settings.command_seconds, memory=settings.command_memory, output=settings.command_output)
+    seconds = min(settings.command_seconds, max(0.0, deadline - time.monotonic()))
+    limits = Limits(seconds=seconds, memory=settings.command_memory, output=settings.command_output)
     try:
         answer = run_command(command, content, limits, tick)
     except NotCheckable as reason:

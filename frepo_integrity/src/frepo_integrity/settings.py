@@ -75,6 +75,10 @@ class IntegritySettings(PluginSettings):
         30.0, description="Seconds that an upload waits for its check. What takes longer is checked by the job."
     )
     threads: int = Field(2, ge=1, le=64, description="How many uploads are checked at the same time in each process.")
+    deep_seconds: Seconds = Field(
+        14400.0,
+        description="Time limit in seconds for the job's check of one version, programs included. A version that takes longer is not checked.",
+    )
     max_output: Size = Field(
         "1TiB",
         ge=1,

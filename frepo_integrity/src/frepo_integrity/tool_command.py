@@ -56,7 +56,7 @@ def run_command(
         while process.poll() is None:
             tick()
             if time.monotonic() > deadline:
-                raise NotCheckable(f"{command.program} took longer than {limits.seconds:g} seconds")
+                raise NotCheckable(f"{command.program} took longer than {round(limits.seconds, 3):g} seconds")
             if output.size > limits.output:
                 break
             with contextlib.suppress(subprocess.TimeoutExpired):

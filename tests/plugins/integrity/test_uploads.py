@@ -273,3 +273,30 @@ class TestBusyThreads:
         root.push(collection, content)
 
         assert [(1, "pending")] == [(number, outcome) for number, outcome, _ in results()]
+
+
+class TestTimeLimitOfTheJob:
+    @pytest.fixture
+    def settings(self):
+        return {
+            "integrity.inline_limit": "1kB",
+            "integrity.deep_seconds": "0.001",
+            "integrity.command": "magic:CRATE = sleep 60",
+        }
+
+    def test_a_version_that_takes_too_long_is_not_checked(self, root, collection, services, run_job):
+        root.push(collection, COMPRESSORS["gzip"]["gzip"](bytes(20 << 20)))
+
+        assert {"not checked": 1} == run_job()
+
+        (result,) = services.version_checks.of_collection(collection)
+        assert "The check takes longer than 0.001 seconds, see integrity.deep_seconds" == result.message
+        assert {} == run_job()
+
+    def test_a_program_gets_the_time_that_is_left(self, root, collection, services, run_job):
+        root.push(collection, b"CRATE")
+
+        assert {"not checked": 1} == run_job()
+
+        (result,) = services.version_checks.of_collection(collection)
+        assert "sleep took longer than 0" in result.message
