@@ -63,6 +63,7 @@ from .upload_check import (
     Outcome,
     UploadCheck,
     UploadedContent,
+    check_deadline,
     check_on_finding,
 )
 
@@ -127,6 +128,7 @@ __all__ = [
     "UploadedContent",
     "VersionInfo",
     "Window",
+    "check_deadline",
     "check_on_finding",
     "exactly",
     "find_mistakes",

@@ -73,10 +73,11 @@ def frepo_upload_checks() -> Sequence[UploadCheck]:  # type: ignore[empty-body]
 
     :when: once, at the start; `run` for each uploaded version, or file, after the content was received and
         hashed, before it is stored
-    :thread: `run`: the thread of the request
+    :thread: `run`: a thread of its own; the request waits, at most for the `deadline`
     :transaction: outside
     :failure: a `Finding` is recorded with the version, or refuses the upload, as `on_finding` says. After any
-        other exception, the content is accepted as `not checked`, and the log names the check
+        other exception, and after the deadline, the content is accepted as `not checked`, and the log names the
+        check
 
     .. versionadded:: 0.1
 

@@ -11,6 +11,9 @@ Outcome: TypeAlias = Literal["good", "pending", "not checked"]
 AppliesTo: TypeAlias = Literal["versions", "files"]
 
 
+DEADLINE = 60.0
+
+
 class Finding(Exception):  # the contract's name: it is what a check found, not a failure of the check
     """The content is broken or unwanted. `message` says why, for a person; `details` are stored as JSON.
 
@@ -90,24 +93,30 @@ class UploadCheck:
 
     - `name`: unique among all checks. Results are stored under it.
     - `run`: gets the content and the plug-in's context. It returns a `CheckResult`, or raises a `Finding`. The service
-      calls it in the thread of the request, outside any transaction. After any other exception, the content is
+      calls it in a thread of its own, outside any transaction, and waits. After any other exception, the content is
       accepted and recorded as `not checked`.
     - `on_finding`: what follows a finding, or a function that gets the plug-in's settings and returns it at the start.
       `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `refuse`: the upload is
       refused. `quarantine` is reserved: the service does not start with it yet.
     - `applies_to`: what is checked: versions of collections, other files, or both.
+    - `deadline`: in seconds, or a function that gets the plug-in's settings and returns it at the start. A check that
+      takes longer hangs: the content is accepted as `not checked`, and `run` can no longer read it. While four runs of
+      the check hang, it is not run, and contents are `not checked` at once.
     """
 
     name: str
     run: CheckFunction
     on_finding: OnFinding | Callable[[Any], OnFinding] = "mark"
     applies_to: tuple[AppliesTo, ...] = ("versions",)
+    deadline: float | Callable[[Any], float] = DEADLINE
 
     def __post_init__(self) -> None:
         """Check the values that Python does not. Raises `TypeError` or `ValueError`."""
         require_callable("run", self.run)
         if not callable(self.on_finding):
             check_on_finding(self.on_finding)
+        if not callable(self.deadline):
+            check_deadline(self.deadline)
         if not self.applies_to or set(self.applies_to) - {*get_args(AppliesTo)}:
             raise ValueError(
                 f"applies_to is {self.applies_to!r}; write ('versions',), ('files',), or both in one tuple"
@@ -121,3 +130,10 @@ def check_on_finding(value: object) -> OnFinding:
     if value == "quarantine":
         raise ValueError("on_finding is 'quarantine', which this version of frepo cannot do; write mark or refuse")
     return cast(OnFinding, value)
+
+
+def check_deadline(value: object) -> float:
+    """Return the value if it is a number of seconds above 0. Raises `ValueError`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"deadline is {value!r}; write seconds above 0")
+    return float(value)

@@ -16,6 +16,7 @@ from frepo_core.plugins import (
     Service,
     UploadCheck,
     UploadedContent,
+    check_deadline,
     check_on_finding,
 )
 
@@ -131,6 +132,12 @@ class UploadCheckContract:
         chosen = check.on_finding
 
         assert check_on_finding(chosen(context.settings) if callable(chosen) else chosen)
+
+    def test_the_deadline_is_valid(self, check: UploadCheck, context: PluginContext) -> None:
+        """`deadline` is a number of seconds above 0, or a function of the settings that returns one."""
+        chosen = check.deadline
+
+        assert check_deadline(chosen(context.settings) if callable(chosen) else chosen)
 
 
 def _as_content(content: GivenContent) -> UploadedContent:

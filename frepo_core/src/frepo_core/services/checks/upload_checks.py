@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 from frepo_core.errors import ConfigurationError, UploadCheckError
@@ -16,11 +17,13 @@ from frepo_core.plugins import (
     PluginContext,
     PluginRegistry,
     UploadCheck,
+    check_deadline,
     check_on_finding,
 )
 
 from ..content.ingest import Content
 from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
+from .check_threads import CheckHangs, CheckThreads
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -44,12 +47,13 @@ class CheckReport:
 
 @dataclass(frozen=True, kw_only=True)
 class _Check:
-    """A check that is in use, with the answer to what follows a finding."""
+    """A check that is in use, with its threads, and what follows a finding."""
 
     spec: UploadCheck
     origin: str
     context: PluginContext
     on_finding: OnFinding
+    threads: CheckThreads
 
 
 class UploadChecks:
@@ -76,12 +80,17 @@ class UploadChecks:
 def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
     origin = f"the check {owned.spec.name!r} ({owned.plugin.origin})"
     try:
-        chosen = owned.spec.on_finding
-        on_finding = check_on_finding(chosen(context.settings) if callable(chosen) else chosen)
+        on_finding = check_on_finding(_chosen(owned.spec.on_finding, context))
+        deadline = check_deadline(_chosen(owned.spec.deadline, context))
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)
-        raise ConfigurationError(f"`on_finding` of {origin} does not work: {describe_failure(error)}") from error
-    return _Check(spec=owned.spec, origin=origin, context=context, on_finding=on_finding)
+        raise ConfigurationError(f"{origin} cannot be used: {describe_failure(error)}") from error
+    threads = CheckThreads(owned.spec.name, deadline)
+    return _Check(spec=owned.spec, origin=origin, context=context, on_finding=on_finding, threads=threads)
+
+
+def _chosen(value: object, context: PluginContext) -> object:
+    return value(context.settings) if callable(value) else value
 
 
 def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
@@ -89,7 +98,7 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
     message, details = FAILED, NO_DETAILS
     try:
         with SpooledContent(content, target) as spooled:
-            result: Any = check.spec.run(spooled, check.context)
+            result: Any = check.threads.call(partial(check.spec.run, spooled, check.context))
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details
     except Finding as finding:
@@ -97,6 +106,9 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
             context = {"check": check.spec.name, "message": storable(str(finding.message))}
             raise UploadCheckError(context=context) from finding
         outcome, message, details = "broken", finding.message, finding.details
+    except CheckHangs as hangs:
+        message = str(hangs)
+        log.error("%s: %s. The content is accepted as not checked", check.origin, message)
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)
         log.exception("%s failed, the content is accepted as not checked", check.origin)
