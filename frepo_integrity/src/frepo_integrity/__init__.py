@@ -1,12 +1,12 @@
 """Checks whether uploaded backups are whole: compressed files, archives and dumps."""
 
-from frepo_core.plugins import Job, Lifecycle, SettingsSpec, UploadCheck, hookimpl
+from frepo_core.plugins import Job, SettingsSpec, UploadCheck, hookimpl
 
 from . import deep_check
 from .settings import IntegritySettings
-from .upload_check import NAME, InlineCheck, on_finding
+from .upload_check import NAME, InlineCheck, deadline, on_finding
 
-__all__ = ["IntegritySettings", "frepo_jobs", "frepo_lifecycle", "frepo_settings", "frepo_upload_checks"]
+__all__ = ["IntegritySettings", "frepo_jobs", "frepo_settings", "frepo_upload_checks"]
 
 _inline = InlineCheck()
 
@@ -20,7 +20,7 @@ def frepo_settings() -> SettingsSpec:
 @hookimpl
 def frepo_upload_checks() -> list[UploadCheck]:
     """Check each version when it is uploaded."""
-    return [UploadCheck(name=NAME, run=_inline.run, on_finding=on_finding)]
+    return [UploadCheck(name=NAME, run=_inline.run, on_finding=on_finding, deadline=deadline)]
 
 
 @hookimpl
@@ -35,9 +35,3 @@ def frepo_jobs() -> list[Job]:
             summary="checks large backups, and those that only a program understands",
         )
     ]
-
-
-@hookimpl
-def frepo_lifecycle() -> Lifecycle:
-    """End the threads of the checks with the service."""
-    return Lifecycle(stop=_inline.stop)

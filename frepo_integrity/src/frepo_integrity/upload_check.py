@@ -1,8 +1,7 @@
 """The check of an upload: complete up to `integrity.inline_limit`, otherwise only what takes milliseconds."""
 
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import BinaryIO
 
 from frepo_core.plugins import CheckResult, Finding, OnFinding, PluginContext, UploadedContent
@@ -17,11 +16,20 @@ NAME = "integrity"
 HEAD = 4096
 # For the cheap checks. A directory with millions of entries takes longer, and is left to the job.
 QUICK_SECONDS = 2.0
+# An upload waits this long for others to be checked. Then it is left to the job.
+WAIT_SECONDS = 2.0
+# A check ends by itself, unless the content cannot be read.
+_MORE_SECONDS = 30.0
 
 
 def on_finding(settings: IntegritySettings) -> OnFinding:
     """Return `off` if nothing is checked at all. Each finding says by itself what follows it."""
     return "mark" if settings.command or any(settings.is_on(kind) for kind in KINDS) else "off"
+
+
+def deadline(settings: IntegritySettings) -> float:
+    """Return the seconds after which a check of an upload hangs."""
+    return WAIT_SECONDS + settings.inline_seconds + _MORE_SECONDS
 
 
 def find_command(settings: IntegritySettings, content: BinaryIO, name: str, mime: str) -> Command | None:
@@ -32,10 +40,10 @@ def find_command(settings: IntegritySettings, content: BinaryIO, name: str, mime
 
 
 class InlineCheck:
-    """Checks uploads in threads of its own, so that no more than `integrity.threads` of them unpack at once."""
+    """Checks uploads, no more than `integrity.threads` of them at once: each needs a processor and memory."""
 
     def __init__(self) -> None:
-        self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._places: dict[int, threading.Semaphore] = {}
 
     def run(self, content: UploadedContent, context: PluginContext) -> CheckResult:
         """Check a content. Raises `Finding` if it is broken."""
@@ -48,25 +56,17 @@ class InlineCheck:
         return CheckResult(outcome=report.outcome, message=report.message, details={"kinds": list(report.kinds)})
 
     def _check(self, content: UploadedContent, settings: IntegritySettings) -> Report:
-        deadline = time.monotonic() + settings.inline_seconds
-        task = self.pool(settings.threads).submit(_check, content, settings, deadline)
+        places = self.places(settings.threads)
+        if not places.acquire(timeout=min(WAIT_SECONDS, settings.inline_seconds)):
+            return Report(outcome="pending", message="Too many uploads are checked now, so it is checked later")
         try:
-            return task.result(settings.inline_seconds)
-        except FutureTimeoutError:
-            if task.cancel():
-                return Report(outcome="pending", message="Too many uploads are checked now, so it is checked later")
-            return task.result()  # it ends at once, as its time is over
+            return _check(content, settings, time.monotonic() + settings.inline_seconds)
+        finally:
+            places.release()
 
-    def pool(self, threads: int) -> ThreadPoolExecutor:
-        """Return the pool with this number of threads. Services with other settings in one process have others."""
-        if threads not in self._pools:
-            self._pools.setdefault(threads, ThreadPoolExecutor(threads, thread_name_prefix="integrity"))
-        return self._pools[threads]
-
-    def stop(self, context: PluginContext) -> None:
-        """End the threads."""
-        while self._pools:
-            self._pools.popitem()[1].shutdown()
+    def places(self, number: int) -> threading.Semaphore:
+        """Return the places for this number of checks. Services with other settings in one process have others."""
+        return self._places.setdefault(number, threading.Semaphore(number))
 
 
 def _check(content: UploadedContent, settings: IntegritySettings, deadline: float) -> Report:

@@ -1,6 +1,7 @@
 """Uploads of broken backups through the API, and the job that finishes the checks of large ones."""
 
 import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from frepo_core.plugins import JobContext, LeaseLost
 from frepo_core.services.container import assemble
 from frepo_core.testing import FaultyStorage
 from frepo_core.testing.faulty import Fail
-from frepo_integrity import deep_check
+from frepo_integrity import deep_check, inspection
 from support.client import Client
 from support.compressors import COMPRESSORS, rows, tar_of, zip_of
 
@@ -250,24 +251,38 @@ class TestCommands:
 class TestBusyThreads:
     @pytest.fixture
     def settings(self):
-        return {"integrity.threads": "1", "integrity.inline_seconds": "0.2"}
+        return {"integrity.threads": "1"}
 
-    def test_an_upload_that_would_wait_too_long_is_pending(self, root, collection, results, monkeypatch):
-        """The only thread of the checks is busy with another upload."""
-        import frepo_integrity
-
+    @pytest.fixture
+    def busy(self, root, collection, monkeypatch):
+        """An upload whose check is not done before the test ends."""
         entered, may_end = threading.Event(), threading.Event()
-        pool = frepo_integrity._inline.pool(1)
-        pool.submit(lambda: (entered.set(), may_end.wait(20)))
+
+        def inspect_first(*arguments):
+            if not entered.is_set():
+                entered.set()
+                may_end.wait(60)
+            return inspection.inspect(*arguments)
+
+        monkeypatch.setattr("frepo_integrity.upload_check.inspect", inspect_first)
+        thread = threading.Thread(target=root.push, args=(collection, b"any text"))
+        thread.start()
         entered.wait(20)
+        yield
+        may_end.set()
+        thread.join()
 
-        try:
-            assert 200 == root.push(collection, WHOLE).status_int
-        finally:
-            may_end.set()
+    @pytest.mark.usefixtures("busy")
+    def test_an_upload_does_not_wait_long_for_others(self, root, collection, results, run_job):
+        started = time.monotonic()
 
-        assert ["pending"] == [outcome for _, outcome, _ in results()]
+        assert 200 == root.push(collection, WHOLE).status_int
 
+        assert time.monotonic() - started < 20
+        assert [(1, "pending", {"kinds": []})] == results()
+        assert {"good": 1} == run_job()
+
+    @with_setting(inline_seconds="0.2")
     def test_a_content_that_takes_too_long_is_pending(self, root, collection, results, run_job):
         content = COMPRESSORS["bzip2"]["python"](bytes(30_000_000)) * 20
         root.push(collection, content)
