@@ -31,7 +31,7 @@ def frepo_jobs() -> list[Job]:
             name=deep_check.JOB,
             schedule=deep_check.SCHEDULE,
             run=deep_check.run,
-            lane="long",
+            lane="medium",
             summary="checks large backups, and those that only a program understands",
         )
     ]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from .context import PluginContext
 from .settings import require_callable
 
-Lane: TypeAlias = Literal["short", "long"]
+Lane: TypeAlias = Literal["short", "medium", "long"]
 
 
 class LeaseLost(Exception):  # the contract's name
@@ -37,7 +37,8 @@ class Job:
     - `schedule`: cron (`15 2 * * *`), `every 1h`, or `off`. A job that was due while no worker ran is run once.
     - `run`: does the work and returns a summary, which is stored as JSON. An exception is recorded; the job is run
       again at its next time.
-    - `lane`: `short` for seconds, `long` for minutes and more. One job of each lane runs at a time.
+    - `lane`: `short` for seconds, `medium` for minutes, and for work that must not wait for days, `long` for hours and
+      more. One job of each lane runs at a time.
     - `summary`: one line about what the job does.
     """
 

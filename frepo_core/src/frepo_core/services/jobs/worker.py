@@ -5,12 +5,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Protocol
+from typing import Protocol, get_args
 
 from sqlalchemy.exc import IntegrityError
 
 from frepo_core.db import Database
 from frepo_core.errors import FrepoError
+from frepo_core.plugins import Lane as LaneName
 from frepo_core.plugins import LeaseLost, PluginContext, Subscriber
 
 from ..events.delivery import Delivery
@@ -25,7 +26,7 @@ from .lease import LEADER, Lease, LeaseTerms, make_holder
 
 log = logging.getLogger(__name__)
 
-LANES = ("short", "long")
+LANES = get_args(LaneName)
 STOP_SECONDS = 5.0
 ERROR_SECONDS = 5.0
 

@@ -1,0 +1,82 @@
+"""The job of the deep checks next to the other jobs of a service, with a simulated clock."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from frepo_core.services.events.masking import Mask
+from frepo_core.services.jobs.job_runner import JobRunner
+from frepo_core.services.jobs.lane import Lane, lease_name
+from frepo_core.services.jobs.lease import Lease, LeaseTerms
+from frepo_core.services.jobs.worker import LANES
+from support.client import Client
+from support.compressors import COMPRESSORS, rows
+
+LARGE = COMPRESSORS["gzip"]["gzip"](rows(20_000))
+QUARTER = 900
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"integrity.inline_limit": "1kB"}
+
+
+class Clock:
+    """The database's clock, moved by the test."""
+
+    def __init__(self):
+        self.time = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def wait(self, seconds):
+        self.time += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock(services, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(services.database, "now", lambda: clock.time)
+    return clock
+
+
+@pytest.fixture
+def make_lanes(services, clock):
+    """Make all lanes of a worker over the service's jobs, of which some are replaced."""
+
+    def make_lane(name, jobs):
+        lease = Lease(services.database, lease_name(name), holder="a worker", terms=LeaseTerms())
+        return Lane(services.database, name, jobs, lease=lease, runner=JobRunner(services.database, Mask()))
+
+    return lambda jobs: {name: make_lane(name, jobs) for name in LANES}
+
+
+def run_due_jobs(lane):
+    """Do what a lane has to do now, as its thread does."""
+    while lane.step(1) == 0:
+        pass
+
+
+def test_a_large_backup_is_checked_within_the_hour_although_verify_runs(app, admin, services, clock, make_lanes):
+    root = Client(app, admin)
+    collection = root.create(filename="db.sql.gz").json["collection"]["id"]
+    outcomes = []
+
+    def verify(context):
+        root.push(collection, LARGE)
+        for _ in range(4):
+            clock.wait(QUARTER)
+            for name in set(LANES) - {"long"}:
+                run_due_jobs(lanes[name])
+            outcomes.append(services.version_checks.of_collection(collection)[0].outcome)
+        return {}
+
+    jobs = dict(services.jobs.scheduled)
+    jobs["verify"] = replace(jobs["verify"], job=replace(jobs["verify"].job, run=verify))
+    lanes = make_lanes(jobs)
+    for lane in lanes.values():
+        run_due_jobs(lane)  # calculates the first turns
+    while not outcomes:
+        clock.wait(QUARTER)
+        lanes["long"].step(1)
+
+    assert "good" == outcomes[-1]
