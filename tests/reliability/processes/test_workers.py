@@ -1,16 +1,18 @@
 """Several workers on one database: one leads, a dead or frozen leader is replaced, and no event is lost."""
 
+import contextlib
 import itertools
 import signal
 import time
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Event
 from frepo_core.db.worker_models import Lease, Subscription
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.services.events.recording import NewEvent, record
 from support.reliability import workers
 from support.scale import IS_BIG
@@ -89,6 +91,18 @@ def start(fork_server, services, database_url, tmp_path):
     return lambda: workers.running(fork_server, COUNT, database_url, tmp_path, LEASE)
 
 
+def freeze(process, services):
+    """Stop a process outside a write: within one, nobody can write to SQLite, and nobody can lead."""
+    for _ in range(20):
+        process.send_signal(signal.SIGSTOP)
+        with contextlib.suppress(DatabaseUnavailableError):
+            services.database.write(lambda session: session.execute(update(Lease).values(name=Lease.name)))
+            return
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
+    pytest.fail("each stop was within a write")
+
+
 def check_runs(folder):
     """Assert that no two runs of the job were at the same time."""
     runs = sorted(workers.read(folder, "runs"), key=lambda run: run["start"])
@@ -153,7 +167,7 @@ def test_a_frozen_leader_that_wakes_changes_nothing(start, services, tmp_path, h
         happen(5)
         wait_until_handled(services, tmp_path)
         frozen = next(process for process in processes if process.pid == pid)
-        frozen.send_signal(signal.SIGSTOP)
+        freeze(frozen, services)
         happen(5)
         new = wait_for(lambda: other_leads(services, pid, epoch), TAKEOVER, "a frozen leader is not replaced")
         happen(5)
