@@ -50,6 +50,8 @@ TABLE = {
     "token": (set(Role), set()),
     "token.generate": ({Role.GENERATE_TOKENS}, set()),
     "token.lookup": ({Role.LOOKUP_TOKENS}, set()),
+    "token.list": ({Role.LIST_TOKENS}, set()),
+    "token.change": (set(), set()),  # needs two roles
     "token.choose_id": ({Role.CHOOSE_TOKEN_IDS}, set()),
     "token.revoke": ({Role.REVOKE_TOKENS}, set()),
     "token.revoke_administrator": (set(), set()),
@@ -149,3 +151,9 @@ def test_an_administrator_may_do_everything_everywhere(action):
 @pytest.mark.parametrize("action", sorted(TABLE.keys() - {"token", "collection.fetch"}))
 def test_without_a_role_nothing_is_allowed(action):
     assert not RULES[action].allows(holder(), listed=True)
+
+
+def test_a_token_is_changed_with_two_roles():
+    identity = holder(Role.GENERATE_TOKENS, Role.REVOKE_TOKENS)
+
+    assert RULES["token.change"].allows(identity)

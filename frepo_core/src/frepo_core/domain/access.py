@@ -12,11 +12,12 @@ from .roles import UPLOADS, Role
 class Rule:
     """The roles that an action requires. An administrator holds all of them.
 
-    The token must hold one of `any_of`; if that is empty, every valid token is enough. With `listed`, the token must
+    The token must hold one of `any_of`; if that is empty, every valid token is enough. It must hold all of `all_of`. With `listed`, the token must
     also be on the collection's list, or hold `MODIFY_ANY_COLLECTION`. One of `or_any_of` is enough on its own.
     """
 
     any_of: frozenset[Role] = frozenset()
+    all_of: frozenset[Role] = frozenset()
     listed: bool = False
     or_any_of: frozenset[Role] = frozenset()
 
@@ -25,6 +26,8 @@ class Rule:
         if identity.holds_any(self.or_any_of):
             return True
         if self.any_of and not identity.holds_any(self.any_of):
+            return False
+        if not all(identity.holds(role) for role in self.all_of):
             return False
         return not self.listed or listed or identity.holds(Role.MODIFY_ANY_COLLECTION)
 
@@ -42,6 +45,8 @@ _MODIFY_ANY = frozenset({Role.MODIFY_ANY_COLLECTION})
 RULES: Mapping[str, Rule] = {
     "token": Rule(),
     "token.generate": _holding(Role.GENERATE_TOKENS),
+    "token.list": _holding(Role.LIST_TOKENS),
+    "token.change": Rule(all_of=frozenset({Role.GENERATE_TOKENS, Role.REVOKE_TOKENS})),
     "token.lookup": _holding(Role.LOOKUP_TOKENS),
     "token.choose_id": _holding(Role.CHOOSE_TOKEN_IDS),
     "token.revoke": _holding(Role.REVOKE_TOKENS),

@@ -145,3 +145,18 @@ CHOSEN_ID: dict[str, Any] = {
     "format": "uuid",
     "pattern": UUID4,
 }
+
+_TYPE_NAME = "[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,60}"
+MIME_TYPE: dict[str, Any] = {
+    "type": "string",
+    "pattern": f"^{_TYPE_NAME}/{_TYPE_NAME}$",
+    "examples": ["image/png"],
+}
+
+TOKEN_NAME: dict[str, Any] = {
+    "type": "string",
+    "description": "1 to 128 printable characters, without a space at the ends. The pattern names common ones; "
+    "others are accepted, too.",
+    "pattern": f"^[{_IN_NAMES}]([{_IN_NAMES} ]{{0,126}}[{_IN_NAMES}])?$",
+    "examples": ["db7"],
+}

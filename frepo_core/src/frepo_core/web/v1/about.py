@@ -4,6 +4,7 @@ import functools
 from importlib.metadata import version
 
 from frepo_core.domain.identity import Identity
+from frepo_core.services.access.token_records import TokenRecord
 
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import V1, FrepoRequest
@@ -21,20 +22,21 @@ class Restrictions(Reply):
     ip_addresses: list[str]
 
     @classmethod
-    def of(cls, identity: Identity) -> "Restrictions":
+    def of(cls, token: Identity | TokenRecord) -> "Restrictions":
         """Return the restrictions of a token."""
         return cls(
-            tags=list(identity.tags),
-            mime_types=list(identity.mimes),
-            max_file_size=identity.max_file_size,
-            user_agents=list(identity.user_agents),
-            ip_addresses=list(identity.ip_addresses),
+            tags=list(token.tags),
+            mime_types=list(token.mimes),
+            max_file_size=token.max_file_size,
+            user_agents=list(token.user_agents),
+            ip_addresses=list(token.ip_addresses),
         )
 
 
 class Caller(Reply):
-    """The token of the request. `expires_at` is null for a token that does not expire."""
+    """The token of the request. `expires_at` is null for a token that does not expire, `name` for one without a name."""
 
+    name: str | None
     fingerprint: Fingerprint
     roles: list[str]
     restrictions: Restrictions
@@ -66,6 +68,7 @@ def show(request: FrepoRequest) -> Answer:
 
 def _caller(identity: Identity) -> Caller:
     return Caller(
+        name=identity.name or None,
         fingerprint=identity.fingerprint,
         roles=sorted(identity.roles),
         restrictions=Restrictions.of(identity),

@@ -6,8 +6,9 @@ Where a route with a placeholder and one with a word match the same path, the on
 from ..routing.endpoint import Endpoint
 from . import about, documentation
 from .collections import collections
+from .tokens import tokens
 
-MODULES = (about, documentation, collections)
+MODULES = (about, documentation, collections, tokens)
 
 
 def v1_endpoints() -> list[Endpoint]:

@@ -6,7 +6,6 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.domain.access import allows
 from frepo_core.domain.expiry import format_expiry
-from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
 from frepo_core.services.access.tokens import NewToken
@@ -14,27 +13,9 @@ from frepo_core.services.access.tokens import NewToken
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
-from ..schemas.models import MAX_SHOWN, Form, Reply, Size, Tag, format_value
+from ..schemas.models import Form, Reply, Size, Tag
+from ..schemas.token_fields import KnownRole, Network
 
-_ROLES = {str(role): role for role in Role}
-
-
-def _role(value: Any) -> Any:
-    # `Role(value)` would raise an error that contains all of a long text several times.
-    if not isinstance(value, str) or value not in _ROLES:
-        raise ValueError(f"Please select valid roles: {format_value(value)} is not a role, see /auth/roles")
-    return _ROLES[value]
-
-
-def _network(value: Any) -> Any:
-    try:
-        # A longer text is not a network, and Python's error would contain all of it several times.
-        return normalize_network(value[:MAX_SHOWN]) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{format_value(value)} is neither an address nor a network such as 10.0.0.0/8") from None
-
-
-Network = Annotated[str, BeforeValidator(_network), WithJsonSchema(json_schemas.NETWORK, mode="validation")]
 ChosenId = Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schemas.CHOSEN_ID, mode="validation")]
 Expires = Annotated[str | None, Field(max_length=64), WithJsonSchema(json_schemas.EXPIRES, mode="validation")]
 Expiry = Annotated[str, Field(pattern=json_schemas.EXPIRY)]
@@ -58,7 +39,7 @@ class TokenData(Form):
 class GenerateToken(Form):
     """A new token."""
 
-    roles: list[Annotated[Role, BeforeValidator(_role)]] = Field(min_length=1, max_length=100)
+    roles: list[KnownRole] = Field(min_length=1, max_length=100)
     data: Annotated[TokenData, BeforeValidator(_empty_object)] = TokenData()
     expires: Expires = None
     id: ChosenId = None

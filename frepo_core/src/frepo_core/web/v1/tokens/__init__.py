@@ -1,0 +1,1 @@
+"""Access tokens, by their fingerprints."""
