@@ -1,6 +1,7 @@
 """A web server on a separate loopback address that sends bytes specified by a test."""
 
 import contextlib
+import re
 import socket
 import ssl
 import threading
@@ -13,7 +14,7 @@ CHUNKED = "Transfer-Encoding: chunked"
 class Remote:
     """Answers each path with the bytes or the script in `answers`, then closes the connection.
 
-    `requests` has the heads of the received requests.
+    `requests` has the received requests, head and body.
     """
 
     def __init__(
@@ -63,18 +64,25 @@ class Remote:
 
     def _answer(self, connection: socket.socket) -> None:
         connection.settimeout(10)
-        head = b""
-        while b"\r\n\r\n" not in head:
+        request = b""
+        while not _is_complete(request):
             chunk = connection.recv(65536)
             if not chunk:
                 return
-            head += chunk
-        self.requests.append(head.decode())
-        answer = self._answers.get(head.split()[1].decode().partition("?")[0], ok(b"content"))
+            request += chunk
+        self.requests.append(request.decode())
+        answer = self._answers.get(request.split()[1].decode().partition("?")[0], ok(b"content"))
         if callable(answer):
             answer(connection)
         else:
             connection.sendall(answer)
+
+
+def _is_complete(request: bytes) -> bool:
+    """Tell whether the head is there, and the body, which may arrive after it."""
+    head, end, body = request.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+    return bool(end) and len(body) >= int(length[1] if length else 0)
 
 
 def ok(body: bytes, *headers: str) -> bytes:
