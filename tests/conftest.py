@@ -3,6 +3,7 @@
 import functools
 import itertools
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ PHRASE = "phrase-5ecre7"
 # How long an example takes says more about the machine than about the rule.
 hypothesis.settings.register_profile("frepo", deadline=None)
 hypothesis.settings.load_profile("frepo")
+
+
+def pytest_configure() -> None:
+    """Let the processes of the tests be interrupted, although a shell makes its background jobs ignore SIGINT."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # The fixtures that start a server as a process.
