@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -158,6 +159,20 @@ def test_a_killed_leader_is_replaced_and_no_event_is_lost(start, services, tmp_p
         wait_until_handled(services, tmp_path)
 
     check_runs(tmp_path)
+
+
+def freeze(process, services):
+    """Stop the process while this one writes: it must not hold the write lock of SQLite when it is frozen."""
+    with Session(services.database.engine) as session:
+        record(session, NewEvent(kind=EventKind.FILE_DELETED, by=None, data={"name": "a"}))
+        session.flush()
+        process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: is_stopped(process.pid), 10, "the process goes on")
+        session.rollback()
+
+
+def is_stopped(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 @every_database
