@@ -1,19 +1,17 @@
 """Several workers on one database: one leads, a dead or frozen leader is replaced, and no event is lost."""
 
-import contextlib
 import itertools
 import signal
 import time
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Event
 from frepo_core.db.worker_models import Lease, Subscription
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.services.events.recording import NewEvent, record
 from support.reliability import workers
 from support.scale import IS_BIG
@@ -90,18 +88,6 @@ def other_leads(services, pid, epoch):
 @pytest.fixture
 def start(fork_server, services, database_url, tmp_path):
     return lambda: workers.running(fork_server, COUNT, database_url, tmp_path, LEASE)
-
-
-def freeze(process, services):
-    """Stop a process outside a write: within one, nobody can write to SQLite, and nobody can lead."""
-    for _ in range(20):
-        process.send_signal(signal.SIGSTOP)
-        with contextlib.suppress(DatabaseUnavailableError):
-            services.database.write(lambda session: session.execute(update(Lease).values(name=Lease.name)))
-            return
-        process.send_signal(signal.SIGCONT)
-        time.sleep(0.1)
-    pytest.fail("each stop was within a write")
 
 
 def check_runs(folder):
