@@ -59,6 +59,7 @@ RULES: Mapping[str, Rule] = {
     "file.list": _holding(Role.VIEW_LISTING),
     "file.list_all_tags": _holding(Role.VIEW_ALL_TAGS),
     "file.list_private": _holding(Role.ADMINISTRATOR),
+    "events.view": _holding(Role.VIEW_EVENTS),
     "metrics.view": _holding(Role.VIEW_METRICS),
     "collection.create": _holding(Role.CREATE_COLLECTIONS),
     "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),

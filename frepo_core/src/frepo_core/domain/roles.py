@@ -43,6 +43,8 @@ class Role(StrEnum):
     VIEW_ALL_TAGS = "view.files_from_all_tags", "See listed files of all tags unmasked"
     VIEW_LISTING = "view.can_use_listing_endpoint_at_all", "List files"
 
+    VIEW_EVENTS = "events.view", "See what has happened, and export it: events about collections that the token may see"
+
     VIEW_METRICS = "metrics.view", "Read the metrics of the service"
 
     CREATE_COLLECTIONS = "collections.create_new", "Create collections"

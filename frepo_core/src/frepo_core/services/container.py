@@ -27,6 +27,7 @@ from .collections.collections import Collections
 from .collections.version_checks import VersionChecks
 from .collections.versions import Versions
 from .content.ingest import Ingest
+from .events.audit import Audit
 from .events.downloads import DownloadEvents
 from .events.masking import Mask
 from .events.refusals import Refusals
@@ -80,6 +81,7 @@ class CoreServices:
     add_version: AddVersion
     refusals: Refusals
     download_events: DownloadEvents
+    audit: Audit
     health: Health
     overviews: Overviews
 
@@ -153,6 +155,7 @@ def assemble(
         add_version=AddVersion(database, settings, plugins, ingest, blobs, checks, refusals),
         refusals=refusals,
         download_events=DownloadEvents(database, settings),
+        audit=Audit(database),
         health=Health(database, backends, settings, plugins, contexts, states),
         overviews=Overviews(database, backends),
     )

@@ -108,6 +108,21 @@ def follower(console):
     deadline.cancel()
 
 
+def test_all_events_are_exported(console, collection):
+    lines = [json.loads(line) for line in console.answer("events", "--export", "jsonl").splitlines()]
+    rows = console.answer("events", "--export", "csv", "--kind", "collection.*").splitlines()
+
+    assert ["collection.created", "token.created"] == [line["kind"] for line in lines]
+    assert (2, "position,at,kind,actor") == (len(rows), rows[0][:22])
+
+
+def test_a_table_shows_what_an_edit_changed(console, collection, number):
+    console.answer("backup:edit", collection, "--description", "new")
+    number()
+
+    assert 'description: "" -> "new"' in console.answer("events", "--kind", "*.edited", "--max-width", "400")
+
+
 def test_following_shows_old_and_new_events_until_it_is_interrupted(console, collection, number, follower):
     first = [json.loads(follower.stdout.readline()) for _ in range(2)]
     another = console.answer(*COLLECTION)

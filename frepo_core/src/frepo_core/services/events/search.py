@@ -1,6 +1,6 @@
 """Searches for events in the order of commits, newest first or after a position. Only numbered events are found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,12 +10,17 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Event
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import Event as PublicEvent
 
 from .queries import as_public_event, matching_kinds
 
 # An event that was recorded so long before another one was committed before it, too.
 LONGEST_TRANSACTION = timedelta(hours=1)
+# Events that may be about several collections.
+SHARED = (EventKind.BLOB_DAMAGED.value, EventKind.BLOB_HEALED.value)
+# SQLite allows 500 parts of a query, and 999 values.
+SCOPES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +28,39 @@ class EventSearch:
     """What to look for. `kinds` are names or patterns such as `version.*`; none of them, or None, restricts nothing.
 
     `actor` is a token's fingerprint, `console:<user>`, `system:<job>` or `anonymous`. `since` is a time (aware).
+    `visible` are the ids of the only collections whose events are found; None: those of all.
     """
 
     kinds: Sequence[str] = ()
     collection_id: str | None = None
     actor: str | None = None
     since: datetime | None = None
+    visible: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventRecord:
+    """A numbered event as it was recorded; see `Event` of `frepo_core.plugins`. `actor_name` is the token's name then."""
+
+    position: int
+    at: datetime
+    kind: str
+    actor: str
+    actor_name: str | None
+    address: str | None
+    collection_id: str | None
+    version_number: int | None
+    file_id: int | None
+    token: str | None
+    data: Mapping[str, Any]
+
+
+def newest_records(
+    database: Database, search: EventSearch, *, limit: int, before: int | None = None
+) -> list[EventRecord]:
+    """Return the same events as `newest_events`, with the actor's name on its own."""
+    conditions = [] if before is None else [Event.position < before]
+    return [_record(row) for row in _find(database, search, conditions, limit, newest_first=True)]
 
 
 def newest_events(
@@ -36,29 +68,40 @@ def newest_events(
 ) -> list[PublicEvent]:
     """Return the newest events, the newest first. `before` is the position of the last one of the page before."""
     conditions = [] if before is None else [Event.position < before]
-    return _find(database, search, conditions, limit, newest_first=True)
+    return [as_public_event(row) for row in _find(database, search, conditions, limit, newest_first=True)]
 
 
 def next_events(database: Database, search: EventSearch, *, limit: int, after: int) -> list[PublicEvent]:
     """Return the first events after a position, in the order of commits."""
-    return _find(database, search, [Event.position > after], limit, newest_first=False)
+    found = _find(database, search, [Event.position > after], limit, newest_first=False)
+    return [as_public_event(row) for row in found]
 
 
 def _find(
     database: Database, search: EventSearch, conditions: list[ColumnElement[bool]], limit: int, *, newest_first: bool
-) -> list[PublicEvent]:
+) -> Sequence[Event]:
     kinds = matching_kinds(search.kinds)
-    if search.kinds and not kinds:
+    if search.kinds and not kinds or is_hidden(search):
         return []
     order = Event.position.desc() if newest_first else Event.position
     with database.reading() as session:
         conditions = [Event.position.is_not(None), *conditions, *_conditions(session, search)]
+        of_kinds = [Event.kind.in_(kinds)] if kinds else []
         is_indexed = search.collection_id is not None or search.actor is not None
-        if kinds and not is_indexed:
+        if search.visible is not None and search.collection_id is None:
+            query = _in_collections(session, search.visible, [*conditions, *of_kinds], order, limit)
+        elif kinds and not is_indexed:
             query = _of_kinds(kinds, conditions, order, limit)
         else:
-            query = select(Event).where(*conditions, *([Event.kind.in_(kinds)] if kinds else []))
-        return [as_public_event(row) for row in session.scalars(query.order_by(order).limit(limit))]
+            query = select(Event).where(*conditions, *of_kinds)
+        return session.scalars(query.order_by(order).limit(limit)).all()
+
+
+def is_hidden(search: EventSearch) -> bool:
+    """Return whether the search is about a collection whose events it must not find."""
+    return (
+        search.visible is not None and search.collection_id is not None and search.collection_id not in search.visible
+    )
 
 
 def _conditions(session: Session, search: EventSearch) -> list[ColumnElement[bool]]:
@@ -83,3 +126,28 @@ def _of_kinds(kinds: Sequence[str], conditions: Sequence[ColumnElement[bool]], o
         for kind in kinds
     ]
     return select(Event).where(Event.position.in_(union_all(*(select(page.c.position) for page in pages))))
+
+
+def _in_collections(
+    session: Session, ids: Sequence[str], conditions: Sequence[ColumnElement[bool]], order: Any, limit: int
+) -> Select[Any]:
+    """Return a query for the first events of these collections, and of none, from one page of each from the index.
+
+    An event about bytes that several files share names the collections of all of them, so it is not shown.
+    """
+    is_shared = Event.kind.in_(SHARED) & Event.file_id.is_(None)
+    scopes: list[ColumnElement[bool]] = [Event.collection_id.is_(None) & ~is_shared]
+    scopes += [Event.collection_id == each for each in ids]
+    positions: list[int] = []
+    for start in range(0, len(scopes), SCOPES):
+        pages = [
+            select(Event.position).where(scope, *conditions).order_by(order).limit(limit).subquery()
+            for scope in scopes[start : start + SCOPES]
+        ]
+        positions += session.scalars(union_all(*(select(page.c.position) for page in pages)))
+    positions.sort(reverse=order is not Event.position)
+    return select(Event).where(Event.position.in_(positions[:limit]))
+
+
+def _record(row: Event) -> EventRecord:
+    return EventRecord(**{name: getattr(row, name) for name in EventRecord.__dataclass_fields__})

@@ -7,8 +7,9 @@ from ..routing.endpoint import Endpoint
 from . import about, documentation
 from .collections import collections
 from .tokens import tokens
+from .upkeep import events
 
-MODULES = (about, documentation, collections, tokens)
+MODULES = (about, documentation, collections, events, tokens)
 
 
 def v1_endpoints() -> list[Endpoint]:

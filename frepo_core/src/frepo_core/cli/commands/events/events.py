@@ -28,11 +28,14 @@ PAGE = 500
 
 
 class Data(FormattableColumn[Mapping[str, Any]]):
-    """The data of an event: JSON in one line in a table, an object in JSON and YAML."""
+    """The data of an event: an object in JSON and YAML; in a table JSON in one line, and of an edit what it changed."""
 
     def human_readable(self) -> str:
-        """Format the data as JSON."""
-        return json.dumps(self._value, ensure_ascii=False)
+        """Format the data."""
+        before, after = self._value.get("before"), self._value.get("after")
+        if not (isinstance(before, dict) and isinstance(after, dict)):
+            return _json(self._value)
+        return ", ".join(f"{name}: {_json(old)} -> {_json(after.get(name))}" for name, old in before.items())
 
 
 class Events(FrepoCommand, Lister):
@@ -57,10 +60,18 @@ class Events(FrepoCommand, Lister):
             action="store_true",
             help="show the last events, oldest first, then new ones as they come; -f json: one object in a line",
         )
+        parser.add_argument(
+            "--export",
+            choices=("csv", "jsonl"),
+            help="print all events that match, however many, as CSV or as JSON lines",
+        )
         return parser
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Show the events; with `--follow` until Ctrl-C."""
+        if arguments.export:
+            self._export(arguments)
+            return 0
         if not arguments.follow:
             return int(super().run(arguments))
         with contextlib.suppress(KeyboardInterrupt):
@@ -75,6 +86,13 @@ class Events(FrepoCommand, Lister):
         found = newest_events(self.services().database, search, limit=_limit(arguments))
         return COLUMNS, [_row(event) for event in found]
 
+    def _export(self, arguments: argparse.Namespace) -> None:
+        from frepo_core.services.events.audit import FORMATS
+
+        events = self.services().audit.export(_search(arguments), by=None)
+        for line in FORMATS[arguments.export](events):
+            self.app.stdout.write(line.decode())
+
     def _follow(self, services: "Services", search: "EventSearch", arguments: argparse.Namespace) -> None:
         from frepo_core.services.events.search import newest_events, next_events
 
@@ -88,6 +106,10 @@ class Events(FrepoCommand, Lister):
             if len(found) < PAGE:
                 time.sleep(PAUSE)
             found = next_events(services.database, search, limit=PAGE, after=last)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _search(arguments: argparse.Namespace) -> "EventSearch":

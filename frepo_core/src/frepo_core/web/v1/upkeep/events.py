@@ -1,0 +1,139 @@
+"""The endpoints of events: who did what, and what it was before."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.services.events.audit import export_csv, export_json_lines
+from frepo_core.services.events.search import EventRecord, EventSearch
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import V1, FrepoRequest
+from ...schemas.models import Query, Reply
+from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.types import Moment, Time
+
+EVENTS = f"{V1}/events"
+
+
+class EventFilter(Query):
+    """Which events: since a time, of kinds, about a collection, by an actor."""
+
+    since: Moment | None = Field(None, description="Only events since this time.")
+    kind: list[str] = Field(
+        default_factory=list,
+        max_length=50,
+        description="A kind such as `version.deleted`, or a pattern such as `version.*`; may be repeated.",
+    )
+    collection: str = Field("", max_length=36, description="Only events about the collection with this id.")
+    actor: str = Field(
+        "", max_length=128, description="A fingerprint of a token, `console:<user>`, `system:<job>` or `anonymous`."
+    )
+
+    def search(self) -> EventSearch:
+        """Return the search."""
+        return EventSearch(
+            kinds=self.kind,
+            collection_id=self.collection.lower() or None,
+            actor=self.actor or None,
+            since=self.since,
+        )
+
+
+class EventQuery(EventFilter, PageQuery):
+    """Which events, and which page of them."""
+
+
+class Event(Reply):
+    """Something that happened. `actor` is a fingerprint, `console:<user>`, `system:<job>` or `anonymous`.
+
+    `actor_name` is the name that the token had. The objects that an event names may have been deleted since. `data` has
+    the values before and after an edit, and more, depending on the kind.
+    """
+
+    position: int
+    at: Time
+    kind: str = Field(examples=["version.deleted"])
+    actor: str
+    actor_name: str | None
+    address: str | None
+    collection_id: str | None
+    version_number: int | None
+    file_id: int | None
+    token: str | None
+    data: dict[str, Any]
+
+
+class EventPage(Reply):
+    """A page of events, newest first."""
+
+    items: list[Event]
+    next: str | None
+
+
+def list_events(request: FrepoRequest) -> Answer:
+    """List the events, newest first, except those about collections that the token may not see."""
+    query = request.query_as(EventQuery)
+    page = request.services.audit.page(query.search(), page_request(query), by=request.sender)
+    items = [Event.model_validate(one, from_attributes=True) for one in page.items]
+    return Answer(body=EventPage(items=items, next=next_cursor(query, page)))
+
+
+def export_as_csv(request: FrepoRequest) -> Response:
+    """Return all events of the filters as CSV, newest first."""
+    return _export(request, export_csv, "text/csv", "events.csv")
+
+
+def export_as_json_lines(request: FrepoRequest) -> Response:
+    """Return all events of the filters, newest first, one JSON object in each line."""
+    return _export(request, export_json_lines, "application/jsonl", "events.jsonl")
+
+
+def _export(
+    request: FrepoRequest,
+    format_events: Callable[[Iterable[EventRecord]], Iterator[bytes]],
+    media: str,
+    name: str,
+) -> Response:
+    events = request.services.audit.export(request.query_as(EventFilter).search(), by=request.sender)
+    headers = [("Content-Type", media), ("Content-Disposition", f'attachment; filename="{name}"')]
+    content = () if request.method == "HEAD" else format_events(events)
+    return Response(headerlist=headers, app_iter=content, conditional_response=False)
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="export_events_csv",
+        method="GET",
+        path=f"{EVENTS}.csv",
+        view=export_as_csv,
+        summary="Export events as CSV",
+        permission="events.view",
+        query=EventFilter,
+        answers={200: None},
+        media="text/csv",
+    ),
+    Endpoint(
+        name="export_events_json_lines",
+        method="GET",
+        path=f"{EVENTS}.jsonl",
+        view=export_as_json_lines,
+        summary="Export events as JSON lines",
+        permission="events.view",
+        query=EventFilter,
+        answers={200: None},
+        media="application/jsonl",
+    ),
+    Endpoint(
+        name="list_events",
+        method="GET",
+        path=EVENTS,
+        view=list_events,
+        summary="List events",
+        permission="events.view",
+        query=EventQuery,
+        answers={200: EventPage},
+    ),
+]
