@@ -57,6 +57,17 @@ def collection(services):
     return collection
 
 
+@pytest.fixture
+def record_uses_from(services):
+    """Set since when the uses of tokens are recorded."""
+
+    def record_uses_from(moment):
+        row = Installation(name=USES_FROM, value=moment.isoformat())
+        services.database.write(lambda session: session.merge(row) and None)
+
+    return record_uses_from
+
+
 def test_a_token_of_the_console_is_shown_with_all_it_has(services, make_token):
     token_id = make_token(
         Role.UPLOAD_ALL, name="db7", tags=["a"], mimes=["image/png"], max_file_size=9, expires="2035-01-01"
@@ -138,12 +149,8 @@ def test_tokens_are_found_by_a_collection_that_lists_them(make, names, collectio
     assert [] == names(collection="no such collection")
 
 
-def test_unused_tokens_existed_then_and_were_not_used_since(services, make, names):
-    services.database.write(
-        lambda session: session.execute(
-            update(Installation).where(Installation.name == USES_FROM).values(value=LONG_AGO.isoformat())
-        )
-    )
+def test_unused_tokens_existed_then_and_were_not_used_since(make, names, record_uses_from):
+    record_uses_from(LONG_AGO)
     day = datetime(2026, 6, 1, tzinfo=UTC)
     before, after = day - timedelta(days=9), day + timedelta(days=9)
     make("used before", created_at=before, last_used_at=before)
@@ -154,8 +161,9 @@ def test_unused_tokens_existed_then_and_were_not_used_since(services, make, name
     assert ["never used", "used before"] == names(unused_since=day)
 
 
-def test_uses_before_they_were_recorded_are_unknown(services, make, names):
+def test_uses_before_they_were_recorded_are_unknown(services, make, names, record_uses_from):
     """Otherwise each token would look unused right after the upgrade."""
+    record_uses_from(utc_now())
     make("older than the recording", created_at=LONG_AGO)
 
     assert [] == names(unused_since=LONG_AGO + timedelta(days=90))

@@ -3,15 +3,14 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Text, and_, case, cast, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, CollectionToken, Installation, Token
-from frepo_core.db.types import UtcDateTime
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import By, Identity
 from frepo_core.domain.roles import Role
@@ -28,14 +27,18 @@ from .token_rows import check_fingerprint, token_not_found, visible_collections,
 MAX_COLLECTIONS = 20
 # The row of `installation` with the time from which on uses are recorded; migration 0017 writes it.
 USES_FROM = "token_uses_from"
-# A token that was never used comes before all others, one that never expires after all others.
-_NEVER_USED = datetime(1970, 1, 1, tzinfo=UTC)
-_NEVER_ENDS = datetime(9999, 12, 31, tzinfo=UTC)
-SORTS: Mapping[str, Any] = {
-    "name": Token.name,
-    "created_at": Token.created_at,
-    "last_used_at": func.coalesce(Token.last_used_at, literal(_NEVER_USED, UtcDateTime()), type_=UtcDateTime()),
-    "expires_at": func.coalesce(Token.expires_at, literal(_NEVER_ENDS, UtcDateTime()), type_=UtcDateTime()),
+# Columns of pages must not be null. A token that was never used comes before all others, one that never ends after them.
+SORTS: Mapping[str, tuple[Any, ...]] = {
+    "name": (Token.name,),
+    "created_at": (Token.created_at,),
+    "last_used_at": (
+        case((Token.last_used_at.is_(None), 0), else_=1),
+        func.coalesce(Token.last_used_at, Token.created_at),
+    ),
+    "expires_at": (
+        case((Token.expires_at.is_(None), 1), else_=0),
+        func.coalesce(Token.expires_at, Token.created_at),
+    ),
 }
 
 
@@ -68,7 +71,7 @@ class TokenInventory:
         """Return a page of the tokens, ordered by a name of `SORTS`. Raises `FieldsError` for another name."""
         if page.sort not in SORTS:
             raise FieldsError({"sort": [f"is not one of {', '.join(SORTS)}"]})
-        columns = [SORTS[page.sort], Token.fingerprint]
+        columns = [*SORTS[page.sort], Token.fingerprint]
         with self._database.reading() as session:
             query = select(Token.key, *columns).where(*visible_to(by), *_conditions(session, search, by))
             found = cut(session.execute(paged(query, page, columns)).all(), page, lambda row: row[1:])
