@@ -1,6 +1,7 @@
 """Signed links: download URLs that work without a token for a limited time."""
 
 import time
+from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
 from frepo_core.domain.signatures import LINK_SECONDS, link_is_valid, sign_link
@@ -19,9 +20,14 @@ class SignedLinks:
 
     def signed(self, stored_name: str, *, unlocked: bool) -> str:
         """Return a signed path that is valid for ten minutes. With `unlocked` it needs no password either."""
-        expires = int(time.time()) + LINK_SECONDS
+        return self.signed_for(stored_name, LINK_SECONDS, unlocked=unlocked)[0]
+
+    def signed_for(self, stored_name: str, seconds: int, *, unlocked: bool) -> tuple[str, datetime]:
+        """Return a signed path that is valid for `seconds`, at most ten minutes, and when it expires (aware, UTC)."""
+        expires = int(time.time()) + min(seconds, LINK_SECONDS)
         signature = sign_link(self._secret, stored_name, expires, unlocked=unlocked)
-        return f"{self.plain(stored_name)}?{urlencode({'expires': expires, 'signature': signature})}"
+        path = f"{self.plain(stored_name)}?{urlencode({'expires': expires, 'signature': signature})}"
+        return path, datetime.fromtimestamp(expires, UTC)
 
     def is_valid(self, stored_name: str, expires: str, signature: str, *, unlocked: bool) -> bool:
         """Return whether `signed` made a link with this query and the link has not expired."""

@@ -13,6 +13,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version, VersionCheck
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
+from frepo_core.errors import FieldsError
 from frepo_core.plugins import PendingCheck
 
 from ..events.actors import actor_columns
@@ -128,6 +129,15 @@ class VersionChecks:
             return False
         log_check(version.collection_id, version.number, check, by)
         return True
+
+    def record_from_client(self, version_id: str, check: NewCheck, *, by: By, reserved: Iterable[str]) -> bool:
+        """Record what a client has found, such as the outcome of a restore test. Returns the same as `record`.
+
+        Raises `FieldsError` for a name in `reserved`: clients must not replace what a plug-in has found.
+        """
+        if check.name in reserved:
+            raise FieldsError({"name": [f"The check {check.name!r} is one of a plug-in: choose another name"]})
+        return self.record(version_id, check, by=by)
 
     def _records(self, query: Any) -> list[CheckRecord]:
         with self._database.reading() as session:

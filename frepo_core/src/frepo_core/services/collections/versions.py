@@ -1,6 +1,8 @@
 """The use cases of versions: list, find and delete. `add_version` adds them."""
 
 import logging
+import re
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -19,6 +21,7 @@ from ..change_log import describe, file_values
 from ..events.facts import version_event
 from ..events.recording import record
 from ..idempotency import delete_answers
+from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
 from .collection_rows import lock_collection
 from .version_rows import delete_versions, select_with_files, set_suspicion
@@ -27,6 +30,7 @@ log = logging.getLogger(__name__)
 
 _NEWEST, _OLDEST = ("latest", "recent"), "first"
 _WORDS = (*_NEWEST, _OLDEST)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
 
 
 class Versions:
@@ -65,6 +69,30 @@ class Versions:
             if row is None:
                 raise NotFoundError("Object not found", explanation=_malformed(name, *_WORDS))
             return VersionRecord.of(row)
+
+    def find_selected(self, collection_id: str, selector: str) -> VersionRecord:
+        """Return the version with this name, see `find`, or the newest one at or before a time of RFC 3339.
+
+        A time without fractions of a second includes its whole second, and a day ends at midnight UTC.
+        Raises `NotFoundError`.
+        """
+        end = _parse_end(selector)
+        if end is None:
+            return self.find(collection_id, selector)
+        query = select_with_files().where(Version.collection_id == collection_id, Version.created_at < end)
+        with self._database.reading() as session:
+            row = session.scalar(query.order_by(Version.number.desc()).limit(1))
+            if row is None:
+                raise NotFoundError(f"The collection has no version at or before {selector}")
+            return VersionRecord.of(row)
+
+    def page(self, collection_id: str, page: PageRequest) -> Page[VersionRecord]:
+        """Return a page of the versions, by number. Raises `FieldsError` for an invalid cursor."""
+        query = select_with_files().where(Version.collection_id == collection_id)
+        with self._database.reading() as session:
+            rows = session.scalars(paged(query, page, [Version.number])).all()
+            found = cut(rows, page, lambda row: [row.number])
+            return Page(items=[VersionRecord.of(row) for row in found.items], next=found.next)
 
     def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
         """Check the version's password; return whether a download link may replace it. Raises `AccessDeniedError`.
@@ -105,6 +133,24 @@ class Versions:
             log.info(
                 "collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, describe_actor(by), what
             )
+
+
+def _parse_end(selector: str) -> datetime | None:
+    """Return the first moment after the time or the day that a selector names, None if it names none."""
+    match = _TIME.fullmatch(selector)
+    if match is None:
+        return None
+    try:
+        start = datetime.fromisoformat(selector)
+        start = start if start.tzinfo else start.replace(tzinfo=UTC)
+        length = (
+            timedelta(days=1) if match[1] is None else timedelta(microseconds=1) if match[2] else timedelta(seconds=1)
+        )
+        return start.astimezone(UTC) + length
+    except (ValueError, OverflowError):
+        raise NotFoundError(
+            f"{selector!r} is no time that exists, write e.g. 2026-11-22T20:13:33Z or 2026-11-22"
+        ) from None
 
 
 def _malformed(name: str, *words: str) -> str | None:

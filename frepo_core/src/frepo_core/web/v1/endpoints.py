@@ -5,11 +5,19 @@ Where a route with a placeholder and one with a word match the same path, the on
 
 from ..routing.endpoint import Endpoint
 from . import about, documentation
-from .collections import collections
+from .collections import access, collections, versions
 from .tokens import tokens
 from .upkeep import events
 
-MODULES = (about, documentation, collections, events, tokens)
+MODULES = (
+    about,
+    documentation,
+    collections,
+    versions,
+    access,
+    tokens,
+    events,
+)
 
 
 def v1_endpoints() -> list[Endpoint]:

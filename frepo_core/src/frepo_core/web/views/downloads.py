@@ -60,16 +60,16 @@ def download(request: FrepoRequest) -> Response:
     return send(request, request.services.downloads.find(request.matchdict["name"], key))
 
 
-def send(request: FrepoRequest, file: FileRecord) -> Response:
-    """Return the answer with a file's bytes, or one with which nginx or the object store sends them."""
-    response = _build(request, file)
+def send(request: FrepoRequest, file: FileRecord, *, may_redirect: bool = True) -> Response:
+    """Return the answer with a file's bytes, or one with which nginx or (`may_redirect`) the object store sends them."""
+    response = _build(request, file, may_redirect)
     if request.method == "GET" and response.status_int in {200, 206, 302}:
         request.services.download_events.record(file, by=request.identity, address=request.client_address)
     return response
 
 
-def _build(request: FrepoRequest, file: FileRecord) -> Response:
-    if url := store_url(request, file):
+def _build(request: FrepoRequest, file: FileRecord, may_redirect: bool) -> Response:
+    if may_redirect and (url := store_url(request, file)):
         return Response(status=302, location=url, cache_control=CLOSED_CACHE)
     disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
     return ContentResponse(

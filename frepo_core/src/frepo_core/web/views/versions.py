@@ -122,8 +122,13 @@ def add(request: FrepoRequest) -> Answer:
 
 def before_add(request: FrepoRequest) -> int | None:
     """Decide about a version before its content arrives."""
+    return before_add_with(request, _idempotency_of(request))
+
+
+def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVersion] | None) -> int | None:
+    """Decide about a version before its content arrives, with the Idempotency-Key that the API has found."""
     check_content_headers(request)
-    after, idempotency = last_version_of(request), _idempotency_of(request)
+    after = last_version_of(request)
     size = None if is_multipart(request.headers.get("Content-Type", "")) else request.content_length
     with request.services.refusals.recorded(request.collection.id, by=request.sender, size=size):
         if idempotency is None:

@@ -1,5 +1,6 @@
 """Answers errors below `/api/v1` as problem details (RFC 9457)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -58,7 +59,9 @@ FIELDS: Mapping[str, str] = {
     "filename": "name",
     "fileName": "name",
     "expires": "expires_at",
+    "file": "content",
 }
+_IN_TEXTS = re.compile("|".join(rf"\b{name}\b" for name in FIELDS if not name.islower()))
 
 
 class FieldProblem(Reply):
@@ -124,7 +127,7 @@ def status_of(request: FrepoRequest, error: errors.FrepoError, default: int) -> 
 def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status: int) -> Response:
     """Return the answer for an error of the services; `message` is what clients may read of it."""
     wrong = tuple(_wrong_fields(error))
-    detail = error.explanation or message
+    detail = _renamed(error.explanation or message)
     if isinstance(error, errors.RemoteError):
         detail = f"{message}: {error.reason}"
     elif len(wrong) == 1 and not error.explanation:
@@ -136,12 +139,16 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
 
 def _wrong_fields(error: errors.FrepoError) -> Iterator[FieldProblem]:
     if isinstance(error, errors.RuleError):
-        message = error.explanation or error.text
-        yield FieldProblem(field=_name(error.field), message=message)
+        yield FieldProblem(field=_name(error.field), message=_renamed(error.explanation or error.text))
     elif isinstance(error, errors.FieldsError):
         for field, texts in error.fields.items():
             for text in texts:
-                yield FieldProblem(field=_name(field), message=explain(text, error.context) or text)
+                yield FieldProblem(field=_name(field), message=_renamed(explain(text, error.context) or text))
+
+
+def _renamed(text: str) -> str:
+    """Return a text with the names of fields of this API."""
+    return _IN_TEXTS.sub(lambda match: FIELDS[match[0]], text)
 
 
 def _name(field: str) -> str:

@@ -39,6 +39,7 @@ _LAST_VERSION = (
     "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412.",
     {"pattern": '^(v[0-9]{1,18}|"v[0-9]{1,18}")$'},
 )
+_MEANINGS = {"sort": "The field to order by; with `-` descending."}
 _PASSWORD = ("X-File-Password", "The file's password.", {"pattern": STORABLE})
 
 
@@ -60,8 +61,9 @@ def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
             "name": name,
             "in": "query",
             "required": False,
-            "description": field.get("description", name),
-            "schema": {key: value for key, value in field.items() if key != "description"},
+            "description": field.get("description", _MEANINGS.get(name, name)),
+            # An empty text as the default means that the parameter is left out.
+            "schema": {key: value for key, value in field.items() if key != "description" and value != ""},
         }
 
 

@@ -1,0 +1,114 @@
+"""The models of versions, of their checks and of links to them."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from frepo_core.domain.signatures import LINK_SECONDS
+from frepo_core.services.collections.version_checks import CheckRecord, Outcome
+from frepo_core.services.records import VersionRecord
+
+from ...schemas import json_schemas
+from ...schemas.models import Form, Reply
+from ..conventions.paging import PageQuery
+from ..conventions.types import Duration, Time, Whole
+
+
+class Version(Reply):
+    """A version. The size is in bytes. `file_name` is the name under which `/files` and links know its content."""
+
+    id: str
+    number: int
+    created_at: Time
+    size: Whole
+    sha256: str = Field(pattern=json_schemas.SHA256)
+    mime_type: str
+    file_name: str
+    suspicious: bool
+    damaged: bool
+    password_protected: bool
+
+    @classmethod
+    def of(cls, record: VersionRecord) -> "Version":
+        """Convert a version. New columns of versions are added here."""
+        blob = record.file.blob
+        return cls(
+            id=record.id,
+            number=record.number,
+            created_at=record.created_at,
+            size=blob.size,
+            sha256=blob.digest,
+            mime_type=blob.mime,
+            file_name=record.file.stored_name,
+            suspicious=record.is_suspicious,
+            damaged=blob.is_damaged,
+            password_protected=record.file.password_hash is not None,
+        )
+
+
+class VersionPage(Reply):
+    """A page of versions. `next` is the `cursor` of the next page, null on the last one."""
+
+    items: list[Version]
+    next: str | None
+
+
+class VersionQuery(PageQuery):
+    """The order of the versions."""
+
+    sort: Literal["number", "-number"] = "-number"
+
+
+class Check(Reply):
+    """The result of a check of a version. `details` are those of the plug-in or the client that made it."""
+
+    name: str
+    outcome: Outcome
+    message: str
+    details: dict[str, Any]
+    at: Time
+    actor: str
+
+    @classmethod
+    def of(cls, record: CheckRecord) -> "Check":
+        """Convert a result."""
+        return cls(
+            name=record.name,
+            outcome=record.outcome,
+            message=record.message,
+            details=dict(record.details),
+            at=record.at,
+            actor=record.actor,
+        )
+
+
+class Checks(Reply):
+    """All results of a version, by name. There is one for each check, so `next` is always null."""
+
+    items: list[Check]
+    next: str | None = None
+
+
+class NewCheckResult(Form):
+    """The result of a check that a client has made, such as a restore test. It replaces the one of the same name."""
+
+    name: str = Field("restore", pattern="^[a-z][a-z0-9_]{0,63}$")
+    outcome: Literal["good", "broken"]
+    message: str = Field("", max_length=1000)
+    details: dict[str, Any] = Field(default_factory=dict, examples=[{"seconds": 12}])
+
+
+class LinkRequest(Form):
+    """How long a link is valid: at most ten minutes."""
+
+    expires_in: Annotated[Duration, Field(gt=timedelta(), le=timedelta(seconds=LINK_SECONDS))] = timedelta(
+        seconds=LINK_SECONDS
+    )
+
+
+class Link(Reply):
+    """A link that works without a token until `expires_at`."""
+
+    url: str
+    expires_at: Time

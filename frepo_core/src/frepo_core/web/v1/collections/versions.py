@@ -1,0 +1,211 @@
+"""The endpoints of the versions of a collection: upload, list, show, delete, content, link and checks."""
+
+from dataclasses import replace
+
+from pyramid.response import Response
+
+from frepo_core.errors import NotFoundError
+from frepo_core.services.collections.add_version import AddedVersion
+from frepo_core.services.collections.version_checks import NewCheck
+from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
+from frepo_core.services.records import VersionRecord
+
+from ...content.request_body import read_upload
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import FrepoRequest
+from ...schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
+from ...views.versions import before_add_with
+from ..conventions.answers import no_content, resource
+from ..conventions.content import (
+    recordable,
+    recorded_file_id,
+    seconds_of,
+    send_file,
+    uploaded,
+    uploaded_before,
+)
+from ..conventions.paging import next_cursor, page_request
+from .collections import COLLECTION, COLLECTIONS
+from .version_models import Check, Checks, Link, LinkRequest, NewCheckResult, Version, VersionPage, VersionQuery
+
+VERSIONS = f"{COLLECTION}/versions"
+VERSION = f"{VERSIONS}/{{selector}}"
+
+
+def list_versions(request: FrepoRequest) -> Answer:
+    """List the versions of a collection, the newest first."""
+    query = request.query_as(VersionQuery)
+    page = request.services.versions.page(request.collection.id, page_request(query))
+    return Answer(body=VersionPage(items=[Version.of(one) for one in page.items], next=next_cursor(query, page)))
+
+
+def add(request: FrepoRequest) -> Answer:
+    """Add a version. The body is the content itself, or a form with the content as its part `file`."""
+    after, idempotency = last_version_of(request), _idempotency_of(request)
+    with read_upload(request) as content:
+        added = request.services.add_version.add(
+            request.collection,
+            content.incoming,
+            by=request.sender,
+            after=after,
+            idempotency=idempotency,
+            is_checked=request.was_decided,
+        )
+    if isinstance(added, RecordedAnswer):
+        return uploaded_before(request, added)
+    version = added.version
+    return uploaded(request, _path(version), Version.of(version), version.file.blob.digest)
+
+
+def before_add(request: FrepoRequest) -> int | None:
+    """Decide about a version before its content arrives."""
+    return before_add_with(request, _idempotency_of(request))
+
+
+def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
+    def serialize(added: AddedVersion) -> dict[str, object]:
+        return recordable(_path(added.version), Version.of(added.version), added.version.file.id)
+
+    # With its time: a collection may be deleted, and its id chosen again.
+    scope = f"v1 {request.collection.id} {request.collection.created_at.isoformat()}"
+    return idempotency_of(request, (scope,), serialize, recorded_file_id)
+
+
+def _path(version: VersionRecord) -> str:
+    return f"{COLLECTIONS}/{version.collection_id}/versions/v{version.number}"
+
+
+def _selected(request: FrepoRequest) -> VersionRecord:
+    return request.services.versions.find_selected(request.collection.id, request.matchdict["selector"])
+
+
+def show(request: FrepoRequest) -> Answer:
+    """Show a version."""
+    return resource(Version.of(_selected(request)))
+
+
+def remove(request: FrepoRequest) -> Response:
+    """Delete a version. It is refused while the version is younger than the minimal retention."""
+    request.services.versions.delete(request.collection.id, _selected(request).id, by=request.sender)
+    return no_content()
+
+
+def send_content(request: FrepoRequest) -> Response:
+    """Send the content of a version, whole or in ranges, without a redirect."""
+    return send_file(request, _selected(request).file.stored_name)
+
+
+def make_link(request: FrepoRequest) -> Answer:
+    """Make a link to the content of a version that works without a token."""
+    length, version = request.body_as(LinkRequest).expires_in, _selected(request)
+    unlocked = request.services.versions.check_password(
+        version, request.password_in_header, by=request.sender, address=request.client_address
+    )
+    path, end = request.services.links.signed_for(version.file.stored_name, seconds_of(length), unlocked=unlocked)
+    return Answer(body=Link(url=request.link(path), expires_at=end))
+
+
+def list_checks(request: FrepoRequest) -> Answer:
+    """List the results of the checks of a version: those of plug-ins, and those of clients."""
+    found = request.services.version_checks.of_collection(request.collection.id, _selected(request).number)
+    return Answer(body=Checks(items=[Check.of(one) for one in found]))
+
+
+def add_check(request: FrepoRequest) -> Answer:
+    """Record the result of a check that a client has made, such as a restore test."""
+    form, version = request.body_as(NewCheckResult), _selected(request)
+    check = NewCheck(name=form.name, outcome=form.outcome, message=form.message, details=form.details)
+    checks = request.services.version_checks
+    reserved = request.services.plugins.upload_checks
+    if not checks.record_from_client(version.id, check, by=request.sender, reserved=reserved):
+        raise NotFoundError("The version was deleted meanwhile")
+    found = checks.of_collection(request.collection.id, version.number)
+    return Answer(status=201, body=next(Check.of(one) for one in found if one.name == form.name))
+
+
+_ADD = Endpoint(
+    name="add_version",
+    method="POST",
+    path=VERSIONS,
+    view=add,
+    summary="Add a version",
+    permission="version.upload",
+    content=True,
+    before_body=before_add,
+    writes=True,
+    headers=(IDEMPOTENCY_KEY, IF_MATCH),
+    answers={201: Version},
+)
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_versions",
+        method="GET",
+        path=VERSIONS,
+        view=list_versions,
+        summary="List versions",
+        permission="version.list",
+        query=VersionQuery,
+        answers={200: VersionPage},
+    ),
+    _ADD,
+    replace(_ADD, name="put_version", method="PUT", summary="Add a version, the same as POST: curl -T"),
+    Endpoint(
+        name="show_version",
+        method="GET",
+        path=VERSION,
+        view=show,
+        summary="Show a version",
+        permission="version.list",
+        answers={200: Version},
+    ),
+    Endpoint(
+        name="delete_version",
+        method="DELETE",
+        path=VERSION,
+        view=remove,
+        summary="Delete a version",
+        permission="version.delete",
+        writes=True,
+        answers={204: None},
+    ),
+    Endpoint(
+        name="download_version",
+        method="GET",
+        path=f"{VERSION}/content",
+        view=send_content,
+        summary="Download a version",
+        permission="version.list",
+        answers={200: None, 206: None, 304: None},
+    ),
+    Endpoint(
+        name="link_version",
+        method="POST",
+        path=f"{VERSION}/link",
+        view=make_link,
+        summary="Make a link to a version",
+        permission="version.list",
+        body=LinkRequest,
+        answers={200: Link},
+    ),
+    Endpoint(
+        name="list_checks",
+        method="GET",
+        path=f"{VERSION}/checks",
+        view=list_checks,
+        summary="List the checks of a version",
+        permission="version.list",
+        answers={200: Checks},
+    ),
+    Endpoint(
+        name="add_check",
+        method="POST",
+        path=f"{VERSION}/checks",
+        view=add_check,
+        summary="Record a check of a version",
+        permission="version.upload",
+        body=NewCheckResult,
+        writes=True,
+        answers={201: Check},
+    ),
+]
