@@ -12,12 +12,12 @@ import subprocess
 import sys
 import time
 import traceback
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
 from support.paths import TESTS
 from support.servers import log_recorder
+from support.servers.preloading import import_everything
 from support.servers.service import START_SECONDS, Service
 
 
@@ -176,17 +176,7 @@ def _execute(order) -> NoReturn:
 def main() -> None:
     """Fork for each order, and report the exit status of forks."""
     sys.argv = ["frepo"]  # cliff reads it when it is imported
-    import alembic.command  # noqa: F401
-    import waitress.server  # noqa: F401
-
-    import frepo_core.cli.app  # noqa: F401
-    import frepo_server.channel  # noqa: F401
-    import frepo_storage_s3.backend  # noqa: F401
-    from frepo_core.plugins import PluginRegistry
-
-    PluginRegistry.from_entry_points()
-    for command in entry_points(group="frepo.commands"):
-        command.load()
+    import_everything()
     gc.freeze()  # so that garbage collection in forks does not copy these objects
     for line in sys.stdin:
         order = json.loads(line)
