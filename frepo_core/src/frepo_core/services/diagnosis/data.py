@@ -1,0 +1,76 @@
+"""Checks the database, the storage, and the work that the service does by itself."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from sqlalchemy import func, select
+
+from frepo_core.db import migrations
+from frepo_core.db.models import Token
+
+from ..access import token_phrase
+from ..container import Services
+from ..upkeep.job_health import check_worker
+from .findings import Finding, good, guarded, problem, warning
+
+
+def check_database(services: Services) -> Iterator[Finding]:
+    """Yield whether the database answers, has the schema of this version, and belongs to the token phrase."""
+    database = services.database
+    database.check()
+    migrations.check_is_current(database.engine)
+    token_phrase.check(database, services.settings.enc_token_phrase.get_secret_value())
+    dialect = database.engine.dialect
+    yield good(
+        "database", f"{database.name} answers, its schema is {migrations.head_revision()}, the token phrase fits"
+    )
+    if dialect.name == "sqlite" and services.settings.app_env == "prod":
+        yield warning(
+            "database",
+            "It is SQLite, which serves one machine, and one writer at a time",
+            "That is enough for a few hundred uploads a minute; otherwise move to PostgreSQL, see docs/operations.md",
+        )
+    with database.reading() as session:
+        tokens = session.scalar(select(func.count()).select_from(Token))
+    if not tokens:
+        yield warning(
+            "database", "It has no token, so nobody can use the service", "Run `frepo auth:generate-admin-token`"
+        )
+
+
+def check_storage(services: Services) -> Iterator[Finding]:
+    """Yield whether the storage keeps a probe, and whether blobs are damaged. Then what health checks of plug-ins find."""
+    found = services.health.run()
+    name = services.backends.current
+    problems = {check: found[check] for check in found if found[check] and check not in {"worker", "jobs", "database"}}
+    remedies = {
+        "storage": f"Check that the storage {name!r} is mounted or reachable, and the settings fs.{name}.*",
+        "blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md",
+    }
+    for check, messages in problems.items():
+        for message in messages:
+            yield problem("storage", message, remedies.get(check, f"The health check {check} of a plug-in found it"))
+    if not problems:
+        yield good("storage", f"{name!r} stored, returned and deleted a probe; no blob is known to be damaged")
+
+
+def check_upkeep(services: Services) -> Iterator[Finding]:
+    """Yield whether a worker leads, and whether the jobs without which data is lost unnoticed run."""
+    if services.settings.read_only:
+        yield warning("upkeep", "read_only is on: no upload is accepted, and no job runs", "Set read_only = false")
+        return
+    start = "Start the service; if it runs, its log says why no worker leads"
+    worker = list(guarded("upkeep", partial(_check_worker, services), start))
+    yield from worker
+    jobs = services.health.run()["jobs"]
+    for message in jobs:
+        yield problem(
+            "upkeep", message, "Run `frepo jobs` to see the error, remove the cause, and run `frepo jobs:run JOB`"
+        )
+    if not worker and not jobs:
+        yield good("upkeep", "A worker leads, and verify and sweep work")
+
+
+def _check_worker(services: Services) -> Iterator[Finding]:
+    check_worker(services.database)
+    return iter(())

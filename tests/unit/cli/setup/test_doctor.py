@@ -1,0 +1,120 @@
+"""`frepo doctor`."""
+
+import json
+import sqlite3
+from datetime import timedelta
+
+import pytest
+
+from frepo_core.db import utc_now
+
+CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock", "storage", "disk", "proxy", "upkeep"]
+
+
+@pytest.fixture
+def examine(console):
+    console.answer("auth:generate-admin-token")
+
+    def examine(**environment):
+        done = console.run("doctor", "-f", "json", **environment)
+        assert "Traceback" not in done.stderr
+        return done.returncode, json.loads(done.stdout)
+
+    return examine
+
+
+def found(rows, check):
+    return [(row["State"], row["What was found"]) for row in rows if row["Check"] == check]
+
+
+def test_a_sound_installation_has_no_problem(examine):
+    status, rows = examine(READ_ONLY="true")
+
+    assert CHECKS == list(dict.fromkeys(row["Check"] for row in rows))
+    assert (status, [row for row in rows if row["State"] == "problem"]) == (0, [])
+
+
+def test_a_service_without_a_worker_is_a_problem_and_the_exit_status_1(examine):
+    status, rows = examine()
+
+    [(state, message)] = found(rows, "upkeep")
+    assert (status, state) == (1, "problem")
+    assert "No worker leads" in message
+
+
+def test_wrong_settings_end_the_examination(examine):
+    status, rows = examine(FS_ADAPTER="none")
+
+    assert (status, [row["Check"] for row in rows]) == (1, ["versions", "settings"])
+    assert "FS_ADAPTER" in rows[-1]["What was found"]
+    assert rows[-1]["What to do"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "check", "message"),
+    [
+        ({"APP_SECRET": "5ecre7"}, "secrets", "app.secret (APP_SECRET) is short"),
+        ({"APP_SECRET": "ab" * 40}, "secrets", "few different characters"),
+        ({"HEALTH_CHECK_CODE": "1234"}, "secrets", "HEALTH_CHECK_CODE"),
+        ({"ENC_TOKEN_PHRASE": "0123456789abcdef" * 4}, "database", "is not the phrase"),
+        ({"TRUSTED_PROXIES": "127.0.0.1 0.0.0.0/0"}, "proxy", "contains 0.0.0.0/0"),
+        ({"FS_LOCAL_DIRECTORY": "/proc/none"}, "storage", "/proc/none"),
+        ({"DATABASE_URL": "sqlite:////proc/none/frepo.db"}, "database", "cannot be used"),
+    ],
+)
+def test_each_problem_is_found_and_says_what_to_do(examine, environment, check, message):
+    _, rows = examine(**environment)
+
+    bad = [row for row in rows if row["Check"] == check and row["State"] != "ok"]
+    assert message in bad[0]["What was found"]
+    assert bad[0]["What to do"]
+
+
+def test_no_secret_is_shown(examine):
+    _, rows = examine(APP_SECRET="short-5ecre7", HEALTH_CHECK_CODE="code-5ecre7")
+
+    assert "5ecre7" not in json.dumps(rows)
+
+
+def test_a_secrets_file_that_others_can_read_is_a_problem(console, examine):
+    (console.folder / "secrets.json").chmod(0o644)
+
+    _, rows = examine()
+
+    assert f"chmod 600 {console.folder / 'secrets.json'}" in json.dumps(rows)
+
+
+def test_an_ini_file_with_a_secret_that_others_can_read_is_a_problem(console, examine, tmp_path):
+    ini = tmp_path / "own.ini"
+    ini.write_text("[app:main]\nuse = egg:frepo-core\napp.env = test\nhealth_check.code = 0123456789abcdef\n")
+    ini.chmod(0o644)
+
+    _, rows = examine(FREPO_INI=str(ini))
+
+    assert f"chmod 600 {ini}" in json.dumps(rows)
+
+
+def test_a_version_of_the_future_shows_a_wrong_clock(console, examine):
+    collection = console.answer("backup:create-collection", "-f", "a")
+    console.answer("backup:upload", collection, "-", stdin="content")
+    with sqlite3.connect(console.database) as database:
+        database.execute(
+            "UPDATE version SET created_at = ?", [(utc_now() + timedelta(days=2)).replace(tzinfo=None).isoformat(" ")]
+        )
+    database.close()
+
+    _, rows = examine()
+
+    assert "in the future" in found(rows, "clock")[0][1]
+
+
+def test_damaged_blobs_are_a_problem(console, examine):
+    collection = console.answer("backup:create-collection", "-f", "a")
+    console.answer("backup:upload", collection, "-", stdin="content")
+    with sqlite3.connect(console.database) as database:
+        database.execute("UPDATE blob SET damaged_at = created_at")
+    database.close()
+
+    _, rows = examine()
+
+    assert ("problem", "1 blobs are damaged, storage:verify lists them") in found(rows, "storage")
