@@ -45,7 +45,7 @@ class Role(StrEnum):
 
     VIEW_EVENTS = "events.view", "See what has happened, and export it: events about collections that the token may see"
 
-    VIEW_METRICS = "metrics.view", "Read the metrics of the service"
+    VIEW_METRICS = "metrics.view", "Read the metrics, the overview and the growth of the service"
 
     CREATE_COLLECTIONS = "collections.create_new", "Create collections"
     CHOOSE_COLLECTION_IDS = "collections.create_new.with_custom_id", "Choose the id of a collection that is created"

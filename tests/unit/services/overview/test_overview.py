@@ -11,6 +11,7 @@ from frepo_core.db.upkeep_models import Sample
 from frepo_core.db.worker_models import JobState
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
+from frepo_core.services.keyset import PageRequest
 from frepo_core.services.overview import sizes
 from frepo_core.services.overview.activity import count_activity_of_days
 from frepo_core.services.overview.growth import Growth, grow
@@ -106,11 +107,16 @@ class TestHistory:
         rows = [sample(NOW - days * DAY, days, where) for days in (3, 2, 1) for where in (None, collection)]
         add_rows(Sample, rows)
 
-        history = services.overviews.history
-        assert [3, 2, 1] == [one.size for one in history()]
-        assert [2, 1] == [one.size for one in history(since=NOW - 2 * DAY)]
-        assert [3, 2] == [one.size for one in history(collection, limit=2)]
-        assert [] == history("another")
+        def sizes_of(where, *, after=None, **more):
+            page = services.overviews.history(where, PageRequest(after=after), **more)
+            return [one.size for one in page.items]
+
+        assert [3, 2, 1] == sizes_of(None)
+        assert [2, 1] == sizes_of(None, since=NOW - 2 * DAY)
+        assert [] == sizes_of("another")
+        first = services.overviews.history(collection, PageRequest(limit=2))
+        assert [3, 2] == [one.size for one in first.items]
+        assert [1] == sizes_of(collection, after=first.next)
 
     def test_a_sample_counts_uploads_since_that_of_the_day_before(self, services, add_rows):
         times = [NOW - 36 * timedelta(hours=1), NOW - timedelta(hours=30), NOW - timedelta(hours=1)]
@@ -118,7 +124,7 @@ class TestHistory:
         for at in (NOW - DAY, NOW - timedelta(hours=2), NOW):
             take_samples(services.database, now=at)
 
-        found = services.overviews.history()
+        found = services.overviews.history(None, PageRequest()).items
         assert [(NOW - DAY, 2, 0), (NOW, 1, 3)] == [(one.at, one.uploads, one.refusals) for one in found]
 
 

@@ -39,9 +39,11 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
     shown = answer.json
     assert "Z" == shown.pop("created_at")[-1]
     assert shown.pop("id")
+    assert ("new", "Z", 12) == (shown.pop("state"), shown.pop("state_since")[-1], len(shown.pop("created_by")))
     assert shown == {
         "name": "dump.sql.gz",
         "description": "db7",
+        "labels": [],
         "strategy": "delete_oldest_when_adding_new",
         "strategy_options": None,
         "limits": {"versions": 0, "version_size": 4_000_000_000, "total_size": 15_000_000_000},
@@ -51,6 +53,10 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
             "max_shrink_percent": 0,
             "on_suspicious": "refuse",
         },
+        "expected_every": None,
+        "grace": None,
+        "due_at": None,
+        "overdue_at": None,
         "last_version": None,
         "versions": 0,
         "stored_size": 0,

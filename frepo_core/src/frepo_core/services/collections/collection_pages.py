@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import Session
 
-from frepo_core.db import Database
+from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
@@ -15,30 +16,46 @@ from frepo_core.domain.identity import Identity
 from ..files.file_query import contains
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
+from .states import (
+    BackupState,
+    StateRecord,
+    is_in_state,
+    read_states,
+    severity_column,
+    since_column,
+    state_column,
+)
 from .version_rows import select_with_files
 
-# What pages can be ordered by. Each has an index together with the id.
-ORDERS: Mapping[str, InstrumentedAttribute[Any]] = {
-    "name": Collection.filename,
-    "created_at": Collection.created_at,
-    "stored_size": Collection.stored_size,
+# What pages can be ordered by, next to `state`. Those that are columns have an index together with the id.
+ORDERS: Mapping[str, ColumnElement[Any]] = {
+    "name": Collection.filename.expression,
+    "created_at": Collection.created_at.expression,
+    "stored_size": Collection.stored_size.expression,
+    # Of a collection without a version, the creation. MariaDB would return a text if it were compared with a constant.
+    "last_version_at": func.coalesce(Collection.arrived_at, Collection.created_at, type_=Collection.created_at.type),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionFilter:
-    """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any."""
+    """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any.
+
+    They are in one of the `states`, if there are any.
+    """
 
     text: str = ""
     strategy: str = ""
+    states: Sequence[BackupState] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionDetails:
-    """A collection and its newest version, None if it has none."""
+    """A collection, its newest version, None if it has none, and its state when it was read."""
 
     record: CollectionRecord
     newest: VersionRecord | None
+    state: StateRecord
 
 
 class CollectionPages:
@@ -48,25 +65,38 @@ class CollectionPages:
         self._database = database
 
     def page(self, wanted: CollectionFilter, page: PageRequest, *, by: Identity) -> Page[CollectionDetails]:
-        """Return a page of the collections that the token may see, by one of `ORDERS`. Raises `FieldsError`."""
-        query = select(Collection).where(*_conditions(wanted, by))
-        column = ORDERS[page.sort]
+        """Return a page of the collections that the token may see, by one of `ORDERS` or by `state`, the worst first.
+
+        Raises `FieldsError`.
+        """
+        now = utc_now()
+        order = severity_column(now) if page.sort == "state" else ORDERS[page.sort]
+        query = select(Collection, state_column(now), since_column(now), order).where(*_conditions(wanted, by, now))
         with self._database.reading(is_snapshot=True) as session:
-            rows = session.scalars(paged(query, page, [column, Collection.id])).all()
-            found = cut(rows, page, lambda row: [getattr(row, str(column.key)), row.id])
-            newest = _newest_versions(session, [row.id for row in found.items])
+            rows = session.execute(paged(query, page, [order, Collection.id])).all()
+            found = cut(rows, page, lambda row: [row[3], row[0].id])
+            newest = _newest_versions(session, [row.id for row, *_ in found.items])
             details = [
-                CollectionDetails(record=CollectionRecord.of(row), newest=newest.get(row.id)) for row in found.items
+                CollectionDetails(
+                    record=CollectionRecord.of(row),
+                    newest=newest.get(row.id),
+                    state=StateRecord(state=BackupState(state), since=since),
+                )
+                for row, state, since, _ in found.items
             ]
         return Page(items=details, next=found.next)
 
     def details(self, record: CollectionRecord) -> CollectionDetails:
-        """Return a collection with its newest version."""
+        """Return a collection with its newest version and its state."""
         with self._database.reading() as session:
-            return CollectionDetails(record=record, newest=_newest_versions(session, [record.id]).get(record.id))
+            newest = _newest_versions(session, [record.id]).get(record.id)
+            states = read_states(session, [record.id], utc_now())
+        # It may have been deleted since the record was read.
+        state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
+        return CollectionDetails(record=record, newest=newest, state=state)
 
 
-def _conditions(wanted: CollectionFilter, by: Identity) -> list[ColumnElement[bool]]:
+def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if not allows("collection.fetch", by):
         listed = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
@@ -76,6 +106,8 @@ def _conditions(wanted: CollectionFilter, by: Identity) -> list[ColumnElement[bo
         conditions.append(or_(*(contains(column, wanted.text) for column in columns)))
     if wanted.strategy:
         conditions.append(Collection.strategy == wanted.strategy)
+    if wanted.states:
+        conditions.append(is_in_state(wanted.states, now))
     return conditions
 
 

@@ -22,6 +22,7 @@ from ..collections.states import (
     read_in_states,
     read_missing,
 )
+from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord
 from .activity import Activity, count_activity, count_activity_of_days
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
@@ -112,26 +113,17 @@ class Overviews:
             return None
 
     def history(
-        self, collection_id: str | None = None, *, since: datetime | None = None, limit: int = 1000
-    ) -> Sequence[SampleRecord]:
-        """Return the samples of a collection, or of the service, since a time, the oldest first."""
+        self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None
+    ) -> Page[SampleRecord]:
+        """Return a page of the samples of a collection, or of the service, since a time, the oldest first."""
         of_it = Sample.collection_id == collection_id if collection_id else Sample.collection_id.is_(None)
-        query = select(Sample).where(of_it).order_by(Sample.at).limit(limit)
+        query = select(Sample).where(of_it)
         if since is not None:
             query = query.where(Sample.at >= since)
         with self._database.reading() as session:
-            return [
-                SampleRecord(
-                    at=row.at,
-                    versions=row.versions,
-                    size=row.size,
-                    blobs=row.blobs,
-                    sent=row.sent,
-                    uploads=row.uploads,
-                    refusals=row.refusals,
-                )
-                for row in session.scalars(query)
-            ]
+            rows = session.scalars(paged(query, page, [Sample.at, Sample.id])).all()
+            found = cut(rows, page, lambda row: [row.at, row.id])
+            return Page(items=[_record(row) for row in found.items], next=found.next)
 
     def missing(self) -> ExpectedBackups:
         """Return the collections whose backup is due and has not arrived: overdue ones, and those within their grace."""
@@ -159,3 +151,15 @@ class Overviews:
 
 def _count_damaged(session: Session) -> int:
     return session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))) or 0
+
+
+def _record(row: Sample) -> SampleRecord:
+    return SampleRecord(
+        at=row.at,
+        versions=row.versions,
+        size=row.size,
+        blobs=row.blobs,
+        sent=row.sent,
+        uploads=row.uploads,
+        refusals=row.refusals,
+    )

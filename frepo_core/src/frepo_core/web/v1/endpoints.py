@@ -4,7 +4,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 """
 
 from ..routing.endpoint import Endpoint
-from . import about, documentation
+from . import about, documentation, overview
 from .collections import access, collections, versions
 from .tokens import tokens
 from .upkeep import events
@@ -12,6 +12,7 @@ from .upkeep import events
 MODULES = (
     about,
     documentation,
+    overview,
     collections,
     versions,
     access,

@@ -6,6 +6,7 @@ from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.services.collections.collection_pages import CollectionFilter
+from frepo_core.services.collections.states import BackupState
 from frepo_core.services.records import CollectionRecord
 
 from ...routing.endpoint import Answer, Endpoint
@@ -20,17 +21,33 @@ COLLECTION = f"{COLLECTIONS}/{{collection}}"
 
 
 class CollectionQuery(PageQuery):
-    """Which collections: part of name, description or id in any case, and the strategy."""
+    """Which collections: part of name, description or id in any case, the strategy, and the states.
+
+    `sort=state` begins with the worst state. For `sort=last_version_at`, a collection without a version counts with its
+    creation.
+    """
 
     q: str = Field("", max_length=255, description="Part of the name, the description or the id, in any case.")
     strategy: str = Field("", max_length=64, description="Only collections with this strategy.")
-    sort: Literal["name", "-name", "created_at", "-created_at", "stored_size", "-stored_size"] = "name"
+    state: list[BackupState] = Field([], max_length=7, description="Only collections in this state. May be repeated.")
+    sort: Literal[
+        "name",
+        "-name",
+        "created_at",
+        "-created_at",
+        "stored_size",
+        "-stored_size",
+        "last_version_at",
+        "-last_version_at",
+        "state",
+        "-state",
+    ] = "name"
 
 
 def list_collections(request: FrepoRequest) -> Answer:
     """List the collections that the token may see."""
     query = request.query_as(CollectionQuery)
-    wanted = CollectionFilter(text=query.q, strategy=query.strategy)
+    wanted = CollectionFilter(text=query.q, strategy=query.strategy, states=query.state)
     page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
     return Answer(body=CollectionPage(items=[Collection.of(one) for one in page.items], next=next_cursor(query, page)))
 

@@ -1,14 +1,19 @@
 """The models of a collection: its answer, its creation and its patch."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import timedelta
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from frepo_core.domain.backup_guards import GuardAction
+from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.domain.naming import MAX_LABELS, check_labels
+from frepo_core.domain.schedules.expectations import parse_expectation, parse_grace
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.collections.collection_pages import CollectionDetails
+from frepo_core.services.collections.states import BackupState, StateRecord
 from frepo_core.services.records import CollectionRecord, VersionRecord
 
 from ...schemas import json_schemas
@@ -16,6 +21,24 @@ from ...schemas.models import Reply
 from ..conventions.entity_tags import entity_tag
 from ..conventions.merge_patch import Patch, unset
 from ..conventions.types import Duration, FileName, Percent, Strategy, Time, Whole
+
+
+def _expected_every(text: str) -> str:
+    """Return the normal form. Raises `ValueError` with a message for the client."""
+    return parse_expectation(text).text
+
+
+def _grace(grace: timedelta) -> timedelta:
+    return parse_grace(format_iso_duration(grace))
+
+
+ExpectedEvery = Annotated[
+    str,
+    AfterValidator(_expected_every),
+    Field(max_length=255, examples=["P1D"], description="A duration, or cron with a time zone."),
+]
+Labels = Annotated[list[str], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
+Grace = Annotated[Duration, AfterValidator(_grace)]
 
 
 class Limits(Reply):
@@ -58,19 +81,32 @@ class LastVersion(Reply):
 
 
 class Collection(Reply):
-    """A collection. `stored_size` counts each version's full size, in bytes."""
+    """A collection. `stored_size` counts each version's full size, in bytes.
+
+    `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
+    default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
+    `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known.
+    """
 
     id: str
     name: str
     description: str
+    labels: list[str]
     strategy: str
     strategy_options: dict[str, Any] | None
     limits: Limits
     guards: Guards
+    expected_every: str | None
+    grace: Duration | None
+    due_at: Time | None
+    overdue_at: Time | None
+    state: BackupState
+    state_since: Time
     last_version: LastVersion | None
     versions: Whole
     stored_size: Whole
     created_at: Time
+    created_by: str | None
 
     @classmethod
     def of(cls, details: CollectionDetails) -> "Collection":
@@ -80,14 +116,22 @@ class Collection(Reply):
             id=record.id,
             name=record.filename,
             description=record.description,
+            labels=list(record.labels),
             strategy=record.strategy,
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
             limits=_limits(record),
             guards=_guards(record),
+            expected_every=record.expected_every,
+            grace=record.grace,
+            due_at=record.due_at,
+            overdue_at=record.overdue_at,
+            state=details.state.state,
+            state_since=details.state.since,
             last_version=LastVersion.of(details.newest) if details.newest else None,
             versions=record.versions_count,
             stored_size=record.stored_size,
             created_at=record.created_at,
+            created_by=record.created_by,
         )
 
 
@@ -130,14 +174,20 @@ class GuardsPatch(Patch):
 
 
 class CollectionPatch(Patch):
-    """What can be changed of a collection. `strategy_options` are replaced as a whole; null resets them."""
+    """What can be changed of a collection. `strategy_options` and `labels` are replaced as a whole.
+
+    Null resets `strategy_options` and `grace` to their defaults; no backups are expected if `expected_every` is null.
+    """
 
     name: FileName = unset()
     description: str = Field(default_factory=str, max_length=1024)
+    labels: Labels = Field(default_factory=list, examples=[["production", "warsaw"]])
     strategy: Strategy = unset()
     strategy_options: dict[str, Any] | None = unset()
     limits: LimitsPatch = unset()
     guards: GuardsPatch = unset()
+    expected_every: ExpectedEvery | None = unset()
+    grace: Grace | None = unset()
 
     def change(self) -> CollectionChange:
         """Convert the patch for the service. A missing value keeps the old one, or takes its default."""
@@ -160,6 +210,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
     if "on_suspicious" in guards:
         guards["action"] = guards.pop("on_suspicious")
     options = sent.get("strategy_options")
+    grace = sent.get("grace")
     return CollectionChange(
         limits={_LIMITS[name]: value for name, value in sent.get("limits", {}).items()},
         guards=guards,
@@ -168,9 +219,15 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
         description=sent.get("description"),
         filename=sent.get("name"),
         id=sent.get("id"),
+        # An empty text resets the value, which is null here.
+        expected_every=(sent["expected_every"] or "") if "expected_every" in sent else None,
+        grace=("" if grace is None else format_iso_duration(grace)) if "grace" in sent else None,
+        labels=sent.get("labels"),
     )
 
 
 def collection_tag(record: CollectionRecord) -> str:
     """Return the ETag of a collection."""
-    return entity_tag(Collection.of(CollectionDetails(record=record, newest=None)), CollectionPatch)
+    # The tag does not depend on the newest version and the state.
+    state = StateRecord(state=BackupState.OK, since=record.created_at)
+    return entity_tag(Collection.of(CollectionDetails(record=record, newest=None, state=state)), CollectionPatch)

@@ -1,0 +1,183 @@
+"""The endpoints of the overview, and of the history of the service and of a collection."""
+
+from datetime import date
+
+from pydantic import Field
+
+from frepo_core.services.collections.states import BackupState
+from frepo_core.services.overview.activity import Activity
+from frepo_core.services.overview.overview import Overview, SampleRecord
+
+from ..routing.endpoint import Answer, Endpoint
+from ..routing.request import V1, FrepoRequest
+from ..schemas.models import Reply
+from .conventions.paging import PageQuery, next_cursor, page_request
+from .conventions.types import Moment, Time, Whole
+
+
+class CollectionStates(Reply):
+    """How many collections are in each state."""
+
+    damaged: Whole
+    overdue: Whole
+    full: Whole
+    suspicious: Whole
+    late: Whole
+    new: Whole
+    ok: Whole
+
+
+class StoredBytes(Reply):
+    """What clients have sent for the versions and files that exist, and what is stored of it: equal contents once.
+
+    `measured_at` is the time of the last sample if there are too many files to add up at each request.
+    """
+
+    sent: Whole
+    stored: Whole
+    blobs: Whole
+    measured_at: Time
+
+
+class Uploads(Reply):
+    """Uploads of versions and files that were accepted, and uploads of versions that were refused."""
+
+    uploads: Whole
+    refusals: Whole
+
+    @classmethod
+    def of(cls, activity: Activity) -> "Uploads":
+        """Convert the counts."""
+        return cls(uploads=activity.uploads, refusals=activity.refusals)
+
+
+class OverviewReply(Reply):
+    """Figures about the whole service. Sizes are in bytes.
+
+    `free_space` is null if the storage cannot tell. `growth_per_day` is that of the last 30 days, null if less than a day
+    is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is
+    the number of collections with versions that never had a restore test.
+    """
+
+    at: Time
+    collections: CollectionStates
+    versions: Whole
+    size: StoredBytes
+    storage: str
+    free_space: int | None
+    growth_per_day: int | None
+    full_on: date | None
+    last_24_hours: Uploads
+    last_30_days: Uploads
+    damaged_blobs: Whole
+    failing_jobs: list[str]
+    never_restore_tested: Whole
+
+    @classmethod
+    def of(cls, found: Overview, *, never_restore_tested: int) -> "OverviewReply":
+        """Convert the overview."""
+        sizes = found.sizes
+        return cls(
+            at=found.at,
+            collections=CollectionStates(**{state.value: found.collections[state] for state in BackupState}),
+            versions=found.versions,
+            size=StoredBytes(sent=sizes.sent, stored=sizes.stored, blobs=sizes.blobs, measured_at=sizes.at),
+            storage=found.storage,
+            free_space=found.free_space,
+            growth_per_day=found.growth.per_day,
+            full_on=found.growth.full_on,
+            last_24_hours=Uploads.of(found.last_day),
+            last_30_days=Uploads.of(found.last_month),
+            damaged_blobs=found.damaged_blobs,
+            failing_jobs=list(found.failing_jobs),
+            never_restore_tested=never_restore_tested,
+        )
+
+
+class Sample(Reply):
+    """The size of the service or of a collection on a day. Sizes are in bytes.
+
+    `size` of a collection is that of its versions, of the service that of its blobs. The last three are null for
+    collections: what clients have sent for `size`, and the uploads and refusals since the day before.
+    """
+
+    at: Time
+    versions: Whole
+    size: Whole
+    blobs: Whole
+    sent: int | None
+    uploads: int | None
+    refusals: int | None
+
+    @classmethod
+    def of(cls, found: SampleRecord) -> "Sample":
+        """Convert a sample."""
+        return cls(**vars(found))
+
+
+class History(Reply):
+    """A page of daily samples, the oldest first. `next` is the `cursor` of the next page, null on the last one."""
+
+    items: list[Sample]
+    next: str | None
+
+
+class HistoryQuery(PageQuery):
+    """Which samples. They are kept for 800 days."""
+
+    since: Moment | None = Field(None, description="Only samples since this time, or since the begin of this day.")
+
+
+def show_overview(request: FrepoRequest) -> Answer:
+    """Show figures about the whole service: what an operator wants to know each morning."""
+    untested = request.services.restore_tests.count().never
+    return Answer(body=OverviewReply.of(request.services.overviews.read(), never_restore_tested=untested))
+
+
+def show_history(request: FrepoRequest) -> Answer:
+    """Show how the service has grown: one sample a day."""
+    return _history(request, None)
+
+
+def show_collection_history(request: FrepoRequest) -> Answer:
+    """Show how a collection has grown: one sample a day."""
+    return _history(request, request.collection.id)
+
+
+def _history(request: FrepoRequest, collection_id: str | None) -> Answer:
+    query = request.query_as(HistoryQuery)
+    page = request.services.overviews.history(collection_id, page_request(query), since=query.since)
+    return Answer(body=History(items=[Sample.of(one) for one in page.items], next=next_cursor(query, page)))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="show_overview",
+        method="GET",
+        path=f"{V1}/overview",
+        view=show_overview,
+        summary="An overview of the service",
+        permission="metrics.view",
+        answers={200: OverviewReply},
+    ),
+    Endpoint(
+        name="show_history",
+        method="GET",
+        path=f"{V1}/history",
+        view=show_history,
+        summary="How the service has grown",
+        permission="metrics.view",
+        query=HistoryQuery,
+        answers={200: History},
+    ),
+    Endpoint(
+        name="show_collection_history",
+        method="GET",
+        path=f"{V1}/collections/{{collection}}/history",
+        view=show_collection_history,
+        summary="How a collection has grown",
+        permission="collection.fetch",
+        query=HistoryQuery,
+        answers={200: History},
+    ),
+]

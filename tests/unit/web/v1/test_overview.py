@@ -1,0 +1,195 @@
+"""Expected backups and states of collections, the overview, and the history in /api/v1."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import insert, update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection
+from frepo_core.db.upkeep_models import Sample
+from frepo_core.domain.roles import Role
+
+COLLECTIONS = "/api/v1/collections"
+NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def create(root):
+    return lambda name="dump.sql.gz", **more: root.post(COLLECTIONS, {"name": name, **more})
+
+
+@pytest.fixture
+def set_row(services):
+    """Change a collection's row behind the service."""
+    return lambda collection, **values: services.database.write(
+        lambda session: session.execute(update(Collection).where(Collection.id == collection).values(**values))
+    )
+
+
+@pytest.fixture
+def add_samples(services):
+    def add(*rows):
+        counts = {"versions": 1, "blobs": 1, "sent": None, "uploads": None, "refusals": None, "collection_id": None}
+        services.database.write(lambda session: session.execute(insert(Sample), [counts | row for row in rows]))
+
+    return add
+
+
+def patch(client, path, **body):
+    return client.call("PATCH", path, json=body, headers={"Content-Type": "application/merge-patch+json"})
+
+
+def moment(text):
+    return datetime.fromisoformat(text)
+
+
+class TestExpectedBackups:
+    def test_they_are_set_shown_and_reset(self, create, root):
+        made = create(expected_every="1d", grace="2h", labels=["db", "db ", "warsaw"]).json
+        path = f"{COLLECTIONS}/{made['id']}"
+        assert ("P1D", "PT2H", ["db", "warsaw"]) == (made["expected_every"], made["grace"], made["labels"])
+        assert DAY == moment(made["due_at"]) - moment(made["created_at"])
+        assert timedelta(hours=2) == moment(made["overdue_at"]) - moment(made["due_at"])
+
+        cron = patch(root, path, expected_every="0 2 * * * Europe/Warsaw", grace=None).json
+        assert ("0 2 * * * Europe/Warsaw", None, ["db", "warsaw"]) == (
+            cron["expected_every"],
+            cron["grace"],
+            cron["labels"],
+        )
+        assert timedelta(minutes=144) == moment(cron["overdue_at"]) - moment(cron["due_at"])
+
+        none = patch(root, path, expected_every=None, labels=[]).json
+        assert (None, None, None, []) == (
+            none["expected_every"],
+            none["due_at"],
+            none["overdue_at"],
+            none["labels"],
+        )
+
+    def test_all_wrong_values_are_named(self, create):
+        answer = create(expected_every="daily", grace="P400D", labels=["x" * 65], name="")
+
+        assert 400 == answer.status_int
+        assert {"expected_every", "grace", "labels", "name"} == {one["field"] for one in answer.json["errors"]}
+
+    def test_the_etag_follows_them_and_no_arrival(self, create, root):
+        made = create(expected_every="1d")
+        path = f"{COLLECTIONS}/{made.json['id']}"
+        root.push(made.json["id"], b"dump")
+        assert made.headers["ETag"] == root.get(path).headers["ETag"]
+
+        assert made.headers["ETag"] != patch(root, path, labels=["db"]).headers["ETag"]
+
+    def test_answers_of_the_first_api_do_not_show_them(self, create, root):
+        made = create(expected_every="1d", labels=["db"]).json
+
+        shown = root.get(f"/repository/collection/{made['id']}").json["collection"]
+
+        assert not {"expected_every", "grace", "labels", "state", "created_by"} & shown.keys()
+
+
+@pytest.mark.databases
+class TestStates:
+    def test_lists_are_filtered_and_sorted_by_state(self, create, root, set_row):
+        past = utc_now() - DAY
+        for name, values in {
+            "full": {"full_since": past},
+            "overdue": {"due_at": past - DAY, "overdue_at": past, "full_since": past},
+            "late": {"due_at": past, "last_number": 1},
+            "new": {},
+            "ok": {"last_number": 1, "arrived_at": past},
+        }.items():
+            made = create(name).json
+            if values:
+                set_row(made["id"], **values)
+
+        def names(query):
+            return [(item["name"], item["state"]) for item in root.get(f"{COLLECTIONS}?{query}").json["items"]]
+
+        worst_first = [(name, name) for name in ("overdue", "full", "late", "new", "ok")]
+        assert worst_first == names("sort=state")
+        assert worst_first[::-1] == names("sort=-state")
+        assert [("full", "full"), ("ok", "ok")] == names("state=ok&state=full")
+        assert ("ok", "ok") == names("sort=last_version_at")[0]  # the others were made later than it arrived
+
+    @pytest.mark.parametrize("order", ["state", "-state", "last_version_at", "-last_version_at"])
+    def test_pages_of_these_orders_have_each_collection_once(self, create, root, set_row, order):
+        made = [create(f"{number}").json["id"] for number in range(7)]
+        set_row(made[3], full_since=utc_now(), arrived_at=utc_now() - DAY)
+        set_row(made[5], arrived_at=utc_now())
+
+        found, cursor = [], ""
+        while cursor is not None:
+            page = root.get(f"{COLLECTIONS}?limit=2&sort={order}&cursor={cursor}").json
+            found += [item["id"] for item in page["items"]]
+            cursor = page["next"]
+
+        assert 7 == len(found)
+        assert set(made) == set(found)
+
+    def test_an_unknown_state_is_refused(self, root):
+        assert 400 == root.get(f"{COLLECTIONS}?state=broken").status_int
+
+
+class TestOverview:
+    def test_it_has_figures_of_the_service(self, create, root, holder):
+        collection = create(expected_every="1d").json["id"]
+        root.push(collection, b"12345")
+        create()
+
+        shown = holder(Role.VIEW_METRICS).get("/api/v1/overview").json
+
+        expected = dict.fromkeys(("damaged", "overdue", "full", "suspicious", "late"), 0) | {"new": 1, "ok": 1}
+        assert expected == shown["collections"]
+        assert (5, 5, 1) == tuple(shown["size"][name] for name in ("sent", "stored", "blobs"))
+        assert {"uploads": 1, "refusals": 0} == shown["last_24_hours"] == shown["last_30_days"]
+        assert shown["free_space"] > 0
+        assert (1, "local", None, None, 0, []) == tuple(
+            shown[name]
+            for name in ("versions", "storage", "growth_per_day", "full_on", "damaged_blobs", "failing_jobs")
+        )
+        assert 1 == shown["never_restore_tested"]
+
+    @pytest.mark.parametrize("path", ["overview", "history"])
+    def test_it_needs_the_role(self, holder, anonymous, path):
+        assert 403 == holder(Role.LIST_COLLECTIONS).get(f"/api/v1/{path}").status_int
+        assert 401 == anonymous.get(f"/api/v1/{path}").status_int
+
+
+class TestHistory:
+    def test_the_service_has_samples_in_pages(self, root, add_samples):
+        add_samples(*({"at": NOW - days * DAY, "size": days, "sent": 9} for days in (3, 2, 1)))
+
+        first = root.get("/api/v1/history?limit=2").json
+        second = root.get(f"/api/v1/history?limit=2&cursor={first['next']}").json
+
+        assert [3, 2] == [one["size"] for one in first["items"]]
+        assert second == {
+            "items": [
+                {
+                    "at": "2026-05-30T12:00:00Z",
+                    "versions": 1,
+                    "size": 1,
+                    "blobs": 1,
+                    "sent": 9,
+                    "uploads": None,
+                    "refusals": None,
+                }
+            ],
+            "next": None,
+        }
+        since = root.get("/api/v1/history?since=2026-05-29").json["items"]
+        assert [2, 1] == [one["size"] for one in since]
+
+    def test_a_collection_has_samples_of_its_own(self, create, root, holder, add_samples):
+        mine, other = create().json["id"], create().json["id"]
+        add_samples(
+            *({"at": NOW, "size": size, "collection_id": one} for size, one in ((1, mine), (2, other), (3, None)))
+        )
+
+        assert [1] == [one["size"] for one in root.get(f"{COLLECTIONS}/{mine}/history").json["items"]]
+        assert 403 == holder(Role.VIEW_METRICS).get(f"{COLLECTIONS}/{mine}/history").status_int
+        assert 404 == root.get(f"{COLLECTIONS}/8c0ad0a9-6a5b-4f59-b48c-7b1b9d1ab5d9/history").status_int
