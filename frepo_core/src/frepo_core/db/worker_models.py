@@ -42,6 +42,16 @@ class JobState(Base):
     reported_at: Mapped[datetime | None]
 
 
+class JobRequest(Base):
+    """A run of a job that somebody requested, until the worker that leads starts it. `requested_by` is as in an event."""
+
+    __tablename__ = "job_request"
+
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    requested_at: Mapped[datetime]
+    requested_by: Mapped[str] = mapped_column(exact(128))
+
+
 class JobRun(Base):
     """One run of a job. `ended_at` and `outcome` are null while it runs.
 

@@ -60,6 +60,8 @@ RULES: Mapping[str, Rule] = {
     "file.list_all_tags": _holding(Role.VIEW_ALL_TAGS),
     "file.list_private": _holding(Role.ADMINISTRATOR),
     "events.view": _holding(Role.VIEW_EVENTS),
+    "jobs.view": _holding(Role.VIEW_JOBS),
+    "jobs.run": _holding(Role.RUN_JOBS),
     "metrics.view": _holding(Role.VIEW_METRICS),
     "collection.create": _holding(Role.CREATE_COLLECTIONS),
     "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),

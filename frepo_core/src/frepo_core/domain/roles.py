@@ -45,6 +45,9 @@ class Role(StrEnum):
 
     VIEW_EVENTS = "events.view", "See what has happened, and export it: events about collections that the token may see"
 
+    VIEW_JOBS = "jobs.view", "See the jobs and what they found"
+    RUN_JOBS = "jobs.run", "Run jobs now"
+
     VIEW_METRICS = "metrics.view", "Read the metrics, the overview and the growth of the service"
 
     CREATE_COLLECTIONS = "collections.create_new", "Create collections"

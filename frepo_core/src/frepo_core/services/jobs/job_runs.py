@@ -1,7 +1,7 @@
 """The runs of jobs: the rows of the table `job_run`, and the events about failures."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -15,6 +15,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 
 from ..events.recording import NewEvent, record
+from ..keyset import Page, PageRequest, cut, paged
 from .lease import Lease
 
 # A job that fails each minute is reported once a day; a nightly one, each night.
@@ -125,6 +126,15 @@ def list_runs(database: Database, name: str, limit: int) -> list[RunRecord]:
     query = select(JobRun).where(JobRun.name == name).order_by(JobRun.started_at.desc(), JobRun.id.desc()).limit(limit)
     with database.reading() as session:
         return [_make_record(row) for row in session.scalars(query)]
+
+
+def page_runs(database: Database, name: str, page: PageRequest) -> Page[RunRecord]:
+    """Return a page of the runs of a job, the latest first. Raises `FieldsError` for a wrong cursor."""
+    page = replace(page, is_descending=True)
+    query = paged(select(JobRun).where(JobRun.name == name), page, [JobRun.started_at, JobRun.id])
+    with database.reading() as session:
+        found = cut(session.scalars(query).all(), page, lambda row: [row.started_at, row.id])
+        return Page(items=[_make_record(row) for row in found.items], next=found.next)
 
 
 def _report(session: Session, run: JobRun, now: datetime) -> None:

@@ -1,20 +1,27 @@
 """The jobs as operators see them: their schedules, their runs, and a run on request."""
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from frepo_core.db import Database
+from frepo_core.domain.identity import By, describe_actor
 from frepo_core.errors import FrepoError, NotFoundError
 
+from ..events.actors import actor_of
 from ..events.masking import Mask
+from ..keyset import Page, PageRequest
 from .job_catalog import ScheduledJob
+from .job_requests import RequestRecord, find_requests, store_request
 from .job_runner import JobRunner, RunResult
-from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_runs, find_running, list_runs
+from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_runs, find_running, list_runs, page_runs
 from .job_states import find_turns
 from .lane import lease_name
 from .lease import Lease, LeaseTerms, make_holder
+
+log = logging.getLogger(__name__)
 
 # A command waits this many seconds for a lane: a lease whose holder died is taken after a while of watching it.
 WAIT_SECONDS = 15.0
@@ -27,11 +34,15 @@ class JobBusyError(FrepoError):
 
 @dataclass(frozen=True, kw_only=True)
 class JobStatus:
-    """A job with its next time and its latest run. `next_at` is None if it is off."""
+    """A job with its next time, its latest run, and the request for a run that has not begun.
+
+    `next_at` is None if it is off.
+    """
 
     scheduled: ScheduledJob
     next_at: datetime | None
     last_run: RunRecord | None
+    request: RequestRecord | None
 
 
 class Jobs:
@@ -50,14 +61,28 @@ class Jobs:
         now = self._database.now()
         turns = {turn.scheduled.name: turn.at for turn in find_turns(self._database, self.scheduled, now, stores=False)}
         runs = find_last_runs(self._database, self.scheduled)
+        requests = {one.name: one for one in find_requests(self._database, self.scheduled)}
         return [
-            JobStatus(scheduled=scheduled, next_at=turns.get(name), last_run=runs.get(name))
+            JobStatus(scheduled=scheduled, next_at=turns.get(name), last_run=runs.get(name), request=requests.get(name))
             for name, scheduled in sorted(self.scheduled.items())
         ]
 
     def runs(self, name: str, limit: int) -> list[RunRecord]:
         """Return the latest runs of a job, the latest first. Raises `NotFoundError` for an unknown name."""
         return list_runs(self._database, self._find(name).name, limit)
+
+    def run_page(self, name: str, page: PageRequest) -> Page[RunRecord]:
+        """Return a page of the runs of a job, the latest first. Raises `NotFoundError` for an unknown name."""
+        return page_runs(self._database, self._find(name).name, page)
+
+    def request(self, name: str, *, by: By) -> RequestRecord:
+        """Request a run, which the worker that leads begins within seconds, also of a job that is off.
+
+        Raises `NotFoundError` for an unknown name.
+        """
+        request = store_request(self._database, self._find(name).name, actor_of(by), self._database.now())
+        log.info("job %s: requested by %s", name, describe_actor(by))
+        return request
 
     def run(self, name: str, *, cause: str, wait: float = WAIT_SECONDS) -> RunResult:
         """Run a job in this thread. Its schedule does not change.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from frepo_core.db import Database
 
 from .job_catalog import ScheduledJob
+from .job_requests import RequestRecord, find_requests, store_request, take_request
 from .job_runner import JobRunner
 from .job_runs import Outcome, begin_run, drop_run, end_lost_runs, find_running
 from .job_states import Turn, claim_turn, find_turns, repeat_turn
@@ -14,8 +15,8 @@ from .lease import Lease
 log = logging.getLogger(__name__)
 
 SCHEDULE = "schedule"
-# Clocks may be set, and a command may run a job.
-POLL_SECONDS = 30.0
+# Clocks may be set, and a command or a request may run a job.
+POLL_SECONDS = 5.0
 BUSY_SECONDS = 5.0
 
 
@@ -37,21 +38,24 @@ class Lane:
         self._runner = runner
 
     def step(self, epoch: int) -> float:
-        """Run the job that is due for the longest time. Return after how many seconds to call it again at the latest.
+        """Run the job that was requested first, else the one that is due for the longest time. Return after how many seconds to call it again at the latest.
 
         A job that runs goes on if this process leads no longer: the lease of the lane keeps others from running one.
         """
         now = self._database.now()
         turns = find_turns(self._database, self._jobs, now)
         due = turns[0] if turns and turns[0].at <= now else None
-        if due is None and find_running(self._database, self.name) is None:
+        request = next(iter(find_requests(self._database, self._jobs)), None)
+        if due is None and request is None and find_running(self._database, self.name) is None:
             return min(POLL_SECONDS, (turns[0].at - now).total_seconds()) if turns else POLL_SECONDS
         if not self._lease.try_acquire():
             return BUSY_SECONDS
         try:
             if end_lost_runs(self._database, self.name, self._lease.epoch, now):
                 log.warning("a job of the lane %s was lost; `frepo jobs` shows it", self.name)
-            if due is not None:
+            if request is not None:
+                self._run_requested(request)
+            elif due is not None:
                 self._run(due)
         finally:
             self._lease.release()
@@ -70,3 +74,15 @@ class Lane:
         result = self._runner.run(turn.scheduled, self._lease, run_id, now)
         if result.outcome is Outcome.INTERRUPTED:
             repeat_turn(self._database, name, now)
+
+    def _run_requested(self, request: RequestRecord) -> None:
+        """Run a requested job. Its schedule does not change. A run that is interrupted is requested again."""
+        now = self._database.now()
+        by = request.requested_by
+        run_id = begin_run(self._database, request.name, self.name, self._lease, cause=by, now=now)
+        if not take_request(self._database, request):
+            drop_run(self._database, run_id)
+            return
+        result = self._runner.run(self._jobs[request.name], self._lease, run_id, now)
+        if result.outcome is Outcome.INTERRUPTED:
+            store_request(self._database, request.name, by, now)

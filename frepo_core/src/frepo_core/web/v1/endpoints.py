@@ -7,7 +7,7 @@ from ..routing.endpoint import Endpoint
 from . import about, documentation, overview
 from .collections import access, collections, versions
 from .tokens import tokens
-from .upkeep import events
+from .upkeep import events, jobs
 
 MODULES = (
     about,
@@ -18,6 +18,7 @@ MODULES = (
     access,
     tokens,
     events,
+    jobs,
 )
 
 

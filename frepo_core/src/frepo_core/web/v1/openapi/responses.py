@@ -12,6 +12,7 @@ JSON = "application/json"
 MEANINGS: Mapping[int, str] = {
     200: "Done",
     201: "Created",
+    202: "Accepted",
     204: "Deleted",
     206: "The requested part of the content. For several ranges the answer is 200, with the whole content",
     304: "The client has this content already",
