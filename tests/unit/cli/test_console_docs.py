@@ -49,6 +49,8 @@ def prepare(console, example):
         (console.folder / "holiday.txt").write_text("hello")
         if name != "file:upload":
             console.answer("file:upload", "holiday.txt")
+    if name == "events:unsubscribe":
+        make_subscription_to_end(console, arguments[0])
     for fingerprint in re.findall("3f9c2a71d0be", example):
         make_token(console, fingerprint)
 
@@ -63,6 +65,14 @@ def make_token(console, fingerprint):
 def lead(console):
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
         database.execute("INSERT INTO lease VALUES ('worker', 'a', 1, 1, '2999-01-01 00:00:00.000000')")
+
+
+def make_subscription_to_end(console, name):
+    """Make a subscription with the name that an example uses."""
+    console.answer("jobs")  # creates the database
+    with contextlib.closing(sqlite3.connect(console.database)) as database, database:
+        columns = "(name, position, epoch, tries, created_at)"
+        database.execute(f"INSERT INTO subscription {columns} VALUES (?, 0, 0, 0, '2026-05-01')", [name])
 
 
 def all_options(command, name):

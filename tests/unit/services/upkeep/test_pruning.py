@@ -54,6 +54,17 @@ def test_events_are_kept_for_400_days(run, put, left):
     assert (1, 0) == (summary["events"], summary["late"])
 
 
+def test_subscriptions_without_a_subscriber_are_named_with_what_to_do(run, put, caplog):
+    put(Event, event(1, 500), event(2, 0))
+    put(Subscription, subscription("mail", 0))
+
+    summary = run("events", NOON)
+
+    assert ["mail"] == summary["gone"]
+    assert "frepo events:unsubscribe" in summary["advice"]
+    assert summary["advice"] in caplog.text
+
+
 @pytest.mark.parametrize(("position", "expected"), [(0, [1, 2, 3]), (2, [3]), (3, [])])
 def test_an_event_that_a_subscription_has_not_got_stays(run, put, left, position, expected):
     put(Event, *[event(number, 500) for number in (1, 2, 3)], event(4, 0))

@@ -1,15 +1,17 @@
-"""How far each subscriber has come: the rows of the table `subscription`."""
+"""How far each subscriber has come, and the end of subscriptions: the rows of the table `subscription`."""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import Subscription
+from frepo_core.db.worker_models import ParkedEvent, Subscription
+from frepo_core.errors import NotFoundError
 from frepo_core.plugins import LeaseLost
 
 from .numbering import find_last_position
@@ -32,6 +34,59 @@ class Cursor:
     tries: int = 0
     next_at: datetime | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubscriptionRecord:
+    """A subscription: the last event that is done, the number of events behind it, and the number of parked ones.
+
+    `tries`, `next_at` and `error` are about the next event.
+    """
+
+    name: str
+    position: int
+    behind: int
+    parked: int
+    tries: int
+    next_at: datetime | None
+    error: str | None
+
+
+def list_subscriptions(database: Database) -> Sequence[SubscriptionRecord]:
+    """Return all subscriptions by name, also those of plug-ins that are not installed any more."""
+    last = find_last_position(database)
+    parked = select(func.count()).where(ParkedEvent.subscription == Subscription.name).scalar_subquery()
+    with database.reading() as session:
+        return [
+            SubscriptionRecord(
+                name=row.name,
+                position=row.position,
+                behind=max(0, last - row.position),
+                parked=count,
+                tries=row.tries,
+                next_at=row.next_at,
+                error=row.error,
+            )
+            for row, count in session.execute(select(Subscription, parked).order_by(Subscription.name))
+        ]
+
+
+def find_subscription(database: Database, name: str) -> SubscriptionRecord:
+    """Return a subscription. Raises `NotFoundError` with the names that there are."""
+    found = {each.name: each for each in list_subscriptions(database)}
+    if name not in found:
+        raise NotFoundError(f"No subscription has the name {name!r}; there are: {', '.join(found) or 'none'}")
+    return found[name]
+
+
+def delete_subscription(database: Database, name: str) -> None:
+    """Delete a subscription and its parked events. A worker that delivers to it saves no position any more."""
+
+    def remove(session: Session) -> None:
+        session.execute(delete(ParkedEvent).where(ParkedEvent.subscription == name))
+        session.execute(delete(Subscription).where(Subscription.name == name))
+
+    database.write(remove)
 
 
 def create_subscriptions(database: Database, names: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext
 
+from ..events.subscriptions import list_subscriptions
 from ..maintenance import SweepReport, check_grace, sweep, verify
 from ..restore import RestoreFailedError
 from .overdue import report_overdue
@@ -95,10 +96,22 @@ def remove_tokens(services: "CoreServices", context: JobContext) -> Summary:
 
 
 def prune(services: "CoreServices", context: JobContext) -> Summary:
-    """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days."""
+    """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
+
+    Names the subscriptions whose subscriber does not exist any more: their events are kept.
+    """
     database, now, check = services.database, context.now, context.check_lease
     events = prune_events(database, keep=services.settings.events_keep, now=now, check=check)
-    return {**events, "job_runs": prune_job_runs(database, now=now, check=check)}
+    summary = {**events, "job_runs": prune_job_runs(database, now=now, check=check)}
+    names = [each.name for each in list_subscriptions(database)]
+    if gone := [name for name in names if name not in services.plugins.subscribers]:
+        advice = (
+            f"No plug-in has the subscribers {', '.join(gone)} any more. Events that they have not got are kept: install the "
+            "package or configure the target again, or end the subscription with `frepo events:unsubscribe NAME`"
+        )
+        context.log.warning("the job events: %s", advice)
+        summary |= {"gone": gone, "advice": advice}
+    return summary
 
 
 def maintain_database(services: "CoreServices", context: JobContext) -> Summary:
