@@ -3,6 +3,7 @@
 import shutil
 import threading
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from webtest import TestApp
@@ -109,6 +110,28 @@ class TestHealth:
     def test_a_check_with_the_name_of_one_of_ours_stops_the_start(self, assembled):
         with pytest.raises(ConfigurationError, match=f"{ORIGIN} names a health check 'storage', as frepo does"):
             assembled({"health_checks": [HealthCheck(name="storage", run=fail)]})
+
+    @pytest.mark.parametrize("kind", [ConfigurationError, RuntimeError])
+    def test_secrets_are_masked_in_the_answer_and_in_the_log(self, assembled, caplog, kind):
+        def run():
+            raise kind(f"no answer from https://user:hunter2@example.org with {secret}")
+
+        services = assembled({"health_checks": [HealthCheck(name="paint", run=run)]})
+        secret = services.settings.app_secret.get_secret_value()
+
+        [message] = health(services).json["messages"]["paint"]
+
+        assert "no answer from https://***@example.org with ***" in message
+        for part in ("hunter2", secret):
+            assert part not in caplog.text
+
+    def test_secrets_of_the_storage_are_masked(self, assembled, ini):
+        s3 = {f"fs.awss3v3.{name}": f"{name}-value" for name in ("bucket", "region", "key", "secret")}
+        run = Mock(side_effect=RuntimeError("the signature of secret-value is wrong"))
+        check = HealthCheck(name="paint", run=run)
+        services = assembled({"health_checks": [check]}, ini=ini | s3 | {"fs.adapter": "awss3v3"})
+
+        assert ("RuntimeError: the signature of *** is wrong",) == services.health.run()["paint"]
 
     def test_plugins_can_ask_for_the_health(self, assembled):
         services = assembled({"health_checks": [HealthCheck(name="paint", run=fail)]})

@@ -127,7 +127,7 @@ def assemble(
     access = CollectionAccess(database, collections, tokens)
     downloads = Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file))
     versions, version_checks = Versions(database, blobs, passwords), VersionChecks(database)
-    mask = Mask(settings, *(context.settings for context in contexts.values()))
+    mask = Mask(settings, backends.current_settings, *(context.settings for context in contexts.values()))
     core = CoreServices(
         settings=settings,
         plugins=plugins,
@@ -156,7 +156,7 @@ def assemble(
         refusals=refusals,
         download_events=DownloadEvents(database, settings),
         audit=Audit(database),
-        health=Health(database, backends, settings, plugins, contexts, states),
+        health=Health(database, backends, settings, plugins, contexts, states, mask),
         overviews=Overviews(database, backends),
     )
     jobs, worker = build_worker(
@@ -165,6 +165,7 @@ def assemble(
         plugins,
         contexts,
         own_jobs=upkeep_jobs(core),
+        mask=mask,
         service=service,
         ini=ini,
         environment=environment,

@@ -16,6 +16,7 @@ from frepo_core.plugins import HealthCheck, Owned, PluginContext, PluginRegistry
 from frepo_core.settings import Settings
 
 from .blobs.backends import Backends
+from .events.masking import Mask
 from .events.storage_states import StorageStates
 from .health_checks import HealthChecks
 from .plugin_calls import call_with_context
@@ -62,6 +63,7 @@ class Health:
         plugins: PluginRegistry,
         contexts: Mapping[str, PluginContext],
         states: StorageStates,
+        mask: Mask,
     ) -> None:
         self._database = database
         self._backends = backends
@@ -84,7 +86,7 @@ class Health:
         self._plugin_names = tuple(plugins.health_checks)
         theirs = [_bound(owned, contexts[owned.plugin.name]) for owned in plugins.health_checks.values()]
         origins = {name: f"{name!r} of {owned.plugin.origin}" for name, owned in plugins.health_checks.items()}
-        self._checks = HealthChecks([*own, *theirs], origins)
+        self._checks = HealthChecks([*own, *theirs], mask, origins)
 
     def report(self, code: str) -> HealthReport:
         """Run all checks. Raises `AccessDeniedError` for a wrong code, and always if no code is set."""

@@ -3,10 +3,13 @@
 import logging
 import threading
 import time
+import traceback
 from collections.abc import Iterable, Mapping
 
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import HealthCheck
+
+from .events.masking import Mask
 
 log = logging.getLogger(__name__)
 
@@ -14,11 +17,14 @@ log = logging.getLogger(__name__)
 class HealthChecks:
     """Runs checks; `origins` are what the log calls them. Each has at most one thread at a time, however often it is requested.
 
+    `mask` masks the secrets in what the checks say.
+
     A check that exceeds its deadline is reported as hanging. It is not started again before it has returned.
     """
 
-    def __init__(self, checks: Iterable[HealthCheck], origins: Mapping[str, str] | None = None) -> None:
+    def __init__(self, checks: Iterable[HealthCheck], mask: Mask, origins: Mapping[str, str] | None = None) -> None:
         self._checks = tuple(checks)
+        self._mask = mask
         self._origins = origins or {}
         self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
@@ -36,15 +42,16 @@ class HealthChecks:
         with self._lock:
             run = self._runs.get(check.name)
             if run is None or run.has_ended:
-                run = self._runs[check.name] = _Run(check, self._origins.get(check.name, check.name))
+                run = self._runs[check.name] = _Run(check, self._mask, self._origins.get(check.name, check.name))
             return run
 
 
 class _Run:
     """One run of a check. Its thread is a daemon: a check that hangs does not keep the process from ending."""
 
-    def __init__(self, check: HealthCheck, origin: str) -> None:
+    def __init__(self, check: HealthCheck, mask: Mask, origin: str) -> None:
         self.check = check
+        self._mask = mask
         self._origin = origin
         self._started = time.monotonic()
         self._ended = threading.Event()
@@ -68,10 +75,12 @@ class _Run:
         try:
             self.check.run()
         except FrepoError as error:
-            log.error("health check %s: %s", self._origin, error.message)
-            self._messages = (error.message,)
-        except BaseException as error:  # a check of a plug-in may raise anything, SystemExit included
-            log.error("health check %s failed", self._origin, exc_info=error)
-            self._messages = (f"{type(error).__name__}: {' '.join(str(error).split())}",)
+            self._messages = (self._mask(error.message),)
+            log.error("health check %s: %s", self._origin, self._messages[0])
+        except BaseException as error:  # noqa: BLE001  # a check of a plug-in may raise anything, SystemExit included
+            self._messages = (self._mask.describe(error),)
+            log.error(
+                "health check %s failed: %s", self._origin, self._mask("".join(traceback.format_exception(error)))
+            )
         finally:
             self._ended.set()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 
 from frepo_core.errors import FrepoError
-from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageUnavailable
+from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageSettings, StorageUnavailable
 from frepo_core.settings import load_storage_settings
 
 from .guarded_storage import GuardedStorage
@@ -36,8 +36,14 @@ class Backends:
         self._ini = ini
         self._environment = environment
         self._built: dict[str, StorageBackend] = {}
+        self._settings: dict[str, StorageSettings] = {}
         self._lock = threading.Lock()
         self.get(current)
+
+    @property
+    def current_settings(self) -> StorageSettings:
+        """The settings of the backend for new blobs, with its secrets."""
+        return self._settings[self.current]
 
     def get(self, name: str) -> StorageBackend:
         """Return the backend with this name.
@@ -73,5 +79,5 @@ class Backends:
 
     def _build(self, name: str) -> StorageBackend:
         spec = self._plugins.storage(name)
-        settings = load_storage_settings(spec.settings, name, self._ini, self._environment)
+        settings = self._settings[name] = load_storage_settings(spec.settings, name, self._ini, self._environment)
         return GuardedStorage(self._plugins.build_storage(name, settings), self._plugins.storage_origin(name))

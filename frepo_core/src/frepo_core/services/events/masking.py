@@ -11,6 +11,7 @@ from ..plugin_calls import storable
 
 MASK = "***"
 _MAX_LENGTH = 1000
+_BEGIN = 300
 _SHORTEST = 4  # a shorter secret would mask parts of ordinary words
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 _NAMED = re.compile(
@@ -29,11 +30,14 @@ class Mask:
         self._secrets = re.compile("|".join(map(re.escape, longest_first))) if found else None
 
     def __call__(self, text: str) -> str:
-        """Return the text with masked secrets, in at most 1,000 characters that every database can store."""
+        """Return the text with masked secrets, in at most 1,000 characters that every database can store.
+
+        A longer text keeps its begin and its end, where a traceback names the error.
+        """
         if self._secrets is not None:
             text = self._secrets.sub(MASK, text)
         text = storable(_NAMED.sub(rf"\1\2{MASK}", _USER_INFO.sub(MASK, text)))
-        return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
+        return text if len(text) <= _MAX_LENGTH else f"{text[:_BEGIN]}…{text[_BEGIN + 1 - _MAX_LENGTH :]}"
 
     def describe(self, error: BaseException) -> str:
         """Return the type and the text of an error in one line, with masked secrets."""

@@ -22,6 +22,7 @@ def build_worker(
     contexts: Mapping[str, PluginContext],
     *,
     own_jobs: Iterable[Job],
+    mask: Mask,
     service: Service,
     ini: Mapping[str, str],
     environment: Mapping[str, str],
@@ -39,7 +40,6 @@ def build_worker(
     schedules = load_job_schedules(jobs, ini, environment, may_be_unknown=bool(settings.plugins_disabled))
     scheduled = schedule_jobs(jobs.values(), schedules, settings.jobs_timezone)
     subscribers = {name: (owned.spec, contexts[owned.plugin.name]) for name, owned in plugins.subscribers.items()}
-    mask = Mask(settings, *(context.settings for context in contexts.values()))
     terms = LeaseTerms(length=settings.worker_lease)
     worker = Worker(database, jobs=scheduled, subscribers=subscribers, mask=mask, terms=terms)
     return Jobs(database, scheduled, mask=mask, terms=terms), worker
