@@ -65,7 +65,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "overdue": ("every 1m", "short"),
         "tokens": ("every 1h", "short"),
         "events": ("30 4 * * *", "short"),
-        "database": ("0 5 * * 0", "short"),
+        "database": ("0 5 * * 0", "long"),
         "samples": ("5 0 * * *", "short"),
         "restore_tests": ("off", "long"),
     }

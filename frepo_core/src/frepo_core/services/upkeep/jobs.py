@@ -157,7 +157,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContex
     ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
     ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
-    ("database", "0 5 * * 0", "short", "Refresh the statistics of the database", maintain_database),
+    ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
     ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),
     (
         "restore_tests",
