@@ -1,10 +1,12 @@
 """Generate docs/hooks.md from the hookspecs and the contracts of the plug-in API."""
 
+import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 from frepo_core import plugins
 from frepo_core.plugins import hookspecs
@@ -72,9 +74,22 @@ def _hook(hook: FunctionType) -> str:
 def _contract(name: str) -> str:
     contract = getattr(plugins, name)
     methods = "\n".join(f"- {text}" for text in _methods(contract))
-    fields = ", ".join(f"`{field}`" for field in getattr(contract, "__dataclass_fields__", {}))
-    has = f"Fields: {fields}.\n\n" if fields else ""
+    rows = [_field(field) for field in dataclasses.fields(contract)] if dataclasses.is_dataclass(contract) else []
+    has = "\n".join(["| Field | Type | Default |", "|---|---|---|", *rows, "", ""]) if rows else ""
     return f"### `{name}`\n\n{_doc(contract)}\n\n{has}{methods}\n"
+
+
+def _field(field: dataclasses.Field[Any]) -> str:
+    """Return the row of a field: its name, its type without the names of modules, and its default."""
+    kind = re.sub(r"(?:\w+\.)+(?=\w)", "", inspect.formatannotation(field.type)).strip("'").replace("|", r"\|")
+    default = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+    if default is dataclasses.MISSING:
+        shown = "required"
+    else:
+        shown = "a function that does nothing" if callable(default) else f"`{default!r}`"
+    return f"| `{field.name}` | `{kind}` | {shown} |"
 
 
 def _methods(contract: type) -> Iterator[str]:
