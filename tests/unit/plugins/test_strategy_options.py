@@ -143,6 +143,21 @@ def test_wrong_options_are_refused_and_named(make, edit, services, options, fiel
     assert made.strategy_options == services.collections.get(made.id).strategy_options
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": 0}, "Input should be greater than or equal to 1; given: 0"),
+        ({"keep": "many"}, "Input should be a valid integer, unable to parse string as an integer; given: 'many'"),
+        ({"kep": 3}, "the strategy 'thin' has no such option; its options: keep, label"),
+    ],
+)
+def test_a_wrong_option_is_told_what_is_allowed(make, options, message):
+    with pytest.raises(FieldsError) as caught:
+        make(strategy_options=options)
+
+    assert [[message]] == list(caught.value.fields.values())
+
+
 def test_options_for_a_strategy_without_options_are_refused(make):
     with pytest.raises(FieldsError) as caught:
         make(strategy="plain", strategy_options={"keep": 3})
@@ -191,7 +206,12 @@ def test_options_that_do_not_fit_any_more_are_a_fault_of_the_service(root, make,
         services.plugins.strategies["thin"] = older
 
     assert (503, 7016106) == (answer.status_int, answer.json["error_code"])
-    for text in (made.id, ORIGIN, "strategyOptions.keep: Extra inputs are not permitted", "Edit the options"):
+    for text in (
+        made.id,
+        ORIGIN,
+        "strategyOptions.keep: the strategy 'thin' has no such option; its options: days",
+        "Edit the options",
+    ):
         assert text in caplog.text
     assert "acme" not in answer.text
     assert {} == root.versions(made.id)

@@ -258,7 +258,8 @@ def test_a_setting_for_findings_that_does_not_exist_stops_the_start(ini, plugins
     with pytest.raises(ConfigurationError) as caught:
         assemble(ini | {"acme.on_finding": chosen}, {}, plugins)
 
-    assert [] == [text for text in (ORIGIN, repr(chosen)) if text not in str(caught.value)]
+    expected = (ORIGIN, repr(chosen), "Setting acme.on_finding (ACME_ON_FINDING)", "off, mark or refuse")
+    assert [] == [text for text in expected if text not in str(caught.value)]
 
 
 @pytest.mark.parametrize(

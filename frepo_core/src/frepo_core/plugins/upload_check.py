@@ -126,9 +126,9 @@ class UploadCheck:
 def check_on_finding(value: object) -> OnFinding:
     """Return the value if it says what follows a finding. Raises `ValueError`."""
     if value not in get_args(OnFinding):
-        raise ValueError(f"on_finding is {value!r}; write one of {', '.join(get_args(OnFinding))}")
+        raise ValueError(f"on_finding is {value!r}; write off, mark or refuse")
     if value == "quarantine":
-        raise ValueError("on_finding is 'quarantine', which this version of frepo cannot do; write mark or refuse")
+        raise ValueError("on_finding is 'quarantine', which this version of frepo cannot do; write off, mark or refuse")
     return cast(OnFinding, value)
 
 

@@ -11,6 +11,7 @@ from frepo_core.errors import ConfigurationError, UploadCheckError
 from frepo_core.plugins import (
     CheckResult,
     Finding,
+    FoundPlugin,
     OnFinding,
     Outcome,
     Owned,
@@ -20,6 +21,7 @@ from frepo_core.plugins import (
     check_deadline,
     check_on_finding,
 )
+from frepo_core.settings import environment_name
 
 from ..content.ingest import Content
 from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
@@ -77,14 +79,23 @@ class UploadChecks:
         return tuple(_run(check, content, target) for check in checks)
 
 
+def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -> str:
+    """Name the settings of the plug-in that have this value, in both spellings: it comes from one of them."""
+    found = [name for name, each in context.settings or () if each == value]
+    names = [f"{spec.prefix}.{name}" for spec in plugin.settings for name in found]
+    return "".join(f"Setting {name} ({environment_name(name)}): " for name in names)
+
+
 def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
     origin = f"the check {owned.spec.name!r} ({owned.plugin.origin})"
+    value = None
     try:
-        on_finding = check_on_finding(_chosen(owned.spec.on_finding, context))
-        deadline = check_deadline(_chosen(owned.spec.deadline, context))
+        on_finding = check_on_finding(value := _chosen(owned.spec.on_finding, context))
+        deadline = check_deadline(value := _chosen(owned.spec.deadline, context))
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)
-        raise ConfigurationError(f"{origin} cannot be used: {describe_failure(error)}") from error
+        named = _name_settings(value, owned.plugin, context)
+        raise ConfigurationError(f"{named}{origin} cannot be used: {describe_failure(error)}") from error
     threads = CheckThreads(owned.spec.name, deadline)
     return _Check(spec=owned.spec, origin=origin, context=context, on_finding=on_finding, threads=threads)
 
