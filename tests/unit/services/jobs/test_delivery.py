@@ -5,7 +5,7 @@ import logging
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from frepo_core.db.worker_models import Subscription
 from frepo_core.domain.event_kinds import EventKind
@@ -338,6 +338,27 @@ def take_over(clock, lease):
             return
         clock.wait(5)
     raise AssertionError("the lease was not taken")
+
+
+@pytest.mark.databases
+def test_a_database_that_is_restored_under_the_leader_gets_no_later_position(
+    services, happen, deliver, handler, leader, clock
+):
+    happen("a", "b")
+    deliver()
+    clock.wait(1)
+    deliver()
+    assert 2 == cursor(services).position
+    happen("c")
+    services.database.execute(update(Subscription).values(position=0))  # as in the backup
+
+    clock.wait(1)
+    with pytest.raises(LeaseLost):
+        deliver()
+    assert 0 == cursor(services).position
+    deliver()
+
+    assert ["a", "b", "c", "a", "b", "c"] == handler.handled
 
 
 @pytest.mark.databases

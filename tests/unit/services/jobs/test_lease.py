@@ -1,6 +1,9 @@
 """One process at a time holds a lease; whoever stops renewing it loses it."""
 
 import pytest
+from sqlalchemy import update
+
+from frepo_core.db.worker_models import Lease as LeaseRow
 
 pytestmark = pytest.mark.databases
 
@@ -70,6 +73,21 @@ def test_a_frozen_holder_whose_lease_nobody_took_keeps_it(clock, first):
 
     assert first.renew()
     assert (1, True) == (first.epoch, first.is_held)
+
+
+def test_a_database_that_is_restored_under_the_holder_skips_an_epoch(services, clock, first):
+    """What the holder remembers of its epoch is not true in the restored database, so no next epoch may continue it."""
+    row = {name: getattr(first._row(), name) for name in ("holder", "epoch", "renewals", "expires_at")}
+    for _ in range(3):
+        clock.wait(10)
+        first.renew()
+    services.database.execute(update(LeaseRow).values(row))
+
+    assert not first.renew()
+    assert not first.is_held
+    assert first.try_acquire()
+    assert 3 == first.epoch
+    assert first.renew()
 
 
 def test_a_clock_that_jumps_forward_takes_the_lease_from_nobody(clock, first, second):

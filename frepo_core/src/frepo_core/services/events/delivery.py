@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from frepo_core.db import Database
-from frepo_core.plugins import Event, PluginContext, Subscriber
+from frepo_core.plugins import Event, LeaseLost, PluginContext, Subscriber
 
 from .masking import Mask
 from .parked_events import end_retry, fetch_requested, park_event
@@ -48,7 +48,6 @@ class Delivery:
         self._current_epoch = current_epoch
         self._monotonic = monotonic
         self._cursor: Cursor | None = None
-        self._saved_position = 0
         self._saved_at = 0.0
         self._has_handled = False  # since the last save
         self._parked_at = -math.inf  # when parked events were looked for
@@ -82,12 +81,11 @@ class Delivery:
 
     def finish(self) -> None:
         """Store how far the delivery has come, because another worker may lead next."""
-        if self._cursor is not None and self._cursor.position != self._saved_position:
+        if self._cursor is not None and self._cursor.position != self._cursor.saved:
             self._save(self._cursor)
 
     def _adopt(self, epoch: int) -> Cursor:
         cursor = self._cursor = adopt_cursor(self._database, self.name, epoch, self._cursor)
-        self._saved_position = cursor.position
         self._try_at = self._monotonic() + _pause_after(cursor.tries)
         return cursor
 
@@ -133,9 +131,8 @@ class Delivery:
         )
         now = self._database.now()
         if is_last:
-            park_event(self._database, cursor, event, now)
+            self._store(lambda: park_event(self._database, cursor, event, now))
             _advance(cursor, event)
-            self._note_save(cursor)
         else:
             pause = _pause_after(cursor.tries)
             cursor.next_at, self._try_at = now + timedelta(seconds=pause), self._monotonic() + pause
@@ -160,7 +157,7 @@ class Delivery:
 
     def _save_if_due(self, cursor: Cursor) -> float:
         """Store the position if the last save is long enough ago. Return the seconds until a save is due."""
-        if cursor.position == self._saved_position:
+        if cursor.position == cursor.saved:
             return math.inf
         pause = self._saved_at + (SAVE_SECONDS if self._has_handled else IDLE_SAVE_SECONDS) - self._monotonic()
         if pause > 0:
@@ -169,11 +166,15 @@ class Delivery:
         return math.inf
 
     def _save(self, cursor: Cursor) -> None:
-        save_cursor(self._database, cursor)
-        self._note_save(cursor)
+        self._store(lambda: save_cursor(self._database, cursor))
 
-    def _note_save(self, cursor: Cursor) -> None:
-        self._saved_position = cursor.position
+    def _store(self, write: Callable[[], None]) -> None:
+        """Write the cursor to the database. If that knows another one, the next step begins with that one."""
+        try:
+            write()
+        except LeaseLost:
+            self._cursor = None
+            raise
         self._saved_at = self._monotonic()
         self._has_handled = False
 

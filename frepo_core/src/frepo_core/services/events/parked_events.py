@@ -15,7 +15,7 @@ from frepo_core.plugins import Event as PublicEvent
 from frepo_core.plugins import LeaseLost
 
 from .queries import as_public_event
-from .subscriptions import Cursor
+from .subscriptions import Cursor, update_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,16 +83,14 @@ def park_event(database: Database, cursor: Cursor, event: PublicEvent, now: date
     }
 
     def work(session: Session) -> None:
-        moved = session.execute(
-            update(Subscription)
-            .where(Subscription.name == cursor.name, Subscription.epoch == cursor.epoch)
-            .values(position=event.position, tries=0, next_at=None, error=None)
-        )
+        values_after = {"position": event.position, "tries": 0, "next_at": None, "error": None}
+        moved = session.execute(update_of(cursor).values(values_after))
         if not moved.rowcount:  # type: ignore[attr-defined]  # of an UPDATE
             raise LeaseLost(f"another worker delivers to {cursor.name}")
         session.execute(insert(ParkedEvent), [values])
 
     database.write(work, may_use_reserve=True)
+    cursor.saved = event.position
 
 
 def fetch_requested(database: Database, subscriber: str) -> list[tuple[int, PublicEvent | None]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Update, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -25,12 +25,14 @@ _CURSOR = select(Subscription.position, Subscription.epoch, Subscription.tries, 
 class Cursor:
     """How far the delivery to one subscriber has come, in memory; `save_cursor` writes it to the database.
 
-    `position` is that of the last event that is done. `tries`, `next_at` and `error` are about the next one.
+    `position` is that of the last event that is done, `saved` the one in the database. `tries`, `next_at` and `error` are
+    about the next one.
     """
 
     name: str
     epoch: int
     position: int
+    saved: int
     tries: int = 0
     next_at: datetime | None = None
     error: str | None = None
@@ -112,22 +114,38 @@ def adopt_cursor(database: Database, name: str, epoch: int, earlier: Cursor | No
     if cursor.epoch != epoch:
         raise LeaseLost(f"another worker delivers to {name}")
     if earlier is not None and earlier.epoch == epoch - 1 and earlier.position > cursor.position:
-        return Cursor(name=name, epoch=epoch, position=earlier.position)
+        return Cursor(name=name, epoch=epoch, position=earlier.position, saved=cursor.position)
     return cursor
+
+
+def update_of(cursor: Cursor) -> Update:
+    """Return the update of a subscription by its cursor. It changes no row if another worker leads, or if the database
+    knows another position than the cursor: then it was restored meanwhile.
+    """
+    is_own = (Subscription.epoch == cursor.epoch) & (Subscription.position == cursor.saved)
+    return update(Subscription).where(Subscription.name == cursor.name, is_own)
 
 
 def save_cursor(database: Database, cursor: Cursor) -> None:
     """Store how far a subscriber has come. Raises `LeaseLost`, and changes nothing, if another worker leads."""
     saved = database.execute(
-        update(Subscription)
-        .where(Subscription.name == cursor.name, Subscription.epoch == cursor.epoch)
-        .values(position=cursor.position, tries=cursor.tries, next_at=cursor.next_at, error=cursor.error)
+        update_of(cursor).values(
+            position=cursor.position, tries=cursor.tries, next_at=cursor.next_at, error=cursor.error
+        )
     )
     if not saved:
         raise LeaseLost(f"another worker delivers to {cursor.name}")
+    cursor.saved = cursor.position
 
 
 def _find(database: Database, name: str) -> Cursor:
     with database.reading() as session:
         row = session.execute(_CURSOR, {"name": name}).one()
-        return Cursor(name=name, epoch=row.epoch, position=row.position, tries=row.tries, next_at=row.next_at)
+        return Cursor(
+            name=name,
+            epoch=row.epoch,
+            position=row.position,
+            saved=row.position,
+            tries=row.tries,
+            next_at=row.next_at,
+        )

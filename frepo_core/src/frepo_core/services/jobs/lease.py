@@ -44,7 +44,8 @@ class Lease:
     """A named lease as one process sees it. One thread at a time may acquire, renew or release it.
 
     `epoch` is the number under which this process holds the lease, 0 if it does not. It rises with each new holder, so
-    updates that name an old epoch can be refused.
+    updates that name an old epoch can be refused. It skips a number if the row is older than this process has left it:
+    the database was restored meanwhile, and what is known about the epoch before is not true there.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Lease:
         self._database = database
         self._monotonic = monotonic
         self._held_until = 0.0
+        self._renewals = 0  # those of the row when this process last changed it, at least
         self._seen: tuple[int, int] | None = None
         self._seen_at = 0.0
 
@@ -88,26 +90,29 @@ class Lease:
         if not is_free and not self._is_abandoned(asked - self._seen_at, is_expired=row.expires_at <= now):
             return False
         expires_at = now + timedelta(seconds=self.terms.length)
+        epoch = row.epoch + (2 if row.renewals < self._renewals else 1)
         taken = self._database.execute(
             update(LeaseRow)
             .where(LeaseRow.name == self.name, LeaseRow.epoch == row.epoch, LeaseRow.renewals == row.renewals)
-            .values(holder=self.holder, epoch=row.epoch + 1, renewals=row.renewals + 1, expires_at=expires_at)
+            .values(holder=self.holder, epoch=epoch, renewals=row.renewals + 1, expires_at=expires_at)
         )
         if taken:
-            self.epoch = row.epoch + 1
+            self.epoch, self._renewals = epoch, row.renewals + 1
             self._held_until = asked + self.terms.length
         return taken > 0
 
     def renew(self) -> bool:
-        """Renew the lease; return False if it was lost to another holder. Then `epoch` is 0."""
+        """Renew the lease; return False if it was lost to another holder, or by a restore. Then `epoch` is 0."""
         asked = self._monotonic()
         now = self._database.now()
         renewed = self._database.execute(
             update(LeaseRow)
             .where(LeaseRow.name == self.name, LeaseRow.epoch == self.epoch, LeaseRow.holder == self.holder)
+            .where(LeaseRow.renewals >= self._renewals)
             .values(renewals=LeaseRow.renewals + 1, expires_at=now + timedelta(seconds=self.terms.length))
         )
         if renewed:
+            self._renewals += 1
             self._held_until = asked + self.terms.length
         else:
             self.epoch = 0
