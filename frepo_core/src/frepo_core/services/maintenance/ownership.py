@@ -66,7 +66,7 @@ class Ownership:
         return None if row is None else OwnerMark(database=ensure_id(self._database), epoch=row.epoch, nonce=row.nonce)
 
     def find_first(self, storage: str) -> datetime | None:
-        """Return the end of the second of this database's first mark (UTC, the storage's clock); now if there is none.
+        """Return the time of this database's first mark (UTC, the storage's clock, rounded up); now if there is none.
 
         Returns None if the storage was adopted: then all that is in it belongs to this database, whatever its age.
         """
