@@ -123,3 +123,23 @@ def read_guards(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the given guards."""
     guards = {name: number.read(arguments) for name, number in GUARDS.items()} | {"action": arguments.on_suspicious}
     return {name: value for name, value in guards.items() if value is not None}
+
+
+def add_expectation(parser: argparse.ArgumentParser) -> None:
+    """Add the options about expected backups, and labels."""
+    parser.add_argument(
+        "--expected-every",
+        metavar="TIME",
+        help="a backup is expected each 1d, 6h, or at '0 2 * * * Europe/Warsaw'; '': none is expected",
+    )
+    parser.add_argument(
+        "--grace", metavar="TIME", help="how late a backup may be, e.g. 30m; default: a tenth of the time, at least 10m"
+    )
+    parser.add_argument(
+        "--label", action="append", metavar="TEXT", help="may be repeated; replaces all labels; '': none"
+    )
+
+
+def read_labels(arguments: argparse.Namespace) -> list[str] | None:
+    """Return the given labels, an empty list to remove all, or None."""
+    return None if arguments.label is None else [label for label in arguments.label if label]

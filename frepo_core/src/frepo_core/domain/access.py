@@ -95,6 +95,11 @@ def is_administrator(identity: Identity) -> bool:
     return identity.holds(Role.ADMINISTRATOR)
 
 
+def is_uploader(identity: Identity) -> bool:
+    """Return whether the token is for uploads of versions, as that of a cron job. An administrator's is not."""
+    return Role.UPLOAD_VERSIONS in identity.roles and not is_administrator(identity)
+
+
 def forbids_password(identity: Identity) -> bool:
     """Return whether files that are uploaded with the token cannot have a password."""
     return identity.holds(Role.UPLOAD_NO_PASSWORD)

@@ -20,7 +20,7 @@ from .access.tokens import Tokens
 from .blobs.backends import Backends
 from .blobs.lifecycle import Blobs
 from .checks.upload_checks import UploadChecks
-from .collections.access import CollectionAccess
+from .collections.access import CollectionAccess, Enrolments
 from .collections.add_version import AddVersion
 from .collections.collection_pages import CollectionPages
 from .collections.collections import Collections
@@ -74,6 +74,7 @@ class CoreServices:
     fetcher: Fetcher
     collections: Collections
     collection_access: CollectionAccess
+    enrolments: Enrolments
     collection_pages: CollectionPages
     versions: Versions
     version_checks: VersionChecks
@@ -124,6 +125,7 @@ def assemble(
     files = Files(database, ingest, blobs, passwords, checks)
     uses, inventory = TokenUses(database, is_read_only=settings.read_only), TokenInventory(database, settings)
     tokens, collections = Tokens(database, settings, uses), Collections(database, settings, plugins, passwords)
+    token_changes = TokenChanges(database, settings, inventory)
     access = CollectionAccess(database, collections, tokens)
     downloads = Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file))
     versions, version_checks = Versions(database, blobs, passwords), VersionChecks(database)
@@ -140,7 +142,7 @@ def assemble(
         tokens=tokens,
         token_uses=uses,
         token_inventory=inventory,
-        token_changes=TokenChanges(database, settings, inventory),
+        token_changes=token_changes,
         files=files,
         downloads=downloads,
         listing=Listing(database, passwords),
@@ -148,6 +150,7 @@ def assemble(
         fetcher=Fetcher(settings),
         collections=collections,
         collection_access=access,
+        enrolments=Enrolments(database, collections, tokens, token_changes, access),
         collection_pages=CollectionPages(database),
         versions=versions,
         version_checks=version_checks,

@@ -7,9 +7,12 @@ from frepo_core.errors import FrepoError
 
 from ..container import Services
 from . import address, clock, data, disk, permissions, secrets, versions
-from .findings import Finding, good, guarded, problem
+from .findings import Finding, Level, good, guarded, problem
 
 _LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
+
+# Not examined if the database has a problem.
+_NEED_DATABASE = {"clock", "storage", "upkeep"}
 
 
 def examine(
@@ -40,5 +43,10 @@ def examine(
         *([("address", partial(address.check_url, url))] if url else []),
         ("upkeep", partial(data.check_upkeep, services)),
     ]
+    has_database = True
     for name, check in checks:
-        yield from guarded(name, check, _LOG)
+        if name in _NEED_DATABASE and not has_database:
+            continue
+        for finding in guarded(name, check, _LOG):
+            has_database = has_database and not (finding.check == "database" and finding.level == Level.PROBLEM)
+            yield finding

@@ -21,6 +21,7 @@ from ..collections.states import (
     count_expecting,
     read_in_states,
     read_missing,
+    read_states,
 )
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord
@@ -142,6 +143,11 @@ class Overviews:
         """Return collections that are in one of the states, the worst first."""
         with self._database.reading() as session:
             return read_in_states(session, states, utc_now(), limit)
+
+    def states(self, ids: Sequence[str]) -> Mapping[str, StateRecord]:
+        """Return the states of collections by id."""
+        with self._database.reading() as session:
+            return read_states(session, ids, utc_now())
 
     def usage(self, limit: int) -> Sequence[CollectionUsage]:
         """Return the largest collections, with their growth."""

@@ -8,47 +8,61 @@ from frepo_core.errors import FieldsError
 
 from ...base import check_length
 from ...columns import Moment, Size, Words
-from ...limit_options import add_numbers, read_guards, read_limits
+from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
 from .create_collection import check_filename, read_options
 
 if TYPE_CHECKING:
+    from frepo_core.services.collections.states import BackupState, StateRecord
     from frepo_core.services.container import Services
     from frepo_core.services.records import CollectionRecord
 
-COLUMNS = ("Id", "Name", "Versions", "Size", "Last version", "Created", "Description")
+COLUMNS = ("Id", "Name", "State", "Since", "Last version", "Arrived", "Versions", "Size", "Labels", "Description")
 MAX_LISTED = 100_000
 PAGE = 500
 
 
 class ListCollections(ListCommand):
-    """List the collections, newest first."""
+    """List the collections with their states, newest first; or those in some states, the worst first."""
 
-    examples = ("frepo backup:list", "frepo backup:list --search shop -f json")
+    examples = ("frepo backup:list", "frepo backup:list --state overdue --state late -f json")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
         parser.add_argument("--search", default="", metavar="TEXT", help="part of the name, the description or the id")
+        parser.add_argument(
+            "--state",
+            action="append",
+            default=[],
+            help="damaged, overdue, full, suspicious, late, new or ok; may be repeated; not together with --search",
+        )
         parser.add_argument("--limit", type=int, default=100, metavar="N", help="the number of rows; default: 100")
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each collection."""
         limit = check_limit(arguments.limit)
+        if arguments.state and arguments.search:
+            raise FieldsError({"--search": ["cannot be used together with --state"]})
+        states = _states(arguments.state)
         services = self.services()
+        found = services.overviews.in_states(states, limit) if states else _find(services, arguments.search, limit)
         return COLUMNS, [
             (
                 record.id,
                 record.filename,
+                self.word(state.state.value),
+                Moment(state.since),
+                f"v{record.last_number}" if record.last_number else "",
+                Moment(record.arrived_at),
                 record.versions_count,
                 Size(record.stored_size),
-                f"v{record.last_number}" if record.last_number else None,
-                Moment(record.created_at),
+                Words(record.labels),
                 record.description,
             )
-            for record in _find(services, arguments.search, limit)
+            for record, state in found
         ]
 
 
@@ -81,6 +95,7 @@ class EditCollection(ShowCommand):
         parser.add_argument("--description", help="a description for people")
         parser.add_argument("--filename", help="the file name of new versions")
         add_numbers(parser, has_short_names=False)
+        add_expectation(parser)
         parser.add_argument("--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"days\": 30}'")
         parser.add_argument("--password", help="password for new versions; -: read it from stdin; '': none")
@@ -99,6 +114,9 @@ class EditCollection(ShowCommand):
             description=check_length("--description", arguments.description, 1024),
             filename=check_filename(arguments.filename) if arguments.filename is not None else None,
             password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
+            expected_every=arguments.expected_every,
+            grace=arguments.grace,
+            labels=read_labels(arguments),
         )
         if change == CollectionChange(limits={}):
             raise FieldsError({"--help": ["nothing to change was given; it lists the options"]})
@@ -110,8 +128,10 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
     """Return the fields of a collection."""
     tokens = services.collection_access.tokens(record.id)
     guards, limits = record.guards, record.limits
+    state = services.overviews.states([record.id])[record.id]
     fields: dict[str, Any] = {
         "id": record.id,
+        "state": state.state.value,
         "name": record.filename,
         "description": record.description,
         "versions": record.versions_count,
@@ -126,9 +146,14 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "min_version_size": Size(guards.min_version_size),
         "max_shrink_percent": guards.max_shrink_percent,
         "on_suspicious": guards.action,
+        "expected_every": record.expected_every,
+        "grace": format_duration(record.grace) if record.grace else None,
+        "due_at": Moment(record.due_at),
+        "labels": Words(record.labels),
         "password": "set" if record.password_hash else None,
         "created_at": Moment(record.created_at),
         "tokens": Words([token.fingerprint for token in tokens]),
+        "token_names": Words([token.name for token in tokens if token.name]),
     }
     return tuple(fields), tuple(fields.values())
 
@@ -140,17 +165,29 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def _find(services: "Services", text: str, limit: int) -> "list[CollectionRecord]":
+def _states(names: list[str]) -> "list[BackupState]":
+    from frepo_core.services.collections.states import BackupState
+
+    known = {state.value: state for state in BackupState}
+    if unknown := [name for name in names if name not in known]:
+        raise FieldsError({"--state": [f"{unknown[0]!r} is not one of {', '.join(known)}"]})
+    return [known[name] for name in names]
+
+
+def _find(services: "Services", text: str, limit: int) -> "list[tuple[CollectionRecord, StateRecord]]":
+    from frepo_core.services.collections.collection_pages import CollectionFilter
     from frepo_core.services.events.actors import console_identity
-    from frepo_core.services.files.listing import CollectionSearch
+    from frepo_core.services.keyset import PageRequest
 
     found: list[CollectionRecord] = []
-    number = 1
-    while len(found) < limit:
-        search = CollectionSearch(text=text, page=number, size=min(limit, PAGE))
-        page = services.listing.collections(search, by=console_identity())
-        found += page.rows
-        if number >= page.last:
+    after = None
+    while len(found) < limit and (after or not found):
+        request = PageRequest(limit=min(limit, PAGE), sort="created_at", is_descending=True, after=after)
+        page = services.collection_pages.page(CollectionFilter(text=text), request, by=console_identity())
+        found += [details.record for details in page.items]
+        after = page.next
+        if after is None:
             break
-        number += 1
-    return found[:limit]
+    states = services.overviews.states([record.id for record in found])
+    # A collection that was deleted meanwhile has no state.
+    return [(record, states[record.id]) for record in found[:limit] if record.id in states]

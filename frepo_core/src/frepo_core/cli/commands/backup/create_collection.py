@@ -1,23 +1,36 @@
-"""Commands for collections."""
+"""The command that creates a collection, and a token that can upload to it."""
 
 import argparse
 import json
+import shlex
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand, check_id, check_length
-from ...limit_options import GUARDS, add_numbers, read_guards, read_limits
+from ...limit_options import GUARDS, add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...terminal import read_password
 
 if TYPE_CHECKING:
+    from frepo_core.services.collections.access import Enrolled
     from frepo_core.services.collections.collection_change import CollectionChange
-    from frepo_core.services.collections.collections import Collections
+    from frepo_core.settings import Settings
+
+# Where the cron line expects the header with the token; no other user may read it.
+TOKEN_FILE = "/etc/frepo-token"
+LOCAL = "http://127.0.0.1:6543"
 
 
 class CreateCollection(FrepoCommand):
-    """Create a collection; print its id."""
+    """Create a collection; print its id. With --token-name, make a token for it, too, and print the line for cron."""
+
+    examples = (
+        "frepo backup:create-collection -f db.sql.gz -b 7 --min-version-size 1kB",
+        "frepo backup:create-collection -f db.sql.gz -b 7 --token-name db7 --url https://files.example.org",
+    )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options. They match the fields of the API."""
@@ -25,6 +38,7 @@ class CreateCollection(FrepoCommand):
         parser.add_argument("-d", "--description", default="", help="a description for people")
         parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql.gz")
         add_numbers(parser)
+        add_expectation(parser)
         parser.add_argument("-s", "--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"days\": 30}'")
         parser.add_argument("-p", "--password", help="password for new versions; -: read it from stdin")
@@ -32,6 +46,7 @@ class CreateCollection(FrepoCommand):
         parser.add_argument(
             "--ignore-error-if-exists", action="store_true", help="exit with 0 if the --id exists already"
         )
+        _add_access(parser)
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
@@ -47,32 +62,48 @@ class CreateCollection(FrepoCommand):
             filename=check_filename(arguments.filename),
             password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
             id=check_id(arguments.id),
+            expected_every=arguments.expected_every,
+            grace=arguments.grace,
+            labels=read_labels(arguments),
         )
-        collection_id = _make(self.services().collections, change, arguments.ignore_error_if_exists)
-        self.answer(collection_id, form=_form(change), response={"collection": {"id": collection_id}})
+        services = self.services()
+        made = services.enrolments.enrol(
+            change,
+            token_name=arguments.token_name,
+            expires=arguments.token_expires,
+            allow=arguments.allow,
+            may_exist=arguments.ignore_error_if_exists,
+        )
+        if arguments.token_name is None or self.is_verbose:
+            self.answer(made.collection.id, form=_form(change), response=_response(made))
+            return
+        for line in _shell_lines(made, arguments.url or _address(services.settings)):
+            self.say(line)
 
 
-def _make(collections: "Collections", change: "CollectionChange", may_exist: bool) -> str:
-    """Return the id of the new collection, or of the existing one."""
-    try:
-        return collections.create(change, by=None).id
-    except FieldsError as error:
-        if change.id is None or not (may_exist and "id_not_unique" in error.fields.get("id", [])):
-            raise
-        return change.id.lower()
-
-
-def _form(change: "CollectionChange") -> dict[str, Any]:
-    """Return the request as the API accepts it, without the password."""
-    return {
-        "filename": change.filename,
-        "description": change.description,
-        "strategy": change.strategy,
-        **({"strategyOptions": dict(change.strategy_options)} if change.strategy_options is not None else {}),
-        "id": change.id,
-        **change.limits,
-        **{GUARDS[name].field: str(value) for name, value in change.guards.items() if name in GUARDS},
-    }
+def _add_access(parser: argparse.ArgumentParser) -> None:
+    """Add the options about tokens."""
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="TOKEN",
+        help="the fingerprint or the id of a token that may use the collection, too; may be repeated",
+    )
+    parser.add_argument(
+        "--token-name",
+        metavar="NAME",
+        help="make a token that can upload to this collection and list its versions; print variables for a shell",
+    )
+    parser.add_argument(
+        "--token-expires",
+        default="never",
+        metavar="WHEN",
+        help="when the new token ends, e.g. '+1 year'; default: never",
+    )
+    parser.add_argument(
+        "--url", help=f"the address of the service in the printed lines; default: that of app.domain, else {LOCAL}"
+    )
 
 
 def read_options(text: str | None) -> dict[str, Any] | None:
@@ -94,3 +125,43 @@ def check_filename(text: str) -> str:
         return check_file_name(text)
     except ValueError as error:
         raise FieldsError({"--filename": [str(error)]}, FieldsError.FORM) from None
+
+
+def _form(change: "CollectionChange") -> dict[str, Any]:
+    """Return the request as the API accepts it, without the password."""
+    return {
+        "filename": change.filename,
+        "description": change.description,
+        "strategy": change.strategy,
+        **({"strategyOptions": dict(change.strategy_options)} if change.strategy_options is not None else {}),
+        "id": change.id,
+        **change.limits,
+        **{GUARDS[name].field: str(value) for name, value in change.guards.items() if name in GUARDS},
+    }
+
+
+def _response(made: "Enrolled") -> dict[str, Any]:
+    answer: dict[str, Any] = {"collection": {"id": made.collection.id}}
+    if made.token:
+        ends = format_expiry(made.token.expires_at)
+        answer["token"] = {"id": made.token.id, "fingerprint": made.token.fingerprint, "expires": ends}
+    return answer
+
+
+def _address(settings: "Settings") -> str:
+    return f"https://{settings.app_domain}" if settings.app_domain else LOCAL
+
+
+def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
+    """Yield assignments for `eval`, and comments with the line for cron. The token is in no argument of a process there."""
+    url = f"{address.rstrip('/')}/repository/collection/{made.collection.id}/backup"
+    yield f"COLLECTION={made.collection.id}"
+    yield f"URL={shlex.quote(url)}"
+    if made.token:
+        yield f"TOKEN={made.token.id}"
+        yield f"# The token {made.fingerprint} is shown only once. On the client, keep it where only root can read it:"
+        yield f"#   (umask 077; echo 'X-Auth-Token: {made.token.id}' > {TOKEN_FILE})"
+    else:
+        yield f"# The collection has the token {made.fingerprint} already; `frepo auth:revoke {made.fingerprint}` revokes it"
+    yield "# The line for /etc/cron.d, with your own command instead of DUMP:"
+    yield f"#   0 2 * * * root DUMP | gzip | curl --fail-with-body -sS -H @{TOKEN_FILE} -X POST -T - {shlex.quote(url)}"

@@ -10,10 +10,10 @@ from frepo_core.db.models import CollectionToken, Token
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ..access.tokens import Tokens
-from ..records import identity_of
-from .collection_rows import find_collection
-from .collections import Collections
+from ...access.tokens import Tokens
+from ...records import identity_of
+from ..collection_rows import find_collection
+from ..collections import Collections
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 

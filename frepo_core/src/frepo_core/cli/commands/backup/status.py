@@ -1,0 +1,54 @@
+"""The command that says how the backups of a collection are."""
+
+import argparse
+from typing import Any
+
+from ...columns import Moment, Size
+from ...tables import Record, ShowCommand
+
+
+class Status(ShowCommand):
+    """Say how the backups of a collection are. Exit status 1 if they are damaged, overdue, full or suspicious.
+
+    The states, the worst one first: damaged, overdue, full, suspicious, late (within the grace), new, ok.
+    """
+
+    examples = ("frepo backup:status 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Record:
+        """Return the state, and what it follows from."""
+        from frepo_core.services.collections.states import PROBLEMS
+
+        services = self.services()
+        found = services.collection_pages.details(services.collections.get(arguments.id))
+        record, newest = found.record, found.newest
+        state = services.overviews.states([record.id])[record.id]
+        checks = services.version_checks.of_collection(record.id, newest.number) if newest else []
+        self._is_wrong = state.state in PROBLEMS
+        fields: dict[str, Any] = {
+            "id": record.id,
+            "name": record.filename,
+            "state": self.word(state.state.value),
+            "since": Moment(state.since),
+            "expected_every": record.expected_every or "",
+            "due_at": Moment(record.due_at),
+            "overdue_at": Moment(record.overdue_at),
+            "last_version": f"v{newest.number}" if newest else "",
+            "last_version_at": Moment(newest.created_at if newest else None),
+            "last_version_size": Size(newest.file.blob.size if newest else 0),
+            "last_version_checks": ", ".join(f"{check.name}: {check.outcome}" for check in checks),
+            "versions": record.versions_count,
+            "stored_size": Size(record.stored_size),
+        }
+        return tuple(fields), tuple(fields.values())
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Return 1 if something is wrong."""
+        status = int(super().run(arguments))
+        return status or int(self._is_wrong)

@@ -1,0 +1,179 @@
+"""`fleet:create`, and tokens that `backup:create-collection` makes."""
+
+import json
+import shlex
+import subprocess
+
+import pytest
+
+ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
+
+
+@pytest.fixture
+def enrol(console):
+    def enrol(hosts, *options, status=0):
+        (console.folder / "hosts.csv").write_text(hosts)
+        done = console.run("fleet:create", "--from", "hosts.csv", *options, "-f", "json")
+        assert (done.returncode, done.stderr) == (status, "")
+        return json.loads(done.stdout)
+
+    return enrol
+
+
+def show(console, collection):
+    return json.loads(console.answer("backup:show", collection, "-f", "json"))
+
+
+def test_each_host_gets_a_collection_and_a_token_on_its_list(console, enrol):
+    rows = enrol(
+        "name,filename,max_backups_count,label\ndb7,db7.sql.gz,14,shop web\nmail,,,\n", "--expected-every", "1d"
+    )
+
+    db7, mail = (show(console, row["Collection"]) for row in rows)
+    assert ["collection and token made"] * 2 == [row["Result"] for row in rows]
+    assert [[row["Fingerprint"]] for row in rows] == [db7["tokens"], mail["tokens"]]
+    assert (["db7"], ["mail"]) == (db7["token_names"], mail["token_names"])
+    assert (db7["name"], db7["max_backups_count"], db7["labels"], db7["description"]) == (
+        *("db7.sql.gz", 14, ["shop", "web"]),
+        "db7",
+    )
+    assert (mail["name"], mail["expected_every"]) == ("mail", db7["expected_every"])
+
+
+def test_a_second_run_makes_and_shows_no_token(console, enrol):
+    first = enrol("name\ndb7\n")
+
+    second = enrol("name\ndb7\nnew\n")
+
+    assert [("nothing to do", None), ("collection and token made", second[1]["Token"])] == [
+        (row["Result"], row["Token"]) for row in second
+    ]
+    assert (first[0]["Collection"], first[0]["Fingerprint"]) == (second[0]["Collection"], second[0]["Fingerprint"])
+    assert second[1]["Token"]
+    assert console.count("token") == 2
+
+
+def test_an_edited_collection_is_found_again_and_stays_as_it_is(console, enrol):
+    [row] = enrol("name\ndb7\n")
+    console.answer("backup:edit", row["Collection"], "--description", "other", "--filename", "other")
+
+    assert "nothing to do" == enrol("name\ndb7\n")[0]["Result"]
+    assert "other" == show(console, row["Collection"])["description"]
+
+
+def test_a_host_whose_token_was_revoked_gets_another_one(console, enrol):
+    [row] = enrol("name\ndb7\n")
+    console.answer("auth:revoke", row["Fingerprint"])
+
+    [again] = enrol("name\ndb7\n")
+
+    assert ("token made", row["Collection"]) == (again["Result"], again["Collection"])
+    assert again["Token"] not in {None, row["Token"]}
+
+
+def test_an_error_about_one_host_does_not_stop_the_others(console, enrol):
+    rows = enrol("name,strategy\ndb7,none\nmail,\n", status=1)
+
+    assert "failed: strategy: unknown_strategy" in rows[0]["Result"]
+    assert "collection and token made" == rows[1]["Result"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("host\ndb7\n", "one of them must be: name"),
+        ("name,max_backup_count\ndb7,3\n", "unknown columns: max_backup_count"),
+        ("name\ndb7\ndb7\n", "line 3: name: 'db7' is in the file already"),
+        ("name,max_backups_count\ndb7,many\n\ndb8,few\n", "line 4"),
+        ("name,filename\ndb7,a/b\n", "line 2"),
+        ("name\ndb7,3\n", "more values than columns"),
+        ("name\n  \n", "line 2"),
+    ],
+)
+def test_wrong_lines_are_named_before_anything_is_made(console, content, message):
+    (console.folder / "hosts.csv").write_text(content)
+
+    assert message in console.refusal("fleet:create", "--from", "hosts.csv")
+    assert not console.count("collection")
+
+
+def test_a_missing_file_is_named(console):
+    assert "'none.csv' cannot be read" in console.refusal("fleet:create", "--from", "none.csv")
+
+
+def variables(shown):
+    """Return the variables that the printed lines set in a shell."""
+    code = f'{shown}\nprintf \'%s\\n\' "$COLLECTION" "$URL" "$TOKEN"'
+    return subprocess.run(["bash", "-euc", code], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_a_collection_with_a_token_is_printed_for_a_shell(console):
+    shown = console.answer(
+        "backup:create-collection", "-f", "a b.sql", "--token-name", "db7", "--url", "https://f.org/"
+    )
+
+    collection, url, token = variables(shown)
+    assert [(collection,)] == console.rows("SELECT id FROM collection")
+    assert url == f"https://f.org/repository/collection/{collection}/backup"
+    assert show(console, collection)["tokens"] == [shown.split("The token ")[1].split()[0]]
+    assert console.rows("SELECT name, roles, expires_at FROM token") == [
+        (
+            "db7",
+            '["collections.list_versions_for_allowed_collections", "collections.upload_to_allowed_collections"]',
+            None,
+        )
+    ]
+    [cron] = [line for line in shown.splitlines() if "root DUMP" in line]
+    assert token not in cron
+    assert shlex.split(cron.removeprefix("#"))[-1] == url
+
+
+def test_the_second_run_does_not_show_the_token_again(console):
+    command = ["backup:create-collection", "-f", "a", "--token-name", "db7", "--id", ID, "--ignore-error-if-exists"]
+    console.answer(*command)
+
+    shown = console.answer(*command)
+
+    assert "TOKEN=" not in shown
+    assert "has the token" in shown
+    assert console.count("token") == 1
+
+
+def test_an_existing_token_is_allowed(console):
+    console.answer("auth:create-token", "--roles", "upload.all")
+    [(fingerprint,)] = console.rows("SELECT fingerprint FROM token")
+
+    collection = console.answer("backup:create-collection", "-f", "a", "--allow", fingerprint)
+
+    assert [fingerprint] == show(console, collection)["tokens"]
+
+
+def test_an_unknown_token_is_refused_before_the_collection_is_made(console):
+    assert "abcdefabcdef" in console.refusal("backup:create-collection", "-f", "a", "--allow", "abcdefabcdef")
+    assert not console.count("collection")
+
+
+def test_the_state_of_a_collection_is_shown_and_decides_about_the_exit_status(console):
+    options = ["--min-version-size", "100", "--on-suspicious", "keep", "--expected-every", "1d"]
+    collection = console.answer("backup:create-collection", "-f", "a", *options)
+    assert "new" == console.answer("backup:status", collection, "-f", "value", "-c", "state")
+
+    console.answer("backup:upload", collection, "-", stdin="tiny")
+    done = console.run("backup:status", collection, "-f", "json")
+
+    shown = json.loads(done.stdout)
+    assert (done.returncode, shown["state"], shown["last_version"]) == (1, "suspicious", "v1")
+    assert shown["due_at"] > shown["last_version_at"]
+
+
+def test_collections_are_listed_by_their_states(console):
+    for name in ("a", "b"):
+        collection = console.answer("backup:create-collection", "-f", name)
+    console.answer("backup:upload", collection, "-", stdin="content")
+
+    listed = {
+        state: console.answer("backup:list", "--state", state, "-f", "value", "-c", "Name") for state in ("new", "ok")
+    }
+
+    assert {"new": "a", "ok": "b"} == listed
+    assert "'none' is not one of damaged" in console.refusal("backup:list", "--state", "none")
