@@ -21,7 +21,7 @@ from frepo_core.settings import Settings
 from ..files.file_query import contains
 from ..keyset import Page, PageRequest, cut, paged
 from .token_records import ListedCollection, TokenRecord, admin_token_key
-from .token_rows import check_fingerprint, token_not_found, visible_collections, visible_to
+from .token_rows import check_fingerprint, sees_collection, token_not_found, visible_to
 
 # Of each token, this many collections are shown.
 MAX_COLLECTIONS = 20
@@ -107,11 +107,9 @@ class TokenInventory:
         return self._of(session, [rows[key] for key in keys if key in rows], by)
 
     def _of(self, session: Session, rows: Sequence[Token], by: By) -> list[TokenRecord]:
-        lists: dict[str, list[ListedCollection]] = defaultdict(list)
-        counts: dict[str, int] = {}
-        for key, count, collection_id, name in session.execute(_collections([row.key for row in rows], by)):
-            lists[key].append(ListedCollection(id=collection_id, name=name))
-            counts[key] = count
+        keys = [row.key for row in rows]
+        counts = _count_collections(session, keys, by)
+        lists = _find_collections(session, counts, by)
         return [TokenRecord.of(row, self._admin_key, lists[row.key], counts.get(row.key, 0)) for row in rows]
 
 
@@ -142,30 +140,34 @@ def _uses_from(session: Session) -> datetime | None:
     return datetime.fromisoformat(found) if found else None
 
 
-def _collections(keys: Sequence[str], by: By) -> Any:
-    """Return a query for the first collections that list each of these tokens, and how many there are."""
-    pairs = select(CollectionToken.token_key, CollectionToken.collection_id)
-    numbered = (
-        _seen(pairs, by)
-        .where(CollectionToken.token_key.in_(keys))
-        .add_columns(
-            func.count().over(partition_by=CollectionToken.token_key).label("total"),
-            func.row_number()
-            .over(partition_by=CollectionToken.token_key, order_by=CollectionToken.collection_id)
-            .label("number"),
-        )
-        .subquery()
+def _count_collections(session: Session, keys: Sequence[str], by: By) -> dict[str, int]:
+    query = select(CollectionToken.token_key, func.count()).where(CollectionToken.token_key.in_(keys))
+    return dict(session.execute(_seen(query, by).group_by(CollectionToken.token_key)).all())
+
+
+def _find_collections(session: Session, counts: Mapping[str, int], by: By) -> dict[str, list[ListedCollection]]:
+    """Return some of the collections that list each of these tokens, in the order of their names.
+
+    Few tokens have more than are shown. Each of them has a query of its own, which reads only so many.
+    """
+    query = select(CollectionToken.token_key, Collection.id, Collection.filename).join(
+        Collection, Collection.id == CollectionToken.collection_id
     )
-    return (
-        select(numbered.c.token_key, numbered.c.total, numbered.c.collection_id, Collection.filename)
-        .join(Collection, Collection.id == numbered.c.collection_id)
-        .where(numbered.c.number <= MAX_COLLECTIONS)
-        .order_by(Collection.filename, numbered.c.collection_id)
-    )
+    few = [key for key, count in counts.items() if count <= MAX_COLLECTIONS]
+    queries = [_seen(query.where(CollectionToken.token_key.in_(few)), by)] if few else []
+    for key in counts.keys() - few:
+        queries.append(_seen(query.where(CollectionToken.token_key == key), by).limit(MAX_COLLECTIONS))
+    lists: dict[str, list[ListedCollection]] = defaultdict(list)
+    for each in queries:
+        for key, collection_id, name in session.execute(each):
+            lists[key].append(ListedCollection(id=collection_id, name=name))
+    for found in lists.values():
+        found.sort(key=lambda collection: (collection.name, collection.id))
+    return lists
 
 
 def _seen(query: Any, by: By) -> Any:
     """Restrict a query on `CollectionToken` to the collections that the caller may see."""
     if not isinstance(by, Identity) or allows("collection.fetch", by):
         return query
-    return query.where(CollectionToken.collection_id.in_(visible_collections(by)))
+    return query.where(sees_collection(by))

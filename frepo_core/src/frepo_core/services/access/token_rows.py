@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db.models import CollectionToken, Token
 from frepo_core.domain.access import allows, is_administrator
@@ -133,13 +132,18 @@ def visible_to(by: By) -> list[ColumnElement[bool]]:
     if not isinstance(by, Identity) or allows("collection.fetch", by):
         return []
     lists_it = select(CollectionToken.collection_id).where(CollectionToken.token_key == Token.key)
-    shared = lists_it.where(CollectionToken.collection_id.in_(visible_collections(by)))
-    return [or_(Token.key == by.token, ~lists_it.exists(), shared.exists())]
+    return [or_(Token.key == by.token, ~lists_it.exists(), lists_it.where(sees_collection(by)).exists())]
 
 
-def visible_collections(by: Identity) -> Any:
-    """Return a query for the ids of the collections that list this token."""
-    return select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
+def sees_collection(by: Identity) -> ColumnElement[bool]:
+    """Return the condition that the collection of a `CollectionToken` lists this token, too: a look-up by the key."""
+    own = aliased(CollectionToken)
+    return (
+        select(own.collection_id)
+        .where(own.collection_id == CollectionToken.collection_id, own.token_key == by.token)
+        .correlate(CollectionToken)
+        .exists()
+    )
 
 
 def revocation(row: Token, by: By) -> NewEvent:
