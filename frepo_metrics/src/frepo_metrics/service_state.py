@@ -33,6 +33,8 @@ class ServiceMetrics:
         yield InfoMetricFamily("frepo_build", "The version of frepo.", {"version": version("frepo-core")})
         yield _gauge("frepo_read_only", "1 if the service is in read-only mode.", float(self._service.is_read_only))
         yield _gauge("frepo_collections", "Collections.", found.collections)
+        text = "Collections in each state, such as ok or overdue."
+        yield _labelled("frepo_collections_in_state", text, "state", found.collections_by_state)
         yield _gauge("frepo_versions", "Versions in all collections.", found.versions)
         yield _gauge("frepo_versions_bytes", "Bytes of all versions; equal content counts each time.", found.size)
         yield _gauge("frepo_damaged_blobs", "Stored contents that are known to be damaged.", found.damaged_blobs)
@@ -62,6 +64,12 @@ class CollectionMetrics:
             "frepo_collection_newest_timestamp_seconds", "When the newest version was added (Unix).", labels=labels
         )
         most = GaugeMetricFamily("frepo_collection_limit_bytes", "The limit of the size; 0: none.", labels=labels)
+        state = GaugeMetricFamily(
+            "frepo_collection_state", "1 for the state of the collection.", labels=[*labels, "state"]
+        )
+        due = GaugeMetricFamily(
+            "frepo_collection_due_timestamp_seconds", "When the next version is expected (Unix).", labels=labels
+        )
         for one in self._service.collection_usage(limit=self._limit):
             key = [one.id, one.name]
             versions.add_metric(key, one.versions)
@@ -69,7 +77,10 @@ class CollectionMetrics:
             most.add_metric(key, one.max_size)
             if one.newest_at:
                 newest.add_metric(key, one.newest_at.timestamp())
-        yield from (versions, size, newest, most)
+            state.add_metric([*key, one.state], 1)
+            if one.due_at:
+                due.add_metric(key, one.due_at.timestamp())
+        yield from (versions, size, newest, most, state, due)
 
 
 def _jobs(jobs: Mapping[str, JobStatus]) -> Iterator[Metric]:

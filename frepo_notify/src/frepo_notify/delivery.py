@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 
-from frepo_core.plugins import Event, PluginContext
+from frepo_core.plugins import CollectionInfo, Event, PluginContext
 
 from .apprise_target import send_text
 from .settings import NotifySettings
@@ -24,9 +24,9 @@ class WebhookDelivery:
     def handle(self, event: Event, context: PluginContext) -> None:
         """Send one event. Raises `NotDelivered`."""
         settings: NotifySettings = context.settings
-        name = name_of(context)(event)
-        if self._target.takes(event, name):
-            payload = event_payload(event, sender=settings.sender_name, collection_name=name)
+        collection = collection_of(context)(event)
+        if self._target.takes(event, collection.name, collection.labels):
+            payload = event_payload(event, sender=settings.sender_name, collection_name=collection.name)
             send_webhook(self._target, str(event.id), payload, settings=settings, service=context.service)
 
 
@@ -49,32 +49,50 @@ class TextDelivery:
             if event.id in self._sent_ahead:
                 self._sent_ahead.discard(event.id)
                 return
-            find_name = name_of(context)
-            if not self._target.takes(event, find_name(event)):
+            find = collection_of(context)
+            if not self._takes(event, find(event)):
                 return
             later = context.service.events(after=event.position, kinds=self._target.event_kinds, limit=MOST - 1)
-            group = [event, *(one for one in later if self._target.takes(one, find_name(one)))]
+            group = [event, *(one for one in later if self._takes(one, find(one)))]
             sender = context.settings.sender_name
-            self._send(self._target, make_message(group, sender=sender, name_of=find_name))
+            self._send(self._target, make_message(group, sender=sender, name_of=lambda one: find(one).name))
             self._sent_ahead.update(one.id for one in group[1:])
 
+    def _takes(self, event: Event, collection: CollectionInfo) -> bool:
+        return self._target.takes(event, collection.name, collection.labels)
 
-def name_of(context: PluginContext) -> Callable[[Event], str]:
-    """Return a function that returns the name of an event's collection, or an empty text. It asks once for each."""
-    names: dict[str, str] = {}
 
-    def find(event: Event) -> str:
+def collection_of(context: PluginContext) -> Callable[[Event], CollectionInfo]:
+    """Return a function that returns the collection of an event. It asks the service once for each.
+
+    Of a deleted collection it returns what the event knows; of an event without a collection, one without a name.
+    """
+    known: dict[str, CollectionInfo] = {}
+
+    def find(event: Event) -> CollectionInfo:
         if event.collection_id is None:
-            return ""
-        if event.collection_id not in names:
+            return CollectionInfo(id="", name="")
+        if event.collection_id not in known:
             found = context.service.collection(event.collection_id)
-            names[event.collection_id] = found.name if found else _name_in_data(event)
-        return names[event.collection_id]
+            known[event.collection_id] = found or _in_data(event, event.collection_id)
+        return known[event.collection_id]
 
     return find
 
 
-def _name_in_data(event: Event) -> str:
-    """Return the name that a collection had before it was deleted."""
+def name_of(context: PluginContext) -> Callable[[Event], str]:
+    """Return a function that returns the name of an event's collection, or an empty text."""
+    find = collection_of(context)
+    return lambda event: find(event).name
+
+
+def _in_data(event: Event, collection_id: str) -> CollectionInfo:
+    """Return the name and the labels that a collection had before it was deleted."""
     before = event.data.get("before")
-    return str(before.get("filename", "")) if isinstance(before, Mapping) else ""
+    values = before if isinstance(before, Mapping) else {}
+    labels = values.get("labels")
+    return CollectionInfo(
+        id=collection_id,
+        name=str(values.get("filename", "")),
+        labels=tuple(map(str, labels)) if isinstance(labels, list) else (),
+    )

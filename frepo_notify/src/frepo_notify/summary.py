@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from frepo_core.plugins import Event, EventCount, JobContext, Service
+from frepo_core.plugins import Event, EventCount, ExpectedBackups, JobContext, Service
 
 from .apprise_target import send_text
 from .delivery import name_of
@@ -40,19 +40,44 @@ def make_summary(
     found = service.events(since=since, kinds=(*PROBLEMS, "version.checked"), limit=READ)
     events = [event for event in found if event.kind != "version.checked" or is_problem(event)][:LISTED]
     unhealthy = [f"- {name}: {text}" for name, texts in service.health().items() for text in texts]
-    lines = [f"From {since:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC:", *_count_lines(counts), ""]
+    expected = service.expected_backups()
+    lines = [
+        f"From {since:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC:",
+        *_count_lines(counts),
+        "",
+        *_expected_lines(expected),
+    ]
     lines += ["The service is not healthy:" if unhealthy else "The service is healthy.", *unhealthy]
     if events:
         lines += ["", "Problems:", *(f"- {event.at:%m-%d %H:%M} {describe(event, name_of(event))}" for event in events)]
     if len(events) == LISTED or len(found) == READ:
         lines.append("- There may be more: `frepo events` lists all events.")
     title = ", ".join(count_of(kind, counts[kind].events) for kind in most_serious_first(counts)[:3])
-    is_bad = bool(unhealthy) or any(is_problem(event) for event in events)
+    if missing := sum(one.is_overdue for one in expected.missing):
+        title = f"{missing} of {expected.expected} backups missing" + (f", {title}" if title else "")
+    is_bad = bool(unhealthy or missing) or any(is_problem(event) for event in events)
     return Message(
         title=f"[{sender}] Summary: {title or 'nothing happened'}",
         body="\n".join(lines),
         level="warning" if is_bad else "info",
     )
+
+
+def _expected_lines(found: ExpectedBackups) -> Sequence[str]:
+    """Return `98 of 100 expected backups have arrived`, and which are missing. Those within their grace are only counted."""
+    if not found.expected:
+        return []
+    overdue = [one for one in found.missing if one.is_overdue]
+    late = len(found.missing) - len(overdue)
+    text = f"{found.expected - len(found.missing)} of {found.expected} expected backups have arrived"
+    text += f", {late} may still arrive in time" if late else ""
+    lines = [f"{text}; missing:" if overdue else f"{text}."]
+    lines += [
+        f"- {one.collection.name} ({one.collection.id}), due at {one.due_at:%m-%d %H:%M}" for one in overdue[:LISTED]
+    ]
+    if len(overdue) > LISTED:
+        lines.append(f"- and {len(overdue) - LISTED} more: `frepo status --overdue` lists all of them.")
+    return [*lines, ""]
 
 
 def _count_lines(counts: Mapping[str, EventCount]) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """The targets of notifications, parsed from the setting `notify.targets`."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
@@ -27,12 +28,12 @@ _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*://.+")
 _OPTION = re.compile("([a-z]+)=(.*)")
 # Line ends, or a semicolon between blanks: neither can be a part of a URL.
 _SEPARATOR = re.compile(r"\n|(?<=\s);(?=\s)")
-_OPTIONS = ("kinds", "collections", "secret", "summary")
+_OPTIONS = ("kinds", "collections", "labels", "secret", "summary")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Where notifications are sent, and which: patterns of kinds, and of ids or names of collections (none: all).
+    """Where notifications are sent, and which: patterns of kinds, of ids or names of collections, and of labels (none: all).
 
     `secret` signs the messages of a webhook. The URL and the secret are not in the `repr`.
     """
@@ -41,6 +42,7 @@ class Target:
     url: str = field(repr=False)
     kinds: tuple[str, ...] = PROBLEMS
     collections: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     secret: str = field(default="", repr=False)
     gets_summary: bool = True
 
@@ -55,14 +57,17 @@ class Target:
         has_broken = any(fnmatchcase(BROKEN, pattern) for pattern in self.kinds)
         return (*self.kinds, "version.checked") if has_broken else self.kinds
 
-    def takes(self, event: Event, collection_name: str = "") -> bool:
-        """Return whether this target gets an event. An event without a collection passes the filter of collections."""
+    def takes(self, event: Event, collection_name: str = "", labels: Sequence[str] = ()) -> bool:
+        """Return whether this target gets an event; name and labels are those of the event's collection.
+
+        An event without a collection passes the filters of collections and labels.
+        """
         if not any(fnmatchcase(name, pattern) for pattern in self.kinds for name in {event.kind, topic_of(event)}):
             return False
-        if not self.collections or event.collection_id is None:
+        if event.collection_id is None:
             return True
         names = {event.collection_id, collection_name} - {""}
-        return any(fnmatchcase(name, pattern) for pattern in self.collections for name in names)
+        return _matches(names, self.collections) and _matches(labels, self.labels)
 
 
 def parse_targets(text: str) -> tuple[Target, ...]:
@@ -106,11 +111,17 @@ def _with_options(name: str, url: str, words: list[str]) -> Target:
         url=url,
         kinds=_kinds(found.get("kinds", "problems")),
         collections=_words(found.get("collections", "")),
+        labels=_words(found.get("labels", "")),
         secret=found.get("secret", ""),
         gets_summary=_is_yes(found.get("summary", "yes")),
     )
     _check_secret(target)
     return target
+
+
+def _matches(texts: Iterable[str], patterns: Sequence[str]) -> bool:
+    """Return whether one of the texts matches one of the patterns. Without patterns, all do."""
+    return not patterns or any(fnmatchcase(text, pattern) for text in texts for pattern in patterns)
 
 
 def _check_secret(target: Target) -> None:

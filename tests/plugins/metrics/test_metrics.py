@@ -170,6 +170,8 @@ def test_a_collection_has_its_versions_bytes_and_the_time_of_the_newest(scrape, 
     newest = services.versions.list(collection)[-1].created_at
     assert (2, 30) == (found("frepo_collection_versions", collection=collection), found("frepo_collection_bytes"))
     assert newest.timestamp() == pytest.approx(found("frepo_collection_newest_timestamp_seconds", name="db.sql"))
+    assert 1 == found("frepo_collection_state", collection=collection, state="ok")
+    assert (1, 0) == tuple(found("frepo_collections_in_state", state=state) for state in ("ok", "overdue"))
     assert (1, 2, 30) == (found("frepo_collections"), found("frepo_versions"), found("frepo_versions_bytes"))
 
 
@@ -266,3 +268,10 @@ def test_counts_are_exact_with_threads():
 )
 def test_a_reason_is_named_after_the_error(error, reason):
     assert reason == reason_of(error)
+
+
+def test_it_says_when_a_version_is_expected(services, scrape):
+    change = CollectionChange(limits={}, filename="db.sql", expected_every="1d")
+    due_at = services.collections.create(change, by=None).due_at
+
+    assert due_at.timestamp() == pytest.approx(scrape()("frepo_collection_due_timestamp_seconds", name="db.sql"))

@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection
 from frepo_core.db.worker_models import JobRun
 from frepo_core.plugins import JobContext
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.container import assemble
 from frepo_notify.errors import NotDelivered
 from frepo_notify.summary import send_summary
@@ -88,3 +91,24 @@ def test_it_is_sent_at_the_time_of_the_setting(ini):
     assert (
         "0 7 * * *" == assemble(ini | {"notify.summary": "0 7 * * *"}, {}).plugins.jobs["notify_summary"].spec.schedule
     )
+
+
+def test_it_says_which_expected_backups_are_missing(mail, services, summarize):
+    now = utc_now()
+    for name, values in {
+        "good.sql": {},
+        "late.sql": {"due_at": now - timedelta(hours=1)},
+        "missing.sql": {"due_at": now - timedelta(hours=5), "overdue_at": now - timedelta(hours=1)},
+    }.items():
+        change = CollectionChange(limits={}, filename=name, expected_every="1d")
+        row = services.collections.create(change, by=None).id
+        if values:
+            overdue = update(Collection).where(Collection.id == row).values(**values)
+            services.database.write(lambda session, overdue=overdue: session.execute(overdue))
+
+    summarize()
+
+    (found,) = mail.mails
+    text = found.get_body(("plain",)).get_content().replace("\r\n", "\n")
+    assert "1 of 3 backups missing" in found["Subject"]
+    assert "1 of 3 expected backups have arrived, 1 may still arrive in time; missing:\n- missing.sql (" in text

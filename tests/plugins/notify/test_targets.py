@@ -58,7 +58,10 @@ def test_neither_the_url_nor_the_secret_is_shown():
         ("ops", "the target 'ops' has no URL"),
         ("ops kinds=job.*", "the target 'ops' has no URL"),
         ("ops ntfy://p5ecret\nops ntfy://x", "'ops' is there twice"),
-        ("ops ntfy://p5ecret kind=job.*", "'kind' is not an option. Options: kinds, collections, secret, summary"),
+        (
+            "ops ntfy://p5ecret kind=job.*",
+            "'kind' is not an option. Options: kinds, collections, labels, secret, summary",
+        ),
         ("ops ntfy://p5ecret p5ecret", "a word is not option=value"),
         ("ops ntfy://p5ecret kinds=", "kinds= is empty"),
         ("ops ntfy://p5ecret kinds=versions.*", "no kind of event matches 'versions.*'"),
@@ -105,4 +108,14 @@ def test_a_target_gets_the_collections_that_it_names_by_id_or_name():
     assert target.takes(event("version.added", "5a"), "db-main.sql")
     assert target.takes(event("version.added", "0f1e2d"), "web.tar")
     assert not target.takes(event("version.added", "5a"), "web.tar")
+    assert target.takes(event("job.failed"))
+
+
+def test_a_target_gets_the_collections_that_have_one_of_its_labels():
+    (target,) = parse_targets("ops ntfy://a kinds=* labels=warsaw,db-* collections=*.sql")
+
+    assert target.takes(event("version.added", "5a"), "a.sql", ("production", "warsaw"))
+    assert target.takes(event("version.added", "5a"), "a.sql", ("db-7",))
+    assert not target.takes(event("version.added", "5a"), "a.sql", ("production",))
+    assert not target.takes(event("version.added", "5a"), "a.tar", ("warsaw",))
     assert target.takes(event("job.failed"))

@@ -121,3 +121,13 @@ def test_damaged_bytes_name_the_versions_that_need_them():
 
     assert "Affected: v1 of c0, and 6 more." in describe(damaged)
     assert is_problem(damaged)
+
+
+def test_an_overdue_backup_says_since_when_and_how_often_it_is_expected():
+    data = {"expected_every": "P1D", "due_at": "2026-11-22T02:00:00+00:00", "last_arrival": None}
+    overdue = event(1, "collection.overdue", collection_id="c0", data=data)
+
+    assert (
+        "No backup of the collection db.sql (c0) has arrived. It is expected every P1D and was due at 2026-11-22 02:00 UTC. "
+        "Last arrival: never." == describe(overdue, "db.sql")
+    )

@@ -1,7 +1,7 @@
 """The facade through which plug-ins use the service: the only way to its data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any, BinaryIO, Literal, Protocol
@@ -42,6 +42,24 @@ class EventCount:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MissingBackup:
+    """A backup that was due at `due_at` and has not arrived. `is_overdue`: also the grace is over. Times are UTC (aware)."""
+
+    collection: CollectionInfo
+    due_at: datetime
+    is_overdue: bool
+    last_arrival: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedBackups:
+    """How many collections expect backups, and which are missing, the overdue ones and the oldest first."""
+
+    expected: int
+    missing: Sequence[MissingBackup]
+
+
+@dataclass(frozen=True, kw_only=True)
 class HttpAnswer:
     """The answer of another server, without its body. The names of headers are in lower case."""
 
@@ -53,7 +71,8 @@ class HttpAnswer:
 class CollectionUsage:
     """What a collection contains: its versions, the bytes of all of them, and the time of the newest (UTC, aware).
 
-    `max_versions` and `max_size` are its limits; 0 is no limit.
+    `max_versions` and `max_size` are its limits; 0 is no limit. `state` is that of `GET /api/v1/collections`, such as `ok`
+    or `overdue`; `due_at` is when the next version is expected, if one is.
     """
 
     id: str
@@ -63,6 +82,8 @@ class CollectionUsage:
     newest_at: datetime | None
     max_versions: int
     max_size: int
+    state: str = ""
+    due_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +105,7 @@ class ServiceStatistics:
     """Figures about the service that are cheap to read.
 
     - `versions` and `size` (bytes) are sums over all collections; equal content counts each time.
+    - `collections_by_state`: how many collections are in each state; all states are there.
     - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
     - `free_space`: bytes of the storage for new blobs, None if unknown; `temporary_space`: of the disk for uploads.
     """
@@ -98,6 +120,7 @@ class ServiceStatistics:
     storage: str
     free_space: int | None
     temporary_space: int
+    collections_by_state: Mapping[str, int] = field(default_factory=dict)
 
 
 class RequestObserver(Protocol):
@@ -163,6 +186,9 @@ class Service(Protocol):
 
     def collection(self, collection_id: str) -> CollectionInfo | None:
         """Return a collection; None if it does not exist, e.g. because it was deleted."""
+
+    def expected_backups(self) -> ExpectedBackups:
+        """Return how many collections expect backups now, and whose backup is due and has not arrived."""
 
     def events(
         self,

@@ -45,12 +45,12 @@ class CheckResult:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionInfo:
-    """A collection, as plug-ins see it: `name` is the file name of its versions. `labels` may be empty."""
+    """A collection, as plug-ins see it: `name` is the file name of its versions, `labels` are texts that people chose."""
 
     id: str
     name: str
     description: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
 
 class UploadedContent(Protocol):

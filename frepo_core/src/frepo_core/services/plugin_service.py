@@ -19,7 +19,9 @@ from frepo_core.plugins import (
     ConfigurationError,
     Event,
     EventCount,
+    ExpectedBackups,
     HttpAnswer,
+    MissingBackup,
     Outcome,
     Pages,
     PendingCheck,
@@ -31,6 +33,7 @@ from .collections.version_checks import NewCheck
 from .content.seekable_content import seekable_content
 from .events.queries import count_events, read_events
 from .plugin_calls import storable
+from .records import CollectionRecord, collection_info
 from .remote.outgoing import send_request
 from .statistics import read_collection_usage, read_statistics
 
@@ -101,7 +104,16 @@ class PluginService:
         """See `Service.collection`."""
         with self._services.database.reading() as session:
             row = session.get(Collection, collection_id)
-            return CollectionInfo(id=row.id, name=row.filename) if row else None
+            return collection_info(CollectionRecord.of(row)) if row else None
+
+    def expected_backups(self) -> ExpectedBackups:
+        """See `Service.expected_backups`."""
+        found = self._services.overviews.missing()
+        return ExpectedBackups(
+            expected=found.expected,
+            missing=[_missing(row, is_overdue=True) for row in found.overdue]
+            + [_missing(row, is_overdue=False) for row in found.late],
+        )
 
     def events(
         self,
@@ -165,3 +177,13 @@ class PluginService:
         if self._connected is None:
             raise RuntimeError("Hooks must not use the service. Use it in the functions that they return.")
         return self._connected
+
+
+def _missing(record: CollectionRecord, *, is_overdue: bool) -> MissingBackup:
+    assert record.due_at is not None
+    return MissingBackup(
+        collection=collection_info(record),
+        due_at=record.due_at,
+        is_overdue=is_overdue,
+        last_arrival=record.arrived_at,
+    )

@@ -12,6 +12,7 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.roles import Role
+from frepo_core.plugins import CollectionInfo
 
 _FILE, _BLOB = File.__table__, Blob.__table__
 _ROLES: dict[str, Role] = {role.value: role for role in Role}
@@ -180,6 +181,11 @@ class CollectionRecord:
             due_at=row.due_at,
             overdue_at=row.overdue_at,
         )
+
+
+def collection_info(record: CollectionRecord) -> CollectionInfo:
+    """Return the collection as plug-ins see it."""
+    return CollectionInfo(id=record.id, name=record.filename, description=record.description, labels=record.labels)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, Collection, Event, Version
 from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics, StorageError
+
+from .collections.states import count_by_state, state_column
 
 if TYPE_CHECKING:
     from .container import Services
@@ -40,6 +43,7 @@ def read_statistics(services: "Services") -> ServiceStatistics:
             storage=services.backends.current,
             free_space=_free_space(services),
             temporary_space=_temporary_space(services.settings.temp_directory),
+            collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
         )
 
 
@@ -52,7 +56,8 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
         .limit(1)
         .scalar_subquery()
     )
-    query = select(Collection, newest).order_by(Collection.created_at.desc(), Collection.id.desc()).limit(limit)
+    state = state_column(utc_now())
+    query = select(Collection, newest, state).order_by(Collection.created_at.desc(), Collection.id.desc()).limit(limit)
     return [
         CollectionUsage(
             id=row.id,
@@ -62,8 +67,10 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
             newest_at=newest_at,
             max_versions=row.max_backups_count,
             max_size=row.max_collection_size,
+            state=state,
+            due_at=row.due_at,
         )
-        for row, newest_at in session.execute(query)
+        for row, newest_at, state in session.execute(query)
     ]
 
 

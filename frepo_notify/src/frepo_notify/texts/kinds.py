@@ -113,16 +113,17 @@ TEXTS: Mapping[str, Text] = {
         level="warning",
     ),
     "collection.overdue": Text(
-        title="Backup of {collection} is late",
-        counted=("late backup", "late backups"),
-        what="The collection {collection} should have got a new version, but none has arrived.",
-        advice="Look at the backup job on the client: did it run, and what did it print?",
+        title="Backup of {collection} is overdue",
+        counted=("overdue backup", "overdue backups"),
+        what="No backup of the collection {collection} has arrived. It is expected every {expected_every} and was due at {due_at}. "
+        "Last arrival: {last_arrival}.",
+        advice="Look at the backup job on the client: did it run, and what did it print? `frepo status --overdue` lists all that are missing.",
         level="failure",
     ),
     "collection.recovered": Text(
-        title="Backup of {collection} has arrived",
-        counted=("late backup arrived", "late backups arrived"),
-        what="The collection {collection} was late and has got a new version.",
+        title="Backup of {collection} is no longer overdue",
+        counted=("collection recovered", "collections recovered"),
+        what="The collection {collection} was overdue since {overdue_since} and is not any more: {reason}.",
         level="success",
     ),
     "collection.full": Text(

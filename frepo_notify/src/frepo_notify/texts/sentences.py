@@ -1,6 +1,7 @@
 """Fills the text of a kind with the fields of one event."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from frepo_core.plugins import Event
@@ -65,6 +66,7 @@ def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:
         "times": _times(data.get("count")),
         "explanation": f" ({_short(data['message'])})" if data.get("message") else "",
         "changes": _changes(data.get("before"), data.get("after")),
+        **{name: _moment(data.get(name)) for name in ("due_at", "last_arrival", "overdue_since")},
         "used_by": _users(data.get("used_by"), data.get("used_by_count")),
     }
     return _OrUnknown(fields)
@@ -98,6 +100,14 @@ def _short(value: Any) -> str:
         return "unknown"
     text = " ".join(str(value).split()).removesuffix(".")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _moment(text: Any) -> str:
+    """Return an ISO time without its seconds; a collection that never got a version has no last arrival."""
+    try:
+        return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC" if text else "never"
+    except (TypeError, ValueError):
+        return _short(text)
 
 
 def _times(count: Any) -> str:

@@ -33,7 +33,7 @@ from frepo_core.errors import (
     VersionConflictError,
     VersionTooBigError,
 )
-from frepo_core.plugins import CollectionInfo, IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion, PluginRegistry
 from frepo_core.settings import Settings
 
 from ..access.tokens import consume_token, log_consumed_token
@@ -48,7 +48,7 @@ from ..events.recording import NewEvent, record
 from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
-from ..records import CollectionRecord, VersionRecord
+from ..records import CollectionRecord, VersionRecord, collection_info
 from .collection_rows import find_collection, lock_collection
 from .rotation import find_violated_guard, make_room
 from .version_checks import NewCheck, write_checks
@@ -220,8 +220,7 @@ class AddVersion:
 
 def _target(collection: CollectionRecord) -> UploadTarget:
     """Return what the upload checks are told about the collection."""
-    info = CollectionInfo(id=collection.id, name=collection.filename, description=collection.description)
-    return UploadTarget(file_name=collection.filename, collection=info)
+    return UploadTarget(file_name=collection.filename, collection=collection_info(collection))
 
 
 def _check_of(report: CheckReport) -> NewCheck:
