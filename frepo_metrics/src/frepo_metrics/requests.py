@@ -17,6 +17,7 @@ _LABELS = ("method", "route", "status")
 UPLOADS = {
     "/repository/collection/{collection}/backup": "version",
     "/repository/collection/{collection}/version": "version",
+    "/api/v1/collections/{collection}/versions": "version",
     "/repository/{type}/upload": "file",
     "/repository/file/{name}": "file",
     "/repository/{type}/add-by-url": "file",
@@ -100,7 +101,7 @@ def _count_uploads(counts: Mapping[tuple[str, str, int], Sequence[float]]) -> Ma
     """Return the number of accepted uploads by kind, from the counts of requests."""
     found = dict.fromkeys(UPLOADS.values(), 0.0)
     for (method, route, status), (_total, _in, _out, *buckets) in counts.items():
-        if method == "POST" and 200 <= status < 300 and route in UPLOADS:
+        if method in {"POST", "PUT"} and 200 <= status < 300 and route in UPLOADS:
             found[UPLOADS[route]] += sum(buckets)
     return found
 

@@ -155,6 +155,7 @@ def test_every_endpoint_for_uploads_is_counted(app):
         endpoint.path
         for endpoint in app.app.registry.endpoints
         if endpoint.method == "POST" and endpoint.permission in {"file.upload", "version.upload"}
+        if not endpoint.path.endswith("/checks")  # a result is recorded, nothing is uploaded
     }
 
     assert endpoints == set(UPLOADS)
