@@ -34,6 +34,7 @@ from .events.refusals import Refusals
 from .events.storage_states import StorageStates
 from .files.aliases import Aliases
 from .files.downloads import Downloads
+from .files.file_edits import FileEdits
 from .files.files import Files
 from .files.listing import Listing
 from .health import Health
@@ -68,6 +69,7 @@ class CoreServices:
     token_inventory: TokenInventory
     token_changes: TokenChanges
     files: Files
+    file_edits: FileEdits
     downloads: Downloads
     listing: Listing
     protected_urls: ProtectedUrls
@@ -144,6 +146,7 @@ def assemble(
         token_inventory=inventory,
         token_changes=token_changes,
         files=files,
+        file_edits=FileEdits(database, files, passwords),
         downloads=downloads,
         listing=Listing(database, passwords),
         protected_urls=ProtectedUrls(settings),

@@ -46,7 +46,7 @@ def paged(query: "Select[Any]", page: PageRequest, columns: Sequence[Column]) ->
     Raises `FieldsError` for an `after` that is not of this list.
     """
     if page.after is not None:
-        query = query.where(_follows(columns, _bound(columns, page.after), is_descending=page.is_descending))
+        query = query.where(_follows(columns, bound_values(columns, page.after), is_descending=page.is_descending))
     order = [column.desc() if page.is_descending else column.asc() for column in columns]
     return query.order_by(*order).limit(page.limit + 1)
 
@@ -72,7 +72,8 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _bound(columns: Sequence[Column], after: Sequence[Any]) -> list[Any]:
+def bound_values(columns: Sequence[Column], after: Sequence[Any]) -> list[Any]:
+    """Return the values of `PageRequest.after` for these columns. Raises `FieldsError` if they are not of this list."""
     try:
         pairs = zip(columns, after, strict=True)
         return [_typed(column, value) for column, value in pairs]

@@ -78,6 +78,13 @@ class FileQuery:
             older = [scan.order_by(None).order_by(scan.selected_columns.id) for scan in older]
         return page, offset + len(page) + _count(session, _newest(older, COUNT_AHEAD))
 
+    def page_before(self, session: Session, before: int | None, size: int) -> list[int]:
+        """Return up to `size` ids below `before` (None: of all), newest first."""
+        scans = self._scans(session)
+        if before is not None:
+            scans = [scan.where(scan.selected_columns.id < before) for scan in scans]
+        return list(session.scalars(_newest(scans, size))) if scans else []
+
     @property
     def uses_masked_fields(self) -> bool:
         """Return whether the search uses names or tags, which are masked for some callers."""

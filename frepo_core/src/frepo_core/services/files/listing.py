@@ -16,6 +16,8 @@ from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from ..access.passwords import Passwords
+from ..keyset import Page as KeysetPage
+from ..keyset import PageRequest, bound_values, cut
 from ..records import WITH_BLOB, CollectionRecord, FileRecord
 from .file_query import COUNT_AHEAD, FileQuery, Protected, contains
 
@@ -89,6 +91,28 @@ class Listing:
     def files(self, search: FileSearch, *, by: Identity) -> Page[ListedFile]:
         """Return public plain files, or all plain files for an administrator, newest first. Versions are not listed."""
         is_unlocked = self._password_checker(search, by)
+        query = self._file_query(search, is_unlocked, by)
+        with self._database.reading() as session:
+            ids, total = query.page(session, _offset(search), search.size)
+            listed = _listed(_load_files(session, ids), is_unlocked, by)
+        return Page(rows=listed, number=search.page, last=_last_page(total, search.size), size=search.size)
+
+    def visible_files(self, search: FileSearch, page: PageRequest, *, by: Identity) -> KeysetPage[FileRecord]:
+        """Return a page of the files that `files` lists, newest first, without the masked ones: it may be shorter.
+
+        Raises `FieldsError` for a cursor of another list.
+        """
+        is_unlocked = self._password_checker(search, by)
+        query = self._file_query(search, is_unlocked, by)
+        before = None if page.after is None else bound_values([File.id], page.after)[0]
+        with self._database.reading() as session:
+            found = cut(query.page_before(session, before, page.limit + 1), page, lambda number: [number])
+            listed = _listed(_load_files(session, found.items), is_unlocked, by)
+        return KeysetPage(items=[one.file for one in listed if not one.masked], next=found.next)
+
+    def _file_query(
+        self, search: FileSearch, is_unlocked: Callable[[FileRecord | Protected], bool], by: Identity
+    ) -> FileQuery:
         query = FileQuery(
             public=(True, False) if allows("file.list_private", by) else (True,),
             visible_tags=None if allows("file.list_all_tags", by) else by.tags,
@@ -96,16 +120,10 @@ class Listing:
             tags=search.tags,
             mimes=search.mimes,
         )
-        if not allows("file.read_any", by):
-            tries_password = search.password and query.uses_masked_fields
-            query = replace(query, unlocked_ids=self._unlocked_ids(query, is_unlocked) if tries_password else [])
-        with self._database.reading() as session:
-            ids, total = query.page(session, _offset(search), search.size)
-            rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
-            tags = _tags_of(session, ids)
-        files = [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows]
-        listed = [ListedFile(file=file, masked=not (_shares_tags(file, by) and is_unlocked(file))) for file in files]
-        return Page(rows=listed, number=search.page, last=_last_page(total, search.size), size=search.size)
+        if allows("file.read_any", by):
+            return query
+        tries_password = search.password and query.uses_masked_fields
+        return replace(query, unlocked_ids=self._unlocked_ids(query, is_unlocked) if tries_password else [])
 
     def collections(self, search: CollectionSearch, *, by: Identity) -> Page[CollectionRecord]:
         """Return the collections that the token may see, newest first."""
@@ -165,6 +183,18 @@ class Listing:
             return known[stored]
 
         return is_unlocked
+
+
+def _load_files(session: Session, ids: Sequence[int]) -> list[FileRecord]:
+    rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
+    tags = _tags_of(session, ids)
+    return [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows]
+
+
+def _listed(
+    files: Sequence[FileRecord], is_unlocked: Callable[[FileRecord | Protected], bool], by: Identity
+) -> list[ListedFile]:
+    return [ListedFile(file=file, masked=not (_shares_tags(file, by) and is_unlocked(file))) for file in files]
 
 
 def _tags_of(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:

@@ -6,6 +6,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 from ..routing.endpoint import Endpoint
 from . import about, documentation, overview
 from .collections import access, collections, versions
+from .files import files
 from .tokens import tokens
 from .upkeep import events, jobs
 
@@ -16,6 +17,7 @@ MODULES = (
     collections,
     versions,
     access,
+    files,
     tokens,
     events,
     jobs,

@@ -32,9 +32,13 @@ def recorded_file_id(recorded: Mapping[str, Any]) -> int:
     return int(recorded["file_id"])
 
 
-def uploaded(request: FrepoRequest, path: str, body: BaseModel, digest: str) -> Answer:
-    """Answer 201 with what was uploaded; `digest` is the SHA-256 of the content in hex."""
-    return Answer(status=201, body=body, headers={"Location": request.link(path), "Repr-Digest": repr_digest(digest)})
+def uploaded(request: FrepoRequest, path: str, body: BaseModel, digest: str, *, is_new: bool = True) -> Answer:
+    """Answer 201 with what was uploaded, or 200 if it existed; `digest` is the SHA-256 of the content in hex."""
+    return Answer(
+        status=201 if is_new else 200,
+        body=body,
+        headers={"Location": request.link(path), "Repr-Digest": repr_digest(digest)},
+    )
 
 
 def uploaded_before(request: FrepoRequest, earlier: RecordedAnswer) -> Answer:

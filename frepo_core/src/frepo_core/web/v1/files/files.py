@@ -1,0 +1,214 @@
+"""The endpoints of plain files: upload, list, show, change, delete, content and link."""
+
+from pyramid.response import Response
+
+from frepo_core.errors import FieldsError, NotFoundError
+from frepo_core.services.files.files import AddedFile, NewFile
+from frepo_core.services.files.listing import FileSearch
+from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
+from frepo_core.services.records import FileRecord
+
+from ...content.multipart import is_multipart
+from ...content.request_body import check_content_headers, limit_body, read_upload
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import V1, FrepoRequest
+from ...schemas.request_headers import IDEMPOTENCY_KEY, idempotency_of
+from ..collections.version_models import Link, LinkRequest
+from ..conventions.answers import no_content, resource
+from ..conventions.content import (
+    credentials,
+    recordable,
+    recorded_file_id,
+    seconds_of,
+    send_file,
+    uploaded,
+    uploaded_before,
+)
+from ..conventions.entity_tags import IF_MATCH, if_match
+from ..conventions.paging import next_cursor, page_request
+from .models import File, FilePage, FilePatch, FileQuery, UploadQuery, file_tag
+
+FILES = f"{V1}/files"
+FILE = f"{FILES}/{{name}}"
+
+
+def list_files(request: FrepoRequest) -> Answer:
+    """List files, the newest first. Versions are not listed."""
+    query = request.query_as(FileQuery)
+    search = FileSearch(
+        text=query.q,
+        tags=[tag.lower() for tag in query.tag],
+        mimes=[mime.lower() for mime in query.mime_type],
+        password=request.password_in_header,
+        address=request.client_address,
+    )
+    page = request.services.listing.visible_files(search, page_request(query), by=request.sender)
+    return Answer(body=FilePage(items=[File.of(file) for file in page.items], next=next_cursor(query, page)))
+
+
+def add(request: FrepoRequest) -> Answer:
+    """Store a file. The body is the content itself, or a form. Content that is known is answered with its file (200)."""
+    with read_upload(request) as content:
+        new, idempotency = _new_file(request, content.part_name), _idempotency_of(request)
+        added = request.services.files.add(new, content.incoming, by=request.sender, idempotency=idempotency)
+    if isinstance(added, RecordedAnswer):
+        return uploaded_before(request, added)
+    file = added.file
+    return uploaded(request, _path(file), File.of(file), file.blob.digest, is_new=not added.existed)
+
+
+def before_add(request: FrepoRequest) -> int | None:
+    """Decide about a file before its content arrives. The name of a form's part is not known yet."""
+    check_content_headers(request)
+    _idempotency_of(request)
+    files = request.services.files
+    if not is_multipart(request.headers.get("Content-Type", "")):
+        files.check_rights(_new_file(request, None), by=request.sender)
+    return limit_body(request, files.limits(by=request.sender))
+
+
+def _new_file(request: FrepoRequest, part_name: str | None) -> NewFile:
+    query = request.query_as(UploadQuery)
+    name = query.name or part_name
+    if not name:
+        raise FieldsError({"name": ["A file name is needed: send ?name=..."]})
+    return NewFile(name=name, tags=query.tag, public=query.public, password=request.password_in_header)
+
+
+def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedFile] | None:
+    def serialize(added: AddedFile) -> dict[str, object]:
+        return recordable(_path(added.file), File.of(added.file), added.file.id)
+
+    return idempotency_of(request, ("v1 file",), serialize, recorded_file_id)
+
+
+def _path(file: FileRecord) -> str:
+    return f"{FILES}/{file.stored_name}"
+
+
+def _readable(request: FrepoRequest) -> FileRecord:
+    """Return the plain file in the path, with its tags, if the client may read it."""
+    name: str = request.matchdict["name"]
+    request.services.downloads.find(name, credentials(request))
+    file = request.services.files.find(name)
+    if file.is_version:
+        raise NotFoundError("This file belongs to a version: see its collection")
+    return file
+
+
+def show(request: FrepoRequest) -> Answer:
+    """Show a file that the token may read, by its stored name."""
+    file = _readable(request)
+    return resource(File.of(file), file_tag(file))
+
+
+def edit(request: FrepoRequest) -> Answer:
+    """Change tags, visibility or password of a file. It needs the role `security.overwrite`."""
+    file = request.services.file_edits.edit(
+        request.matchdict["name"],
+        request.body_as(FilePatch).change(),
+        by=request.sender,
+        precondition=if_match(request, file_tag),
+    )
+    return resource(File.of(file), file_tag(file))
+
+
+def remove(request: FrepoRequest) -> Response:
+    """Delete a file: with its password in X-File-Password, or with the role for all files."""
+    password = request.password_in_header
+    request.services.files.delete(
+        request.matchdict["name"], password, by=request.sender, address=request.client_address
+    )
+    return no_content()
+
+
+def send_content(request: FrepoRequest) -> Response:
+    """Send the content of a file, whole or in ranges, without a redirect. Open files need no token."""
+    return send_file(request, request.matchdict["name"])
+
+
+def make_link(request: FrepoRequest) -> Answer:
+    """Make a link to a file that the token may read. It needs neither a token nor the password."""
+    length, file = request.body_as(LinkRequest).expires_in, _readable(request)
+    path, end = request.services.links.signed_for(file.stored_name, seconds_of(length), unlocked=True)
+    return Answer(body=Link(url=request.link(path), expires_at=end))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_files",
+        method="GET",
+        path=FILES,
+        view=list_files,
+        summary="List files",
+        permission="file.list",
+        query=FileQuery,
+        answers={200: FilePage},
+    ),
+    Endpoint(
+        name="add_file",
+        method="POST",
+        path=FILES,
+        view=add,
+        summary="Upload a file",
+        permission="file.upload",
+        query=UploadQuery,
+        content=True,
+        before_body=before_add,
+        writes=True,
+        headers=(IDEMPOTENCY_KEY,),
+        answers={200: File, 201: File},
+    ),
+    Endpoint(
+        name="show_file",
+        method="GET",
+        path=FILE,
+        view=show,
+        summary="Show a file",
+        permission="token",
+        answers={200: File},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="edit_file",
+        method="PATCH",
+        path=FILE,
+        view=edit,
+        summary="Change a file",
+        permission="file.overwrite",
+        body=FilePatch,
+        writes=True,
+        headers=(IF_MATCH,),
+        answers={200: File},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="delete_file",
+        method="DELETE",
+        path=FILE,
+        view=remove,
+        summary="Delete a file",
+        permission="token",
+        writes=True,
+        answers={204: None},
+    ),
+    Endpoint(
+        name="download_file",
+        method="GET",
+        path=f"{FILE}/content",
+        view=send_content,
+        summary="Download a file",
+        permission=None,
+        answers={200: None, 206: None, 304: None},
+    ),
+    Endpoint(
+        name="link_file",
+        method="POST",
+        path=f"{FILE}/link",
+        view=make_link,
+        summary="Make a link to a file",
+        permission="token",
+        body=LinkRequest,
+        answers={200: Link},
+    ),
+]

@@ -1,0 +1,86 @@
+"""The models of a plain file: its answer, its patch, and the parameters of an upload and of the list."""
+
+from pydantic import Field
+
+from frepo_core.services.files.file_edits import FileChange
+from frepo_core.services.records import FileRecord
+
+from ...schemas import json_schemas
+from ...schemas.models import Flag, Password, Query, Reply, Tag
+from ..conventions.entity_tags import entity_tag
+from ..conventions.merge_patch import Patch, unset
+from ..conventions.paging import PageQuery
+from ..conventions.types import FileName, Time, Whole
+
+
+class File(Reply):
+    """A plain file. `name` is the stored name, which paths use; `requested_name` is the one that was sent."""
+
+    name: str
+    requested_name: str
+    created_at: Time
+    size: Whole
+    sha256: str = Field(pattern=json_schemas.SHA256)
+    mime_type: str
+    tags: list[str]
+    public: bool
+    password_protected: bool
+    damaged: bool
+
+    @classmethod
+    def of(cls, record: FileRecord) -> "File":
+        """Convert a file."""
+        return cls(
+            name=record.stored_name,
+            requested_name=record.requested_name,
+            created_at=record.created_at,
+            size=record.blob.size,
+            sha256=record.blob.digest,
+            mime_type=record.blob.mime,
+            tags=list(record.tags),
+            public=record.public,
+            password_protected=record.password_hash is not None,
+            damaged=record.blob.is_damaged,
+        )
+
+
+class FilePage(Reply):
+    """A page of files. It may be shorter than `limit`; `next` is null on the last one."""
+
+    items: list[File]
+    next: str | None
+
+
+class FileQuery(PageQuery):
+    """Which files, newest first. Those that the token may not see in full are left out."""
+
+    q: str = Field("", max_length=255, description="Part of the name, in any case.")
+    tag: list[str] = Field([], max_length=100, description="Files with this tag; several: with one of them.")
+    mime_type: list[str] = Field([], max_length=100, description="Files of this type; several: of one of them.")
+
+
+class UploadQuery(Query):
+    """The name of a new file, and what applies to it. The password is in the header X-File-Password."""
+
+    name: FileName | None = Field(None, description="The file's name; by default that of the form's part.")
+    tag: list[Tag] = Field([], max_length=100, description="A tag of the file; the parameter may be repeated.")
+    public: Flag = Field(False, description="Whether lists show the file. Downloads do not depend on it.")
+
+
+class FilePatch(Patch):
+    """What can be changed of a file. `tags` are replaced as a whole; a null password removes it."""
+
+    tags: list[Tag] = Field(default_factory=list, max_length=100)
+    public: bool = unset()
+    password: Password | None = unset()
+
+    def change(self) -> FileChange:
+        """Convert the patch for the service."""
+        sent = self.changes()
+        password = (sent["password"] or "") if "password" in sent else None
+        return FileChange(tags=sent.get("tags"), public=sent.get("public"), password=password)
+
+
+def file_tag(record: FileRecord) -> str:
+    """Return the ETag of a file."""
+    return entity_tag(File.of(record), FilePatch, record.password_hash)

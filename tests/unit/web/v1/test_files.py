@@ -1,0 +1,145 @@
+"""Plain files in /api/v1."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.client import follow
+
+FILES = "/api/v1/files"
+
+
+@pytest.fixture
+def add(root):
+    """Upload: `add(b"content", "a.txt", tag=["x"])`."""
+
+    def add(content=b"hello", name="a.txt", headers=(), client=root, **query):
+        return client.call("POST", FILES, {"name": name, **query}, body=content, headers=headers)
+
+    return add
+
+
+def path_of(answer):
+    return f"{FILES}/{answer.json['name']}"
+
+
+def test_an_upload_is_answered_with_the_file(add, root):
+    answer = add(tag=["b", "a"], public="true")
+
+    assert (201, f"http://localhost:80{path_of(answer)}") == (answer.status_int, answer.headers["Location"])
+    shown = root.get(path_of(answer))
+    assert sorted(answer.json.pop("tags")) == sorted(shown.json["tags"]) == ["a", "b"]
+    assert ("a.txt", 5, True, False) == tuple(
+        shown.json[name] for name in ("requested_name", "size", "public", "password_protected")
+    )
+
+
+def test_known_content_is_answered_with_its_file(add):
+    first, again = add(), add(name="b.txt")
+
+    assert (201, 200, first.json) == (first.status_int, again.status_int, again.json)
+
+
+def test_a_repeated_upload_gets_the_first_answer(add):
+    first, again = (add(headers={"Idempotency-Key": "k"}) for _ in range(2))
+
+    assert (first.status_int, first.json) == (again.status_int, again.json)
+
+
+def test_a_form_has_the_name_of_its_part(root):
+    answer = root.send_form(("file", "żółw.txt", b"form"), path=FILES)
+
+    assert (201, "żółw.txt") == (answer.status_int, answer.json["requested_name"])
+
+
+def test_a_name_is_needed(root):
+    answer = root.call("POST", FILES, body=b"x")
+
+    assert (400, "name") == (answer.status_int, answer.json["errors"][0]["field"])
+
+
+def test_pages(add, root):
+    for number in range(5):
+        add(b"%d" % number, f"{number}.txt")
+    found, cursor = [], ""
+    while cursor is not None:
+        page = root.get(FILES, {"limit": 2, "cursor": cursor}).json
+        found.append([file["requested_name"] for file in page["items"]])
+        cursor = page["next"]
+
+    assert [["4.txt", "3.txt"], ["2.txt", "1.txt"], ["0.txt"]] == found
+    assert 400 == root.get(FILES, {"cursor": "W10"}).status_int
+
+
+def test_filters(add, root):
+    add(b"1", "one.txt", tag=["x"])
+    add(b"2", "two.txt", tag=["y"])
+
+    assert ["one.txt"] == [file["requested_name"] for file in root.get(FILES, {"q": "ONE"}).json["items"]]
+    assert 2 == len(root.get(FILES, {"tag": ["x", "y"]}).json["items"])
+    assert [] == root.get(FILES, {"mime_type": "image/png"}).json["items"]
+
+
+def test_a_list_leaves_out_what_the_token_may_not_see(add, holder):
+    add(b"1", "open.txt", public="true")
+    add(b"2", "private.txt")
+    add(b"3", "tagged.txt", public="true", tag=["x"])
+    add(b"4", "locked.txt", public="true", headers={"X-File-Password": "p-5ecre7"})
+    lister = holder(Role.VIEW_LISTING)
+
+    def names(**headers):
+        return [file["requested_name"] for file in lister.get(FILES, headers=headers).json["items"]]
+
+    assert ["open.txt"] == names()
+    assert ["locked.txt", "open.txt"] == names(**{"X-File-Password": "p-5ecre7"})
+
+
+def test_a_patch_changes_what_it_names(add, root, anonymous):
+    path = path_of(add(tag=["a"], public="true"))
+
+    answer = root.call("PATCH", path, json={"tags": ["b"], "password": "p-5ecre7"})
+
+    assert (200, ["b"], True, True) == (
+        answer.status_int,
+        *(answer.json[name] for name in ("tags", "public", "password_protected")),
+    )
+    assert 401 == anonymous.get(f"{path}/content").status_int
+    assert 200 == anonymous.get(f"{path}/content", headers={"X-File-Password": "p-5ecre7"}).status_int
+    assert not root.call("PATCH", path, json={"password": None}).json["password_protected"]
+
+
+def test_a_stale_etag_prevents_a_change(add, root):
+    path = path_of(add())
+    stale = root.get(path).headers["ETag"]
+    root.call("PATCH", path, json={"password": "p-5ecre7"})
+
+    assert 412 == root.call("PATCH", path, json={"public": True}, headers={"If-Match": stale}).status_int
+    assert not root.get(path).json["public"]
+
+
+def test_a_change_needs_the_role(add, uploader):
+    assert 403 == uploader.call("PATCH", path_of(add()), json={"public": True}).status_int
+
+
+def test_content_and_link(add, root, anonymous):
+    path = path_of(add(headers={"X-File-Password": "p-5ecre7"}))
+    link = root.post(f"{path}/link", {"expires_in": "1m"}).json
+
+    assert b"ell" == root.get(f"{path}/content", headers={"Range": "bytes=1-3"}).body
+    assert b"hello" == follow(anonymous, link["url"]).body
+    assert 401 == anonymous.get(f"{path}/content").status_int
+
+
+def test_deleting(add, root, uploader):
+    path = path_of(add())
+
+    assert 403 == uploader.delete(path).status_int
+    assert 204 == root.delete(path).status_int
+    assert 404 == root.get(path).status_int
+
+
+@pytest.mark.parametrize("path", ["", "/link"])
+def test_the_file_of_a_version_is_not_a_plain_file(root, push, collection, path):
+    name = push(collection, b"one").json["version"]["file"]["filename"]
+    answer = root.post(f"{FILES}/{name}{path}", {}) if path else root.get(f"{FILES}/{name}")
+
+    assert 404 == answer.status_int
