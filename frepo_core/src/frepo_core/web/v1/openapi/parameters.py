@@ -55,8 +55,8 @@ def _in_path(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
 
 
 def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
-    fields = input_schema(endpoint.query).get("properties", {}) if endpoint.query else {}
-    for name, field in fields.items():
+    schema = input_schema(endpoint.query) if endpoint.query else {}
+    for name, field in _inlined(schema.get("properties", {}), schema.get("$defs", {})).items():
         yield {
             "name": name,
             "in": "query",
@@ -65,6 +65,20 @@ def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
             # An empty text as the default means that the parameter is left out.
             "schema": {key: value for key, value in field.items() if key != "description" and value != ""},
         }
+
+
+def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a part of a schema with definitions, such as enumerations, in the place of references to them."""
+    if isinstance(part, list):
+        return [_inlined(each, definitions) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        found = definitions[part["$ref"].rpartition("/")[2]]
+        return _inlined(
+            {key: value for key, value in found.items() if key not in {"title", "description"}}, definitions
+        )
+    return {key: _inlined(value, definitions) for key, value in part.items()}
 
 
 def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
