@@ -1,6 +1,7 @@
 """Fixtures that run the installed `frepo` as a process, with its state in a temporary folder."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -92,8 +93,16 @@ def preloaded_console():
 
 
 @pytest.fixture
-def console(tmp_path, preloaded_console):
+def new_console(tmp_path, preloaded_console):
+    """A console whose database no command has made yet."""
     return Console(tmp_path, preloaded_console)
+
+
+@pytest.fixture
+def console(new_console, migrated):
+    """A console over an empty database: copying one is faster than migrating for each of some hundred tests."""
+    shutil.copy(migrated, new_console.database)
+    return new_console
 
 
 @pytest.fixture

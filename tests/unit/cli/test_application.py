@@ -51,10 +51,10 @@ def test_an_unknown_command_is_refused(console, arguments):
     assert f"{arguments[0]!r}" in console.refusal(*arguments)
 
 
-def test_a_prefix_of_a_name_runs_no_command(console):
-    console.refusal("auth:generate-admin")
+def test_a_prefix_of_a_name_runs_no_command(new_console):
+    new_console.refusal("auth:generate-admin")
 
-    assert not console.database.exists()
+    assert not new_console.database.exists()
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_a_file_that_is_not_a_database_is_reported(console):
     assert "not a database" in console.refusal("auth:generate-admin-token")
 
 
-def test_an_old_schema_is_refused_with_the_remedy(console):
-    assert "frepo db:upgrade" in console.refusal("auth:generate-admin-token", DATABASE_AUTO_UPGRADE="false")
+def test_an_old_schema_is_refused_with_the_remedy(new_console):
+    assert "frepo db:upgrade" in new_console.refusal("auth:generate-admin-token", DATABASE_AUTO_UPGRADE="false")
 
 
 def test_debug_shows_the_traceback(console):

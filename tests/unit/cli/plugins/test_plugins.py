@@ -130,11 +130,11 @@ def test_a_mistake_of_the_installation_is_reported(console):
     assert (0, True) == (done.returncode, "plugins.disabled names 'lcoal'" in done.stderr)
 
 
-def test_plugins_need_no_ini_and_no_database(console):
-    listed = console.answer("plugins", FREPO_INI="", DATABASE_URL="")
+def test_plugins_need_no_ini_and_no_database(new_console):
+    listed = new_console.answer("plugins", FREPO_INI="", DATABASE_URL="")
 
     assert "local" in listed
-    assert not console.database.exists()
+    assert not new_console.database.exists()
 
 
 def test_plugins_can_be_read_by_programs(console):

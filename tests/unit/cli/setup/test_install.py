@@ -70,10 +70,10 @@ def test_a_failed_command_ends_the_installation(console, line, said):
     assert console.count("token") == 0
 
 
-def test_a_line_that_cannot_be_read_changes_nothing(console):
-    assert "No closing quotation" in console.refusal("install", POST_INSTALL_CMD="backup:create-collection -d 'a")
+def test_a_line_that_cannot_be_read_changes_nothing(new_console):
+    assert "No closing quotation" in new_console.refusal("install", POST_INSTALL_CMD="backup:create-collection -d 'a")
 
-    assert not console.database.exists()
+    assert not new_console.database.exists()
 
 
 def test_an_administrators_token_that_is_not_a_uuid_is_refused(console):

@@ -9,8 +9,8 @@ PRODUCTION = {
 }
 
 
-def test_an_upgrade_reports_its_steps(console):
-    assert "went from nothing to" in console.answer("db:upgrade", DATABASE_AUTO_UPGRADE="false")
+def test_an_upgrade_reports_its_steps(new_console):
+    assert "went from nothing to" in new_console.answer("db:upgrade", DATABASE_AUTO_UPGRADE="false")
 
 
 def test_an_upgrade_is_safe_to_run_again(console):
@@ -23,23 +23,23 @@ def test_an_upgrade_names_the_database(console):
     assert f"sqlite:///{console.database}" in console.answer("db:upgrade")
 
 
-def test_an_empty_database_needs_a_confirmation_in_production(console):
-    refusal = console.refusal("db:upgrade", **PRODUCTION)
-    was_made = console.database.exists()
-    console.answer("db:upgrade", "--create", **PRODUCTION)
+def test_an_empty_database_needs_a_confirmation_in_production(new_console):
+    refusal = new_console.refusal("db:upgrade", **PRODUCTION)
+    was_made = new_console.database.exists()
+    new_console.answer("db:upgrade", "--create", **PRODUCTION)
 
-    assert (f"sqlite:///{console.database}" in refusal, "--create" in refusal, was_made) == (True, True, False)
-    assert "is current" in console.answer("db:upgrade", **PRODUCTION)
+    assert (f"sqlite:///{new_console.database}" in refusal, "--create" in refusal, was_made) == (True, True, False)
+    assert "is current" in new_console.answer("db:upgrade", **PRODUCTION)
 
 
-def test_a_misspelt_database_url_is_refused_and_named_in_production(console):
-    variables = {**PRODUCTION, "DATABASE_URL": "", "DATABSE_URL": f"sqlite:///{console.database}?x=a-5ecre7"}
-    refusal = console.refusal("db:upgrade", "--create", **variables)
+def test_a_misspelt_database_url_is_refused_and_named_in_production(new_console):
+    variables = {**PRODUCTION, "DATABASE_URL": "", "DATABSE_URL": f"sqlite:///{new_console.database}?x=a-5ecre7"}
+    refusal = new_console.refusal("db:upgrade", "--create", **variables)
 
     assert "DATABSE_URL is not a setting of frepo. Did you mean DATABASE_URL?" in refusal
     assert "database.url (DATABASE_URL) must be set" in refusal
     assert "a-5ecre7" not in refusal
-    assert [] == list(console.folder.rglob("*.db"))
+    assert [] == list(new_console.folder.rglob("*.db"))
 
 
 def test_a_python_without_sqlite_is_reported(console):
