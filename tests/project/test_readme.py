@@ -28,7 +28,7 @@ def fresh_clone(service, tmp_path):
     return folder
 
 
-def test_the_six_lines_dump_and_restore(service, fresh_clone):
+def test_the_three_lines_dump_and_restore(service, fresh_clone):
     [lines] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     script = lines.replace("http://127.0.0.1:6543", service.url)
 
@@ -46,7 +46,7 @@ def test_the_six_lines_dump_and_restore(service, fresh_clone):
         assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [
             ("night.sql.gz", 3)
         ]
-    assert len(lines.splitlines()) == 6
+    assert len(lines.splitlines()) == 3
 
 
 @pytest.mark.parametrize("path", re.findall(r"^- \[\S+\]\((.*?)\)|^\| `(frepo_\w+/)` \|", README, re.MULTILINE))
@@ -67,7 +67,7 @@ def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
 
     done = subprocess.run(
         ["bash", "-c", line],
-        env=service.environment | {"URL": service.url, "TOKEN": str(uuid.uuid4()), "COLLECTION": str(uuid.uuid4())},
+        env=service.environment | {"URL": f"{service.url}/repository/collection/{uuid.uuid4()}/backup", "TOKEN": "x"},
         cwd=tmp_path,
         input=b"a dump",
         capture_output=True,
