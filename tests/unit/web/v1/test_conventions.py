@@ -3,7 +3,9 @@
 import pytest
 
 from frepo_core.domain.roles import Role
+from frepo_core.web.v1.conventions import problems
 from support.client import with_settings
+from support.paths import ROOT
 
 COLLECTIONS = "/api/v1/collections"
 
@@ -187,3 +189,11 @@ def test_who_am_i(holder):
     assert answer.json["token"]["expires_at"] is None
     assert "collections" in answer.json["features"]
     assert "delete_oldest_when_adding_new" in answer.json["strategies"]
+
+
+def test_the_page_of_errors_names_the_statuses_that_differ():
+    page = (ROOT / "docs/errors.md").read_text()
+    paragraph = page.partition("[`/api/v1`]")[2].partition("\n\n")[0].replace("\n", " ")
+
+    for kind, status in problems.STATUS.items():
+        assert str(kind.number) in paragraph.partition(f"{status} for ")[2].partition(";")[0]

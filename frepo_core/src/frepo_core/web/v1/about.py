@@ -80,7 +80,7 @@ def _features(request: FrepoRequest) -> list[str]:
     """Return the first parts of the paths below `/api/v1`."""
     paths = (endpoint.path for endpoint in request.registry.endpoints if endpoint.is_v1)
     first = {path.removeprefix(V1).strip("/").partition("/")[0] for path in paths}
-    return sorted(first - {"", "doc", "openapi.json"})
+    return sorted(name for name in first if name not in {"", "doc"} and "." not in name)
 
 
 @functools.cache
