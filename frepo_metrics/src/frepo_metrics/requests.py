@@ -18,6 +18,7 @@ UPLOADS = {
     "/repository/collection/{collection}/backup": "version",
     "/repository/collection/{collection}/version": "version",
     "/api/v1/collections/{collection}/versions": "version",
+    "/api/v1/files": "file",
     "/repository/{type}/upload": "file",
     "/repository/file/{name}": "file",
     "/repository/{type}/add-by-url": "file",
