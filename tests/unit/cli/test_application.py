@@ -4,6 +4,9 @@ from importlib.metadata import entry_points
 
 import pytest
 
+from frepo_core.cli.app import FrepoApp
+
+OURS = [entry for entry in entry_points(group="frepo.commands") if entry.dist.name == "frepo-core"]
 COMMANDS = [entry.name for entry in entry_points(group="frepo.commands")]
 
 
@@ -160,3 +163,10 @@ def test_a_file_that_is_not_an_ini_file_is_named(console, tmp_path):
     refusal = console.refusal("--ini", str(tmp_path / "README.md"), "db:upgrade")
 
     assert f"{str(tmp_path / 'README.md')!r} is not an ini file: its name must end with .ini" in refusal
+
+
+@pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
+def test_the_help_of_each_command_has_an_example(entry):
+    shown = entry.load()(FrepoApp(), None).get_parser(f"frepo {entry.name}").format_help()
+
+    assert f"frepo {entry.name}" in shown.partition("\nExample")[2]

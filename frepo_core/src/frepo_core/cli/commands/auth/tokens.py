@@ -55,6 +55,8 @@ class GenerateAdminToken(TokenCommand):
 class CreateToken(TokenCommand):
     """Create a token; print its id."""
 
+    examples = ("frepo auth:create-token --roles upload.images,view.any_file --expires '+30 days'",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options. They match the fields of the API."""
         parser = super().get_parser(prog_name)
@@ -100,6 +102,8 @@ class CreateToken(TokenCommand):
 
 class ClearExpiredTokens(TokenCommand):
     """Remove all expired tokens; print the fingerprint and the expiry of each."""
+
+    examples = ("frepo auth:clear-expired-tokens",)
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Remove the tokens."""

@@ -13,6 +13,8 @@ COLUMNS = ("Version", "Check", "Outcome", "Message", "At", "By", "Details")
 class Checks(FrepoCommand, Lister):
     """Show what the checks of a collection's versions found, such as whether a backup is whole."""
 
+    examples = ("frepo backup:checks 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)

@@ -15,6 +15,8 @@ from ...base import FrepoCommand
 class RestoreTest(FrepoCommand, ShowOne):
     """Stream a version into a command, and record whether it could be restored. Exit status 1 if it could not."""
 
+    examples = ("frepo backup:test-restore 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --command 'gunzip -t'",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)

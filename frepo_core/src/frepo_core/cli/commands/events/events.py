@@ -41,6 +41,8 @@ class Data(FormattableColumn[Mapping[str, Any]]):
 class Events(FrepoCommand, Lister):
     """Show what has happened, newest first. A new event appears when the worker has numbered it, within seconds."""
 
+    examples = ("frepo events --kind 'version.*' --since 7d",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)

@@ -17,6 +17,8 @@ COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", 
 class Parked(FrepoCommand, Lister):
     """List the events that a subscriber could not handle in 12 tries over a day."""
 
+    examples = ("frepo events:parked --subscriber notify -f json",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
@@ -35,6 +37,8 @@ class Parked(FrepoCommand, Lister):
 
 class Retry(FrepoCommand, ShowOne):
     """Deliver parked events again. The worker does it within seconds; what fails again stays parked."""
+
+    examples = ("frepo events:retry --all --subscriber notify",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""

@@ -17,6 +17,8 @@ COLUMNS = ("Subscriber", "Package", "Position", "Behind", "Parked", "Tries", "Ne
 class Subscriptions(FrepoCommand, Lister):
     """List the subscriptions: the position of each, and how many events it is behind."""
 
+    examples = ("frepo events:subscriptions",)
+
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each."""
         from frepo_core.services.events.subscriptions import list_subscriptions
@@ -34,6 +36,8 @@ class Subscriptions(FrepoCommand, Lister):
 
 class Unsubscribe(FrepoCommand, ShowOne):
     """End the subscription of a subscriber that does not exist any more. What it had not got is lost for it."""
+
+    examples = ("frepo events:unsubscribe notify",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""

@@ -23,6 +23,11 @@ MAX_RUNS = 1000
 class ListJobs(FrepoCommand, Lister):
     """List the jobs: when each is due, when it ran last, and what it found; or the latest runs of one job."""
 
+    examples = (
+        "frepo jobs",
+        "frepo jobs verify --limit 5 -f json",
+    )
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
@@ -42,6 +47,8 @@ class ListJobs(FrepoCommand, Lister):
 
 class RunJob(FrepoCommand, ShowOne):
     """Run a job now, also one that is off; print its result. Exit status 1 if it fails."""
+
+    examples = ("frepo jobs:run samples",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""

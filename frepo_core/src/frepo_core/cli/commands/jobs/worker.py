@@ -11,6 +11,8 @@ from ...base import FrepoCommand
 class RunWorker(FrepoCommand):
     """Run jobs and deliver events until SIGTERM or Ctrl-C, for services with worker.in_process = false."""
 
+    examples = ("frepo worker",)
+
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Run the worker."""
         from frepo_core.errors import ReadOnlyError

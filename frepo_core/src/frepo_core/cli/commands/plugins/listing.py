@@ -20,6 +20,7 @@ class Plugins(Lister):
         """Add `--settings`; accept no abbreviated options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
+        parser.epilog = "Example: frepo plugins --settings local"
         parser.add_argument(
             "--settings", metavar="NAME", help="show the settings of the plug-in with this entry point instead"
         )

@@ -23,6 +23,8 @@ NAME = re.compile("[a-z][a-z0-9_]*")
 class PluginNew(FrepoCommand):
     """Write a package with a new plug-in and its tests into a new folder. Needs no ini file."""
 
+    examples = ("frepo plugin:new strategy keep_monthly",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)

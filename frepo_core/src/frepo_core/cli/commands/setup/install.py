@@ -20,6 +20,8 @@ ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
 class Install(FrepoCommand):
     """Migrate, create the administrator's token of security.admin_token, run post_install_cmd; safe to run again."""
 
+    examples = ("frepo install",)
+
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Run the three steps and print each result."""
         from frepo_core.services.startup import make_ready

@@ -13,6 +13,8 @@ class AcceptNewPhrase(FrepoCommand):
     auth:create-token. To undo it, set the former phrase and run the command again.
     """
 
+    examples = ("frepo secrets:accept-new-phrase",)
+
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Store the check value of the phrase that is set now."""
         from frepo_core.db import migrations

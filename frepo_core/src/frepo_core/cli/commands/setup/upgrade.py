@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 class Upgrade(FrepoCommand):
     """Bring the database schema to the newest revision; safe to run again, and from several machines at once."""
 
+    examples = (
+        "frepo db:upgrade",
+        "frepo db:upgrade --create",
+    )
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Add the confirmation for an empty database."""
         parser = super().get_parser(prog_name)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class Adopt(FrepoCommand):
     """Make this database the only owner of a storage, after a restore or a second service on it."""
 
+    examples = ("frepo storage:adopt",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)

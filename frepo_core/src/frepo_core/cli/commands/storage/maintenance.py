@@ -38,6 +38,8 @@ class StorageCommand(FrepoCommand, ShowOne):
 class Verify(StorageCommand):
     """Read blobs back and compare them with their digests; damage is reported and marked, never deleted."""
 
+    examples = ("frepo storage:verify --older-than 30d -f json",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
@@ -76,6 +78,8 @@ class Verify(StorageCommand):
 
 class Sweep(StorageCommand):
     """Delete blobs without a record; report records without bytes, and foreign files."""
+
+    examples = ("frepo storage:sweep --dry-run",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
@@ -128,6 +132,8 @@ class Sweep(StorageCommand):
 class Migrate(StorageCommand):
     """Move all blobs from one storage to another while the service runs; may be stopped and run again."""
 
+    examples = ("frepo storage:migrate --from local --to awss3v3",)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
@@ -159,6 +165,8 @@ class Migrate(StorageCommand):
 
 class RebuildIndex(StorageCommand):
     """Count the contents of a storage from its keys alone, after the loss of the database."""
+
+    examples = ("frepo storage:rebuild-index --dry-run -f json",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
