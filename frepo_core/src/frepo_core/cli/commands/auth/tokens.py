@@ -60,7 +60,7 @@ class CreateToken(TokenCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options. They match the fields of the API."""
         parser = super().get_parser(prog_name)
-        parser.epilog = f"Roles: {', '.join(Role)}."
+        parser.description = f"{parser.description} The roles: {', '.join(Role)}."
         parser.add_argument("--roles", type=words, required=True, help="roles, separated by commas")
         parser.add_argument("--name", help="what people call the token, e.g. the name of its server")
         parser.add_argument("--tags", type=words, default=[], help="tags that the token is restricted to")
