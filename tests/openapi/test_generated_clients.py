@@ -14,6 +14,7 @@ from support.paths import ROOT
 # Each run of Java takes seconds: one compiler and one collector need half the time of the defaults.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 PROGRAMS = Path(__file__).parent / "clients"
+V1_DOCUMENT = "/api/v1/openapi.json"
 TOOLS = ROOT / ".venv-clients"
 TSC = TOOLS / "typescript/node_modules/typescript/bin/tsc"
 COMPILER_OPTIONS = {
@@ -44,10 +45,10 @@ def run(*command: object, folder: Path, **environment: str) -> str:
 
 @pytest.fixture
 def generate(service, tmp_path):
-    """Generate a client from the service's document: `generate("python", "client", "packageName=name")`."""
+    """Generate a client from a document of the service: `generate("python", "client", "packageName=name")`."""
 
-    def generate(language: str, folder: str, properties: str) -> None:
-        urllib.request.urlretrieve(f"{service.url}/api/doc.json", tmp_path / "document.json")
+    def generate(language: str, folder: str, properties: str, document: str = "/api/doc.json") -> None:
+        urllib.request.urlretrieve(f"{service.url}{document}", tmp_path / "document.json")
         arguments = ["generate", "-g", language, "-i", "document.json", "-o", folder]
         run(
             TOOLS / "bin/openapi-generator-cli",
@@ -58,6 +59,15 @@ def generate(service, tmp_path):
         )
 
     return generate
+
+
+def compile_typescript(program: str, folder: Path) -> None:
+    """Compile a program with the generated client next to it."""
+    shutil.copy(PROGRAMS / program, folder)
+    (folder / "package.json").write_text('{"type": "module"}')
+    settings = {"compilerOptions": COMPILER_OPTIONS, "include": [program, "client"]}
+    (folder / "tsconfig.json").write_text(json.dumps(settings))
+    run(TOOLS / "bin/node", TSC, "-p", ".", folder=folder)
 
 
 def expected(name: str) -> dict[str, object]:
@@ -96,12 +106,39 @@ def test_a_python_client_compiles_and_works(generate, service, tmp_path):
 
 def test_a_typescript_client_compiles_and_works(generate, service, tmp_path):
     generate("typescript-fetch", "client", "importFileExtension=.js")
-    shutil.copy(PROGRAMS / "use_client.ts", tmp_path)
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    settings = {"compilerOptions": COMPILER_OPTIONS, "include": ["use_client.ts", "client"]}
-    (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
-    run(TOOLS / "bin/node", TSC, "-p", ".", folder=tmp_path)
+    compile_typescript("use_client.ts", tmp_path)
 
     printed = run(TOOLS / "bin/node", "made/use_client.js", service.url, service.admin, folder=tmp_path)
 
     assert expected("typescript.txt") == without_digits(json.loads(printed))
+
+
+def expected_of_v1(name: str) -> dict[str, object]:
+    return {
+        "description": "edited",
+        "versions": 3,
+        "number": 1,
+        "listed": [1],
+        "downloaded": "hello from a generated client\n",
+        "file": name,
+        "refused": 403,
+    }
+
+
+def test_a_python_client_of_v1_compiles_and_works(generate, service, tmp_path):
+    generate("python", "client", "packageName=frepo_client", V1_DOCUMENT)
+    run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_client", folder=tmp_path)
+
+    arguments = (PROGRAMS / "use_v1_client.py", service.url, service.admin)
+    printed = run(TOOLS / "bin/python", *arguments, folder=tmp_path, PYTHONPATH=str(tmp_path / "client"))
+
+    assert expected_of_v1("python.txt") == json.loads(printed)
+
+
+def test_a_typescript_client_of_v1_compiles_and_works(generate, service, tmp_path):
+    generate("typescript-fetch", "client", "importFileExtension=.js", V1_DOCUMENT)
+    compile_typescript("use_v1_client.ts", tmp_path)
+
+    printed = run(TOOLS / "bin/node", "made/use_v1_client.js", service.url, service.admin, folder=tmp_path)
+
+    assert expected_of_v1("typescript.txt") == json.loads(printed)

@@ -26,7 +26,7 @@ from ..conventions.content import (
 )
 from ..conventions.entity_tags import IF_MATCH, if_match
 from ..conventions.paging import next_cursor, page_request
-from .models import File, FilePage, FilePatch, FileQuery, UploadQuery, file_tag
+from .models import FilePage, FilePatch, FileQuery, StoredFile, UploadQuery, file_tag
 
 FILES = f"{V1}/files"
 FILE = f"{FILES}/{{name}}"
@@ -43,7 +43,7 @@ def list_files(request: FrepoRequest) -> Answer:
         address=request.client_address,
     )
     page = request.services.listing.visible_files(search, page_request(query), by=request.sender)
-    return Answer(body=FilePage(items=[File.of(file) for file in page.items], next=next_cursor(query, page)))
+    return Answer(body=FilePage(items=[StoredFile.of(file) for file in page.items], next=next_cursor(query, page)))
 
 
 def add(request: FrepoRequest) -> Answer:
@@ -54,7 +54,7 @@ def add(request: FrepoRequest) -> Answer:
     if isinstance(added, RecordedAnswer):
         return uploaded_before(request, added)
     file = added.file
-    return uploaded(request, _path(file), File.of(file), file.blob.digest, is_new=not added.existed)
+    return uploaded(request, _path(file), StoredFile.of(file), file.blob.digest, is_new=not added.existed)
 
 
 def before_add(request: FrepoRequest) -> int | None:
@@ -77,7 +77,7 @@ def _new_file(request: FrepoRequest, part_name: str | None) -> NewFile:
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedFile] | None:
     def serialize(added: AddedFile) -> dict[str, object]:
-        return recordable(_path(added.file), File.of(added.file), added.file.id)
+        return recordable(_path(added.file), StoredFile.of(added.file), added.file.id)
 
     return idempotency_of(request, ("v1 file",), serialize, recorded_file_id)
 
@@ -99,7 +99,7 @@ def _readable(request: FrepoRequest) -> FileRecord:
 def show(request: FrepoRequest) -> Answer:
     """Show a file that the token may read, by its stored name."""
     file = _readable(request)
-    return resource(File.of(file), file_tag(file))
+    return resource(StoredFile.of(file), file_tag(file))
 
 
 def edit(request: FrepoRequest) -> Answer:
@@ -110,7 +110,7 @@ def edit(request: FrepoRequest) -> Answer:
         by=request.sender,
         precondition=if_match(request, file_tag),
     )
-    return resource(File.of(file), file_tag(file))
+    return resource(StoredFile.of(file), file_tag(file))
 
 
 def remove(request: FrepoRequest) -> Response:
@@ -157,7 +157,7 @@ ENDPOINTS = [
         before_body=before_add,
         writes=True,
         headers=(IDEMPOTENCY_KEY,),
-        answers={200: File, 201: File},
+        answers={200: StoredFile, 201: StoredFile},
     ),
     Endpoint(
         name="show_file",
@@ -166,7 +166,7 @@ ENDPOINTS = [
         view=show,
         summary="Show a file",
         permission="token",
-        answers={200: File},
+        answers={200: StoredFile},
         has_etag=True,
     ),
     Endpoint(
@@ -179,7 +179,7 @@ ENDPOINTS = [
         body=FilePatch,
         writes=True,
         headers=(IF_MATCH,),
-        answers={200: File},
+        answers={200: StoredFile},
         has_etag=True,
     ),
     Endpoint(

@@ -13,7 +13,8 @@ from ..conventions.paging import PageQuery
 from ..conventions.types import FileName, Time, Whole
 
 
-class File(Reply):
+# TypeScript has a type File, which generated clients would use instead.
+class StoredFile(Reply):
     """A plain file. `name` is the stored name, which paths use; `requested_name` is the one that was sent."""
 
     name: str
@@ -28,7 +29,7 @@ class File(Reply):
     damaged: bool
 
     @classmethod
-    def of(cls, record: FileRecord) -> "File":
+    def of(cls, record: FileRecord) -> "StoredFile":
         """Convert a file."""
         return cls(
             name=record.stored_name,
@@ -47,7 +48,7 @@ class File(Reply):
 class FilePage(Reply):
     """A page of files. It may be shorter than `limit`; `next` is null on the last one."""
 
-    items: list[File]
+    items: list[StoredFile]
     next: str | None
 
 
@@ -83,4 +84,4 @@ class FilePatch(Patch):
 
 def file_tag(record: FileRecord) -> str:
     """Return the ETag of a file."""
-    return entity_tag(File.of(record), FilePatch, record.password_hash)
+    return entity_tag(StoredFile.of(record), FilePatch, record.password_hash)
