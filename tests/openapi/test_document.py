@@ -109,6 +109,15 @@ def test_every_operation_documents_what_can_always_happen(document, status):
     assert silent == []
 
 
+def test_a_head_that_is_too_long_is_answered_as_the_server_answers_it(document):
+    """The server refuses it before it knows the endpoint, so the answer has no keys of an endpoint."""
+    answers = [operation["responses"]["431"] for operation in operations_of(document).values()]
+
+    names = {answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2] for answer in answers}
+
+    assert {"ErrorReply"} == names
+
+
 def test_writing_operations_document_a_full_storage(document, services):
     writing = {(e.method, e.path) for e in all_endpoints(services) if (e.writes or e.content) and not e.is_v1}
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from ..routing.endpoint import Endpoint
-from .error_models import error_model
+from .error_models import ErrorReply, error_model
 from .named_schemas import PREFIX, name_schemas
 from .parameters import CONTENT_FORM, open_path, parameters_of, storable
 from .responses import BINARY, JSON, responses_of
@@ -69,7 +69,7 @@ def _schemas(endpoints: list[Endpoint]) -> tuple[Mapping[Any, Any], dict[str, An
     bodies = {endpoint.body for endpoint in endpoints if endpoint.body}
     replies = {model for endpoint in endpoints for model in endpoint.answers.values() if model}
     # In the validation schema, keys with defaults are optional, as they are in errors.
-    inputs = bodies | {error_model(endpoint) for endpoint in endpoints}
+    inputs = bodies | {ErrorReply} | {error_model(endpoint) for endpoint in endpoints}
     models: list[Any] = [(model, "validation") for model in sorted(inputs, key=model_name)]
     models += [(model, "serialization") for model in sorted(replies, key=model_name)]
     references, document = models_json_schema(models, ref_template="#/components/schemas/{model}")

@@ -7,7 +7,7 @@ from frepo_core.errors import IdempotencyConflictError, TooManyAttemptsError, Ve
 
 from ..routing.endpoint import Endpoint
 from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
-from .error_models import error_model
+from .error_models import ErrorReply, error_model
 
 JSON = "application/json"
 BINARY = {"type": "string", "format": "binary"}
@@ -153,7 +153,8 @@ def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any
 
 
 def _error(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any]:
-    schema = schemas[(error_model(endpoint), "validation")]
+    # The server answers 431 before it knows the endpoint.
+    schema = schemas[(ErrorReply if status == 431 else error_model(endpoint), "validation")]
     meaning = VERSION_CONFLICT if status == 412 and IF_MATCH in endpoint.headers else MEANINGS[status]
     answer: dict[str, Any] = {"description": meaning, "content": {JSON: {"schema": schema}}}
     if status in ERROR_HEADERS:
