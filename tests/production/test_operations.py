@@ -114,7 +114,7 @@ def restored_in(folder):
 
 
 def test_the_upkeep_by_hand_succeeds_on_a_healthy_service(local_site):
-    lines = re.findall(r"`(frepo storage:(?:verify|sweep))`", section("Upkeep"))
+    lines = sorted(set(re.findall(r"`(frepo storage:(?:verify|sweep))`", section("Upkeep"))))
 
     done = run(lines, local_site.environment)
 
