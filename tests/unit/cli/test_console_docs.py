@@ -47,12 +47,14 @@ def prepare(console, example):
         lead(console)
     if name == "fleet:create":
         (console.folder / "hosts.csv").write_text(re.findall("```csv\n(.*?)```", SECTIONS[name], re.DOTALL)[0])
-    if name.startswith("file:"):
+    if name.startswith(("file:", "alias:")):
         (console.folder / "holiday.txt").write_text("hello")
         if name != "file:upload":
             console.answer("file:upload", "holiday.txt")
     if name == "events:unsubscribe":
         make_subscription_to_end(console, arguments[0])
+    if name == "alias:delete":
+        console.answer("alias:set", "manual.txt", "2cf24dba5fholiday.txt")
     for fingerprint in re.findall("3f9c2a71d0be", example):
         make_token(console, fingerprint)
 

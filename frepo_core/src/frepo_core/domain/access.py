@@ -60,6 +60,7 @@ RULES: Mapping[str, Rule] = {
     "file.list_all_tags": _holding(Role.VIEW_ALL_TAGS),
     "file.list_private": _holding(Role.ADMINISTRATOR),
     "events.view": _holding(Role.VIEW_EVENTS),
+    "aliases.manage": _holding(Role.MANAGE_ALIASES),
     "jobs.view": _holding(Role.VIEW_JOBS),
     "jobs.run": _holding(Role.RUN_JOBS),
     "metrics.view": _holding(Role.VIEW_METRICS),

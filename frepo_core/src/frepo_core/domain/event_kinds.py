@@ -83,6 +83,10 @@ class EventKind(StrEnum):
         *("name", "size", "sha256", "type"),
     )
 
+    ALIAS_CREATED = "alias.created", "An alias was made.", "name", "after"
+    ALIAS_EDITED = "alias.edited", "An alias was given another file.", "name", "before", "after"
+    ALIAS_DELETED = "alias.deleted", "An alias was deleted.", "name", "before"
+
     TOKEN_CREATED = "token.created", "A token was generated.", "after"
     TOKEN_EDITED = "token.edited", "The name, the expiry or the restrictions of a token were edited.", "before", "after"
     TOKEN_ROTATED = (

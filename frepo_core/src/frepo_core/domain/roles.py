@@ -45,6 +45,8 @@ class Role(StrEnum):
 
     VIEW_EVENTS = "events.view", "See what has happened, and export it: events about collections that the token may see"
 
+    MANAGE_ALIASES = "aliases.manage", "List, make, change and delete aliases"
+
     VIEW_JOBS = "jobs.view", "See the jobs and what they found"
     RUN_JOBS = "jobs.run", "Run jobs now"
 

@@ -37,6 +37,7 @@ from .files.downloads import Downloads
 from .files.file_edits import FileEdits
 from .files.files import Files
 from .files.listing import Listing
+from .files.stored_aliases import StoredAliases
 from .health import Health
 from .jobs.assembly import build_worker
 from .jobs.jobs import Jobs
@@ -71,6 +72,7 @@ class CoreServices:
     files: Files
     file_edits: FileEdits
     downloads: Downloads
+    aliases: StoredAliases
     listing: Listing
     protected_urls: ProtectedUrls
     fetcher: Fetcher
@@ -129,7 +131,9 @@ def assemble(
     tokens, collections = Tokens(database, settings, uses), Collections(database, settings, plugins, passwords)
     token_changes = TokenChanges(database, settings, inventory)
     access = CollectionAccess(database, collections, tokens)
-    downloads = Downloads(database, settings, files, backends, passwords, links, Aliases(settings.ids_mapping_file))
+    from_file = Aliases(settings.ids_mapping_file)
+    aliases = StoredAliases(database, from_file)
+    downloads = Downloads(database, settings, files, backends, passwords, links, from_file, aliases)
     versions, version_checks = Versions(database, blobs, passwords), VersionChecks(database)
     mask = Mask(settings, backends.current_settings, *(context.settings for context in contexts.values()))
     core = CoreServices(
@@ -148,6 +152,7 @@ def assemble(
         files=files,
         file_edits=FileEdits(database, files, passwords),
         downloads=downloads,
+        aliases=aliases,
         listing=Listing(database, passwords),
         protected_urls=ProtectedUrls(settings),
         fetcher=Fetcher(settings),

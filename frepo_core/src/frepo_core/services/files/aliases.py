@@ -33,14 +33,22 @@ class Aliases:
 
     def resolve(self, name: str) -> str:
         """Return the stored name of an alias, or the name itself if it is not an alias."""
-        now = time.monotonic()
-        if now >= self._next_check:
-            self._next_check = now + self._check_seconds
-            self._reload_if_changed()
+        self._check()
         found = self._map.get(name)
         if found is None and not name.isascii():
             found = self._map.get(normalize("NFC", name))
         return name if found is None else found
+
+    def read_all(self) -> Mapping[str, str]:
+        """Return the stored names of all aliases, by alias in NFC."""
+        self._check()
+        return self._map
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_check:
+            self._next_check = now + self._check_seconds
+            self._reload_if_changed()
 
     def _reload_if_changed(self) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from frepo_core.db.models import Blob, CollectionToken, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.signatures import LINK_SECONDS
-from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError
+from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
 from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
@@ -30,6 +30,7 @@ from ..content.verified_reader import VerifiedContent, VerifiedFile, check
 from ..records import BlobRecord, FileRecord
 from .aliases import Aliases
 from .files import Files, file_not_found
+from .stored_aliases import StoredAliases
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,7 @@ class Downloads:
         passwords: Passwords,
         links: SignedLinks,
         aliases: Aliases,
+        stored_aliases: StoredAliases,
     ) -> None:
         self._database = database
         self._files = files
@@ -68,6 +70,7 @@ class Downloads:
         self._passwords = passwords
         self._links = links
         self._aliases = aliases
+        self._stored_aliases = stored_aliases
         self._cache = ContentCache(settings.fs_cache_size)
         self._requires_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
@@ -89,7 +92,7 @@ class Downloads:
     def _find(self, name: str, credentials: DownloadCredentials, *, checked: bool) -> FileRecord:
         if self._requires_token and not (checked or credentials.identity or credentials.signature):
             raise AccessDeniedError(NO_ACCESS)
-        file = self._files.find_for_download(self._aliases.resolve(name))
+        file = self._find_named(name)
         if credentials.identity and allows("file.read_any", credentials.identity):
             return file
         unlocked = self._is_signed(file, credentials, unlocked=True)
@@ -103,6 +106,20 @@ class Downloads:
         ):
             raise AccessDeniedError(NO_READ_ACCESS)
         return file
+
+    def _find_named(self, name: str) -> FileRecord:
+        """Return the file of an alias of the YAML file, else the one with this name, else that of an alias in the database.
+
+        The database is asked about aliases only for a name that no file has: other downloads cost no more.
+        """
+        resolved = self._aliases.resolve(name)
+        try:
+            return self._files.find_for_download(resolved)
+        except NotFoundError:
+            target = self._stored_aliases.find(name) if resolved == name else None
+            if target is None:
+                raise
+        return self._files.find_for_download(target)
 
     def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
         """Return `length` bytes of a blob from `start`, for small answers. A whole blob is verified and cached.

@@ -6,7 +6,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 from ..routing.endpoint import Endpoint
 from . import about, documentation, overview
 from .collections import access, collections, versions
-from .files import files
+from .files import aliases, files
 from .tokens import tokens
 from .upkeep import events, jobs
 
@@ -19,6 +19,7 @@ MODULES = (
     access,
     files,
     tokens,
+    aliases,
     events,
     jobs,
 )

@@ -20,6 +20,8 @@ from ..routing.request import FrepoRequest
 from ..schemas.models import Password, Query, Reply
 
 OPEN_CACHE = "public, max-age=25200, immutable"
+# An alias may be given another file: caches ask each time, and get 304.
+ALIAS_CACHE = "public, no-cache"
 CLOSED_CACHE = "private, no-store"
 
 
@@ -68,6 +70,12 @@ def send(request: FrepoRequest, file: FileRecord, *, may_redirect: bool = True) 
     return response
 
 
+def _cache_control(request: FrepoRequest, file: FileRecord) -> str:
+    if not request.services.downloads.is_unrestricted(file):
+        return CLOSED_CACHE
+    return OPEN_CACHE if file.stored_name in request.matchdict.values() else ALIAS_CACHE
+
+
 def _build(request: FrepoRequest, file: FileRecord, may_redirect: bool) -> Response:
     if may_redirect and (url := store_url(request, file)):
         return Response(status=302, location=url, cache_control=CLOSED_CACHE)
@@ -79,7 +87,7 @@ def _build(request: FrepoRequest, file: FileRecord, may_redirect: bool) -> Respo
         etag=file.blob.digest,
         modified=file.created_at,
         headers={
-            "Cache-Control": OPEN_CACHE if request.services.downloads.is_unrestricted(file) else CLOSED_CACHE,
+            "Cache-Control": _cache_control(request, file),
             "Content-Disposition": _disposition(disposition, file.requested_name),
             "Content-Security-Policy": "sandbox",
             "Repr-Digest": repr_digest(file.blob.digest),

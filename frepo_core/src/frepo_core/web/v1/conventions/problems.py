@@ -59,7 +59,6 @@ FIELDS: Mapping[str, str] = {
     "filename": "name",
     "fileName": "name",
     "expires": "expires_at",
-    "file": "content",
 }
 _IN_TEXTS = re.compile("|".join(rf"\b{name}\b" for name in FIELDS if not name.islower()))
 
@@ -139,7 +138,9 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
 
 def _wrong_fields(error: errors.FrepoError) -> Iterator[FieldProblem]:
     if isinstance(error, errors.RuleError):
-        yield FieldProblem(field=_name(error.field), message=_renamed(error.explanation or error.text))
+        # A rule about `file` is about an uploaded content. An alias has a field `file`, too.
+        field = "content" if error.field == "file" else _name(error.field)
+        yield FieldProblem(field=field, message=_renamed(error.explanation or error.text))
     elif isinstance(error, errors.FieldsError):
         for field, texts in error.fields.items():
             for text in texts:

@@ -1,1 +1,1 @@
-"""Plain files."""
+"""Files and aliases."""

@@ -1,0 +1,62 @@
+"""Commands that list, make and delete aliases."""
+
+import argparse
+
+from ...base import FrepoCommand
+from ...tables import ListCommand, Record, Rows, ShowCommand
+
+COLUMNS = ("Alias", "File", "Read-only")
+PAGE = 500
+
+
+class ListAliases(ListCommand):
+    """List the aliases: first those of the file of `ids_mapping.file`, which are read-only here, then the others."""
+
+    examples = ("frepo alias:list", "frepo alias:list -f json")
+
+    def take_action(self, arguments: argparse.Namespace) -> Rows:
+        """Return a row for each alias."""
+        from frepo_core.services.keyset import PageRequest
+
+        aliases = self.services().aliases
+        page = aliases.page(PageRequest(limit=PAGE))
+        found = list(page.items)
+        while page.next is not None:
+            page = aliases.page(PageRequest(limit=PAGE, after=page.next))
+            found += page.items
+        return COLUMNS, [(one.name, one.file, one.is_read_only) for one in found]
+
+
+class SetAlias(ShowCommand):
+    """Make an alias of a file, or give an alias another file."""
+
+    examples = ("frepo alias:set manual.txt 2cf24dba5fholiday.txt",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("alias", help="the new name, e.g. manual.pdf")
+        parser.add_argument("file", help="the stored name of the file")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Record:
+        """Set the alias."""
+        record, is_new = self.services().aliases.put(arguments.alias, arguments.file, by=None)
+        return ("alias", "file", "created"), (record.name, record.file, is_new)
+
+
+class DeleteAlias(FrepoCommand):
+    """Delete an alias. The file stays."""
+
+    examples = ("frepo alias:delete manual.txt",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("alias", help="the name to delete")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Delete the alias."""
+        self.services().aliases.delete(arguments.alias, by=None)
+        self.say(arguments.alias)
