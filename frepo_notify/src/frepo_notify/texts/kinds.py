@@ -161,6 +161,17 @@ TEXTS: Mapping[str, Text] = {
         counted=("file downloaded", "files downloaded"),
         what="The file {file} ({size}) was downloaded.",
     ),
+    "alias.created": Text(
+        title="Alias {name} created", counted=("alias created", "aliases created"), what="The alias {name} was created."
+    ),
+    "alias.edited": Text(
+        title="Alias {name} edited",
+        counted=("alias edited", "aliases edited"),
+        what="The alias {name} was edited: {changes}.",
+    ),
+    "alias.deleted": Text(
+        title="Alias {name} deleted", counted=("alias deleted", "aliases deleted"), what="The alias {name} was deleted."
+    ),
     "token.created": Text(
         title="Token {token} created",
         counted=("token created", "tokens created"),
