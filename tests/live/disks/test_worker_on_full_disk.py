@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import Lease as LeaseRow
+from frepo_core.db.models import Lease as LeaseRow
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import StorageFull
 from frepo_core.plugins import Event

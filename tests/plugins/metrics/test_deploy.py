@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import insert
 
-from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
+from frepo_core.db.models import JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.services.collections.collection_change import CollectionChange
 from support.paths import ROOT
 

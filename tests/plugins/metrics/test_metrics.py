@@ -9,8 +9,7 @@ import pytest
 from prometheus_client.core import GaugeMetricFamily
 from sqlalchemy import insert, update
 
-from frepo_core.db.models import Blob, Event
-from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
+from frepo_core.db.models import Blob, Event, JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
 from frepo_core.services.collections.collection_change import CollectionChange

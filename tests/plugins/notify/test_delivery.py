@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert
 
-from frepo_core.db.worker_models import ParkedEvent, Subscription
+from frepo_core.db.models import ParkedEvent, Subscription
 from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.masking import Mask
 from support.receivers.webhooks import SECRET

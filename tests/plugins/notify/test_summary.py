@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection
-from frepo_core.db.worker_models import JobRun
+from frepo_core.db.models import Collection, JobRun
 from frepo_core.plugins import JobContext
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.container import assemble

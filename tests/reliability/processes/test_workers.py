@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Event
-from frepo_core.db.worker_models import Lease, Subscription
+from frepo_core.db.models import Event, Lease, Subscription
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.services.events.recording import NewEvent, record
 from support.reliability import workers

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import event, insert, update
 from webtest import TestApp
 
-from frepo_core.db.models import Blob
-from frepo_core.db.worker_models import JobRun, JobState
+from frepo_core.db.models import Blob, JobRun, JobState
 from frepo_core.web import make_app
 from support.client import COLLECTIONS, Client, with_settings
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from sqlalchemy import func, select
 
-from frepo_core.db.models import Collection
-from frepo_core.db.worker_models import JobRun
+from frepo_core.db.models import Collection, JobRun
 from frepo_core.domain.identity import Actor
 from frepo_core.plugins import (
     CollectionInfo,

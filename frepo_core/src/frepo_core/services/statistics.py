@@ -10,8 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, Event, Version
-from frepo_core.db.worker_models import JobRun, JobState, ParkedEvent, Subscription
+from frepo_core.db.models import Blob, Collection, Event, JobRun, JobState, ParkedEvent, Subscription, Version
 from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics, StorageError
 
 from .collections.states import count_by_state, state_column

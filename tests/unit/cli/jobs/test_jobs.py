@@ -13,8 +13,7 @@ import pytest
 from sqlalchemy import insert
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Event
-from frepo_core.db.worker_models import ParkedEvent
+from frepo_core.db.models import Event, ParkedEvent
 from frepo_core.domain.roles import Role
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile

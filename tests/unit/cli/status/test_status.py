@@ -7,9 +7,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection
-from frepo_core.db.upkeep_models import Sample
-from frepo_core.db.worker_models import Lease
+from frepo_core.db.models import Collection, Lease, Sample
 from frepo_core.services.collections.collections import CollectionChange
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

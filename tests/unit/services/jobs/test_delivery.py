@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from frepo_core.db.worker_models import Subscription
+from frepo_core.db.models import Subscription
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import LeaseLost, PluginContext, Subscriber
 from frepo_core.services.events.delivery import PAUSES, TRIES, Delivery

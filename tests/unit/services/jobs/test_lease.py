@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import update
 
-from frepo_core.db.worker_models import Lease as LeaseRow
+from frepo_core.db.models import Lease as LeaseRow
 
 pytestmark = pytest.mark.databases
 

@@ -6,9 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Event
-from frepo_core.db.upkeep_models import Sample
-from frepo_core.db.worker_models import JobState
+from frepo_core.db.models import Blob, Event, JobState, Sample
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
 from frepo_core.services.keyset import PageRequest

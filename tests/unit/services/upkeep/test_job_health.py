@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert
 
 from frepo_core.db import utc_now
-from frepo_core.db.worker_models import JobRun, JobState, Lease
+from frepo_core.db.models import JobRun, JobState, Lease
 from frepo_core.services import health
 from frepo_core.services.jobs.lease import LEADER
 

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import select, text, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Event, Token
-from frepo_core.db.upkeep_models import StorageMark
+from frepo_core.db.models import Blob, Event, StorageMark, Token
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.domain.roles import Role
 from frepo_core.errors import BytesMissingError, StorageUnavailable, SweepStoppedError

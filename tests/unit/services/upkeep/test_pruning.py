@@ -3,8 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select
 
-from frepo_core.db.models import Event
-from frepo_core.db.worker_models import JobRun, Lease, ParkedEvent, Subscription
+from frepo_core.db.models import Event, JobRun, Lease, ParkedEvent, Subscription
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.events.numbering import find_last_position, number_events
 from frepo_core.services.jobs.lease import LEADER

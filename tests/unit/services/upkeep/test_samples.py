@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.models import Sample
 
 from .conftest import NOON
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_core.db.worker_models import JobRun
+from frepo_core.db.models import JobRun
 from frepo_core.domain.roles import Role
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.jobs.job_runner import JobRunner

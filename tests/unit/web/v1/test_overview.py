@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection
-from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.models import Collection, Sample
 from frepo_core.domain.roles import Role
 
 COLLECTIONS = "/api/v1/collections"

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import BigInteger, case, exists, func, literal, or_, select, update
 
 from frepo_core.db import Database
-from frepo_core.db.models import Event
-from frepo_core.db.worker_models import Lease, Subscription
+from frepo_core.db.models import Event, Lease, Subscription
 
 from ..jobs.lease import LEADER
 

@@ -8,8 +8,7 @@ from sqlalchemy import delete, exists, insert, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Event
-from frepo_core.db.worker_models import ParkedEvent, Subscription
+from frepo_core.db.models import Event, ParkedEvent, Subscription
 from frepo_core.errors import NotFoundError
 from frepo_core.plugins import Event as PublicEvent
 from frepo_core.plugins import LeaseLost

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import ParkedEvent, Subscription
+from frepo_core.db.models import ParkedEvent, Subscription
 from frepo_core.errors import NotFoundError
 from frepo_core.plugins import LeaseLost
 

@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.alias_models import Alias
-from frepo_core.db.models import File
+from frepo_core.db.models import Alias, File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.domain.naming import check_file_name

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import JobRequest
+from frepo_core.db.models import JobRequest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import JobRun, JobState
+from frepo_core.db.models import JobRun, JobState
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import JobState
+from frepo_core.db.models import JobState
 
 from .job_catalog import ScheduledJob
 

@@ -14,7 +14,7 @@ from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from frepo_core.db import Database
-from frepo_core.db.worker_models import Lease as LeaseRow
+from frepo_core.db.models import Lease as LeaseRow
 
 LEADER = "worker"
 _ROW = select(LeaseRow.holder, LeaseRow.epoch, LeaseRow.renewals, LeaseRow.expires_at).where(

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Event
-from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.models import Event, Sample
 from frepo_core.domain.event_kinds import EventKind
 
 UPLOADS = (EventKind.VERSION_ADDED.value, EventKind.FILE_ADDED.value)

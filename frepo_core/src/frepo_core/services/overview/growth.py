@@ -7,8 +7,7 @@ from datetime import date, datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection
-from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.models import Collection, Sample
 
 PERIOD = timedelta(days=30)
 DAY = timedelta(days=1)

@@ -8,9 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection
-from frepo_core.db.upkeep_models import Sample
-from frepo_core.db.worker_models import JobState
+from frepo_core.db.models import Blob, Collection, JobState, Sample
 from frepo_core.errors import FrepoError
 
 from ..blobs.backends import Backends

@@ -6,8 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File
-from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.models import Blob, Collection, File, Sample
 
 # Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
 MEASURED_AT_ONCE = 20_000

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.worker_models import JobRun, JobState, Lease
+from frepo_core.db.models import JobRun, JobState, Lease
 from frepo_core.errors import FrepoError
 
 from ..jobs.lease import LEADER

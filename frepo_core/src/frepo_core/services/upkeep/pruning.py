@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Base, Event
-from frepo_core.db.worker_models import JobRun, ParkedEvent, Subscription
+from frepo_core.db.models import Base, Event, JobRun, ParkedEvent, Subscription
 
 RUNS_KEPT = timedelta(days=90)
 BATCH = 1000

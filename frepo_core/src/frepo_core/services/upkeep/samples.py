@@ -7,8 +7,7 @@ from sqlalchemy import delete, distinct, func, insert, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Collection, File, Version
-from frepo_core.db.upkeep_models import Sample
+from frepo_core.db.models import Collection, File, Sample, Version
 
 from ..overview.activity import count_activity
 from ..overview.sizes import measure_sizes

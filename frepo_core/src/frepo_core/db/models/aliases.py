@@ -4,8 +4,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from .models import Base
-from .types import exact
+from ..types import exact
+from .base import Base
 
 
 class Alias(Base):

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from .models import Base
-from .types import RowId, exact
+from ..types import RowId, exact
+from .base import Base
 
 
 class Lease(Base):

@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import Boolean, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from .models import Base
-from .types import RowId, exact
+from ..types import RowId, exact
+from .base import Base
 
 
 class StorageMark(Base):

@@ -1,0 +1,39 @@
+"""The database tables as SQLAlchemy models, one module for each theme."""
+
+from .aliases import Alias
+from .base import NAMES, Base
+from .collections import Collection, CollectionToken
+from .events import Event
+from .files import Blob, File, Tag, file_tag
+from .installation import Installation
+from .tokens import Token
+from .upkeep import Sample, StorageMark
+from .uploads import Upload
+from .versions import Version, VersionCheck
+from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscription
+
+__all__ = [
+    "NAMES",
+    "Alias",
+    "Base",
+    "Blob",
+    "Collection",
+    "CollectionToken",
+    "Event",
+    "File",
+    "Installation",
+    "JobRequest",
+    "JobRun",
+    "JobState",
+    "Lease",
+    "ParkedEvent",
+    "Sample",
+    "StorageMark",
+    "Subscription",
+    "Tag",
+    "Token",
+    "Upload",
+    "Version",
+    "VersionCheck",
+    "file_tag",
+]

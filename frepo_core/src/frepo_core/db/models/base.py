@@ -1,0 +1,33 @@
+"""The base class of all tables."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    MetaData,
+)
+from sqlalchemy.orm import DeclarativeBase
+
+from ..types import UtcDateTime
+
+NAMES = {
+    "ix": "ix_%(column_0_N_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Base of all models. Constraints get names, so that migrations can refer to them."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
+        datetime: UtcDateTime(),
+        list[str]: JSON(),
+        int: BigInteger(),
+        dict[str, Any]: JSON(),
+    }

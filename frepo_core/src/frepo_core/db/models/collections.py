@@ -1,0 +1,80 @@
+"""The tables of collections and of the tokens on their lists."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ..types import exact
+from .base import Base
+
+
+class Collection(Base):
+    """A collection. Its counters are updated in the same transaction as its versions.
+
+    `full_since` is set when an upload is refused because there is no room, until the next one is accepted.
+    `suspicious_since` is the time of the newest version if that is suspicious. `arrived_at` is when a version was added
+    last; it stays if that version is deleted. `created_by` is as the actor of an event.
+
+    `expected_every` is null if no backups are expected; `expected_since` is when it was set. `grace` is in seconds, null:
+    the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
+    `reported_overdue_at` is the value of `overdue_at` about which an event was written.
+    `restore_tried_at` and `restore_outcome` are those of the last restore test, whose version may have been deleted.
+    """
+
+    __tablename__ = "collection"
+    __table_args__ = (
+        Index("ix_collection_newest", "created_at", "id"),
+        Index("ix_collection_restore", "restore_outcome", "versions_count"),
+    )
+
+    id: Mapped[str] = mapped_column(exact(36), primary_key=True)
+    max_backups_count: Mapped[int]
+    max_one_version_size: Mapped[int]
+    max_collection_size: Mapped[int]
+    strategy: Mapped[str] = mapped_column(String(64))
+    description: Mapped[str] = mapped_column(Text)
+    filename: Mapped[str] = mapped_column(exact(255))
+    password_hash: Mapped[str | None] = mapped_column(String(255))
+    created_at: Mapped[datetime]
+    last_number: Mapped[int]
+    versions_count: Mapped[int]
+    stored_size: Mapped[int]
+    min_retention: Mapped[int] = mapped_column(server_default="0")
+    min_version_size: Mapped[int] = mapped_column(server_default="0")
+    max_shrink_percent: Mapped[int] = mapped_column(server_default="0")
+    guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
+    full_since: Mapped[datetime | None] = mapped_column(index=True)
+    strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    created_by: Mapped[str | None] = mapped_column(exact(128))
+    labels: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    expected_every: Mapped[str | None] = mapped_column(String(255))
+    expected_since: Mapped[datetime | None]
+    grace: Mapped[int | None]
+    arrived_at: Mapped[datetime | None] = mapped_column(index=True)
+    due_at: Mapped[datetime | None] = mapped_column(index=True)
+    overdue_at: Mapped[datetime | None] = mapped_column(index=True)
+    reported_overdue_at: Mapped[datetime | None] = mapped_column(index=True)
+    suspicious_since: Mapped[datetime | None] = mapped_column(index=True)
+    restore_tried_at: Mapped[datetime | None]
+    restore_outcome: Mapped[str | None] = mapped_column(exact(16))
+
+
+class CollectionToken(Base):
+    """A token on a collection's list."""
+
+    __tablename__ = "collection_token"
+
+    collection_id: Mapped[str] = mapped_column(
+        exact(36), ForeignKey("collection.id", ondelete="CASCADE"), primary_key=True
+    )
+    token_key: Mapped[str] = mapped_column(
+        exact(64), ForeignKey("token.key", ondelete="CASCADE"), primary_key=True, index=True
+    )

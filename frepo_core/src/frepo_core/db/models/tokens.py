@@ -1,0 +1,37 @@
+"""The table of tokens."""
+
+from datetime import datetime
+
+from sqlalchemy import (
+    String,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ..types import exact
+from .base import Base
+
+
+class Token(Base):
+    """An access token, stored under the HMAC of its id.
+
+    `created_by` is as the actor of an event; it is null for tokens from before migration 0017. `last_used_at` and
+    `last_used_from` are written once a minute, see `services/access/token_uses.py`.
+    """
+
+    __tablename__ = "token"
+
+    key: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(16), index=True, unique=True)
+    expires_at: Mapped[datetime | None] = mapped_column(index=True)
+    roles: Mapped[list[str]]
+    tags: Mapped[list[str]]
+    mimes: Mapped[list[str]]
+    max_file_size: Mapped[int]
+    user_agents: Mapped[list[str]]
+    ip_addresses: Mapped[list[str]]
+    created_at: Mapped[datetime]
+    name: Mapped[str] = mapped_column(exact(128), server_default=text("''"))
+    created_by: Mapped[str | None] = mapped_column(exact(128))
+    last_used_at: Mapped[datetime | None]
+    last_used_from: Mapped[str | None] = mapped_column(String(64))

@@ -1,0 +1,55 @@
+"""The tables of versions and of the checks of their contents."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    ForeignKey,
+    Index,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from ..types import exact
+from .base import Base
+from .files import File
+
+
+class Version(Base):
+    """One version in a collection. A number is never used twice.
+
+    `is_suspicious` says that the version violates a guard and was kept, so later versions are not compared with it. It
+    is null for versions from before migration 0005.
+    """
+
+    __tablename__ = "version"
+    __table_args__ = (UniqueConstraint("collection_id", "number"),)
+
+    id: Mapped[str] = mapped_column(exact(36), primary_key=True)
+    collection_id: Mapped[str] = mapped_column(exact(36), ForeignKey("collection.id"))
+    number: Mapped[int]
+    file_id: Mapped[int] = mapped_column(ForeignKey("file.id"), unique=True)
+    created_at: Mapped[datetime]
+    is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
+
+    file: Mapped[File] = relationship()
+
+
+class VersionCheck(Base):
+    """The result of a check of a version's content: one for each check, replaced by a later result.
+
+    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event.
+    """
+
+    __tablename__ = "version_check"
+    __table_args__ = (Index("ix_version_check_queue", "name", "outcome", "at", "version_id"),)
+
+    version_id: Mapped[str] = mapped_column(exact(36), ForeignKey("version.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    outcome: Mapped[str] = mapped_column(exact(16))
+    message: Mapped[str] = mapped_column(Text)
+    details: Mapped[dict[str, Any]]
+    at: Mapped[datetime]
+    actor: Mapped[str] = mapped_column(exact(128))
