@@ -27,6 +27,10 @@ class Collection(Base):
     the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
     `reported_overdue_at` is the value of `overdue_at` about which an event was written.
     `restore_tried_at` and `restore_outcome` are those of the last restore test, whose version may have been deleted.
+
+    `versions_count` and `stored_size` count what the limits count: all versions, pinned ones included, but those in
+    quarantine. `quarantine_nights` counts the days in a row on which versions were quarantined for
+    `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
     """
 
     __tablename__ = "collection"
@@ -65,6 +69,13 @@ class Collection(Base):
     suspicious_since: Mapped[datetime | None] = mapped_column(index=True)
     restore_tried_at: Mapped[datetime | None]
     restore_outcome: Mapped[str | None] = mapped_column(exact(16))
+    pinned_count: Mapped[int] = mapped_column(server_default="0", default=0)
+    pinned_size: Mapped[int] = mapped_column(server_default="0", default=0)
+    quarantined_count: Mapped[int] = mapped_column(server_default="0", default=0)
+    quarantined_size: Mapped[int] = mapped_column(server_default="0", default=0)
+    quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
+    quarantine_nights: Mapped[int] = mapped_column(server_default="0", default=0)
+    quarantine_counted_at: Mapped[datetime | None]
 
 
 class CollectionToken(Base):

@@ -7,8 +7,10 @@ from sqlalchemy import (
     Boolean,
     ForeignKey,
     Index,
+    String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -22,6 +24,9 @@ class Version(Base):
 
     `is_suspicious` says that the version violates a guard and was kept, so later versions are not compared with it. It
     is null for versions from before migration 0005.
+
+    A `pinned` version is never deleted. A version is in quarantine while `quarantined_at` is set; `quarantine_reason` is
+    the code name of the guard's error, or `check <name>`. A version is never both.
     """
 
     __tablename__ = "version"
@@ -33,6 +38,10 @@ class Version(Base):
     file_id: Mapped[int] = mapped_column(ForeignKey("file.id"), unique=True)
     created_at: Mapped[datetime]
     is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
+    pinned: Mapped[bool] = mapped_column(Boolean, server_default="0", default=False)
+    quarantined_at: Mapped[datetime | None]
+    quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
+    note: Mapped[str] = mapped_column(String(1000), server_default=text("''"), default="")
 
     file: Mapped[File] = relationship()
 
