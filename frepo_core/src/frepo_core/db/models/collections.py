@@ -69,12 +69,12 @@ class Collection(Base):
     suspicious_since: Mapped[datetime | None] = mapped_column(index=True)
     restore_tried_at: Mapped[datetime | None]
     restore_outcome: Mapped[str | None] = mapped_column(exact(16))
-    pinned_count: Mapped[int] = mapped_column(server_default="0", default=0)
-    pinned_size: Mapped[int] = mapped_column(server_default="0", default=0)
-    quarantined_count: Mapped[int] = mapped_column(server_default="0", default=0)
-    quarantined_size: Mapped[int] = mapped_column(server_default="0", default=0)
+    pinned_count: Mapped[int] = mapped_column(server_default="0")
+    pinned_size: Mapped[int] = mapped_column(server_default="0")
+    quarantined_count: Mapped[int] = mapped_column(server_default="0")
+    quarantined_size: Mapped[int] = mapped_column(server_default="0")
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
-    quarantine_nights: Mapped[int] = mapped_column(server_default="0", default=0)
+    quarantine_nights: Mapped[int] = mapped_column(server_default="0")
     quarantine_counted_at: Mapped[datetime | None]
 
 

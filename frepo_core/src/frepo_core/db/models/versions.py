@@ -38,10 +38,10 @@ class Version(Base):
     file_id: Mapped[int] = mapped_column(ForeignKey("file.id"), unique=True)
     created_at: Mapped[datetime]
     is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
-    pinned: Mapped[bool] = mapped_column(Boolean, server_default="0", default=False)
+    pinned: Mapped[bool] = mapped_column(Boolean, server_default="0")
     quarantined_at: Mapped[datetime | None]
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
-    note: Mapped[str] = mapped_column(String(1000), server_default=text("''"), default="")
+    note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
 
     file: Mapped[File] = relationship()
 
