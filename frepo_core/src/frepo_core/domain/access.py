@@ -63,6 +63,7 @@ RULES: Mapping[str, Rule] = {
     "aliases.manage": _holding(Role.MANAGE_ALIASES),
     "jobs.view": _holding(Role.VIEW_JOBS),
     "jobs.run": _holding(Role.RUN_JOBS),
+    "settings.view": _holding(Role.VIEW_SETTINGS),
     "metrics.view": _holding(Role.VIEW_METRICS),
     "collection.create": _holding(Role.CREATE_COLLECTIONS),
     "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),

@@ -52,6 +52,11 @@ class Role(StrEnum):
 
     VIEW_METRICS = "metrics.view", "Read the metrics, the overview and the growth of the service"
 
+    VIEW_SETTINGS = (
+        "settings.view",
+        "See the settings in force, with secrets masked, the installed plug-ins and the storages",
+    )
+
     CREATE_COLLECTIONS = "collections.create_new", "Create collections"
     CHOOSE_COLLECTION_IDS = "collections.create_new.with_custom_id", "Choose the id of a collection that is created"
     INFINITE_LIMITS = "collections.allow_infinite_limits", "Switch limits of collections off"

@@ -39,6 +39,8 @@ from .files.files import Files
 from .files.listing import Listing
 from .files.stored_aliases import StoredAliases
 from .health import Health
+from .inventory.inventory import Inventory
+from .inventory.settings_in_force import SettingsInForce
 from .jobs.assembly import build_worker
 from .jobs.jobs import Jobs
 from .jobs.worker import Worker
@@ -96,6 +98,7 @@ class Services(CoreServices):
     """All services that the web API and the console application call."""
 
     jobs: Jobs
+    inventory: Inventory
     worker: Worker
     service_time: ServiceTime
     request_observers: list[RequestObserver] = field(default_factory=list)
@@ -183,6 +186,7 @@ def assemble(
     )
     is_worker = settings.worker_in_process and not settings.read_only
     service_time = ServiceTime(plugins, contexts, backends, UseRecorder(uses), worker if is_worker else None)
-    services = Services(**vars(core), jobs=jobs, worker=worker, service_time=service_time)
+    installed = Inventory(core, jobs.scheduled, SettingsInForce(ini, environment, mask))
+    services = Services(**vars(core), jobs=jobs, inventory=installed, worker=worker, service_time=service_time)
     service.connect(services)
     return services

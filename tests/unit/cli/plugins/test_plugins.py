@@ -106,7 +106,7 @@ def test_the_settings_of_a_plugin_are_listed_without_their_secrets(console, acme
 
     assert [
         ("acme.colour", "ACME_COLOUR", "red", "The colour."),
-        ("acme.key", "ACME_KEY", "set", "The key."),
+        ("acme.key", "ACME_KEY", "***", "The key."),
         ("acme.size", "ACME_SIZE", "required", "The size."),
         ("acme.on_finding", "ACME_ON_FINDING", "off", ""),
     ] == [tuple(row.values()) for row in listed]

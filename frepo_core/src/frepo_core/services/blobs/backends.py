@@ -45,6 +45,12 @@ class Backends:
         """The settings of the backend for new blobs, with its secrets."""
         return self._settings[self.current]
 
+    @property
+    def in_use(self) -> Mapping[str, StorageSettings]:
+        """The settings of the backends that this process has built, by name, with their secrets."""
+        with self._lock:
+            return dict(self._settings)
+
     def get(self, name: str) -> StorageBackend:
         """Return the backend with this name.
 

@@ -47,6 +47,24 @@ class _State:
         return datetime.fromisoformat(self.last)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StorageTrouble:
+    """What is wrong with a storage: `full` or `unavailable`, and since when (UTC, aware)."""
+
+    state: str
+    since: datetime
+
+
+def read_troubles(session: Session) -> dict[str, StorageTrouble]:
+    """Return what is known to be wrong with storages, by their names. Uploads and health checks find it out."""
+    rows = session.scalars(select(Installation).where(Installation.name.startswith(PREFIX, autoescape=True)))
+    return {
+        row.name.removeprefix(PREFIX): StorageTrouble(state=state.state, since=datetime.fromisoformat(state.since))
+        for row in rows
+        if (state := _parse(row))
+    }
+
+
 class StorageStates:
     """The states of storages, shared by all processes of a database. Recording one never fails: errors are logged."""
 

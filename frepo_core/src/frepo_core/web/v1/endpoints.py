@@ -7,8 +7,9 @@ from ..routing.endpoint import Endpoint
 from . import about, documentation, overview
 from .collections import access, collections, versions
 from .files import aliases, files
+from .installation import plugins, settings, storages
 from .tokens import tokens
-from .upkeep import events, jobs
+from .upkeep import damage, events, health, jobs
 
 MODULES = (
     about,
@@ -22,6 +23,11 @@ MODULES = (
     aliases,
     events,
     jobs,
+    health,
+    damage,
+    storages,
+    plugins,
+    settings,
 )
 
 

@@ -24,6 +24,8 @@ SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer <the token>`."},
     "header": {"type": "apiKey", "in": "header", "name": "X-Auth-Token", "description": "The token."},
 }
+_HEALTH = ("Health", "What the health checks found, and which stored contents are damaged.")
+_INSTALLATION = ("Installation", "What is installed, and the settings in force.")
 # The tag of a path is that of its last part with an entry here.
 TAGS: Mapping[str, tuple[str, str]] = {
     "": ("Service", "The service itself."),
@@ -34,6 +36,11 @@ TAGS: Mapping[str, tuple[str, str]] = {
     "tokens": ("Tokens", "Access tokens: roles, restrictions, expiry, rotation."),
     "events": ("Audit", "What happened: who did what, when and from where."),
     "jobs": ("Jobs", "Periodic work: schedules and runs."),
+    "health": _HEALTH,
+    "damage": _HEALTH,
+    "storages": _INSTALLATION,
+    "plugins": _INSTALLATION,
+    "settings": _INSTALLATION,
     "aliases": ("Aliases", "Further names of files."),
 }
 
@@ -56,7 +63,7 @@ def build_v1_document(endpoints: Sequence[Endpoint], server: str) -> dict[str, A
                 "description": f"{guide.rstrip()}\n\n{error_list()}",
             },
             "servers": [{"url": server}],
-            "tags": [{"name": name, "description": text} for name, text in TAGS.values() if name in used],
+            "tags": [{"name": name, "description": text} for name, text in dict(TAGS.values()).items() if name in used],
             "paths": paths,
             "components": {"schemas": definitions, "securitySchemes": SCHEMES},
         }

@@ -1,0 +1,122 @@
+"""What plug-ins offer: storages, strategies, checks, jobs, commands and more, and what of it is in use."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from frepo_core.plugins import FoundPlugin, PluginContext, StrategySpec, UploadCheck
+
+from .setting_texts import default_text
+
+# Hooks whose results only the web or a scrape makes.
+_LATER = {"frepo_endpoints": "endpoints", "frepo_metrics": "metrics"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One thing that a plug-in offers: its kind, its name, whether it is in use, and a summary."""
+
+    kind: str
+    name: str
+    is_used: bool
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstalledPlugin:
+    """A plug-in: the name of its entry point, its distribution, and the names of the hooks that it implements.
+
+    `is_disabled` is whether `plugins.disabled` names it: its code is not loaded then, so hooks and offers are not known.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    hooks: Sequence[str] = ()
+    offers: Sequence[Offer] = ()
+    is_disabled: bool = False
+
+
+def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) -> Iterator[Offer]:
+    """Yield what a plug-in offers; `adapter` is the storage for new blobs.
+
+    Every strategy counts as in use: collections choose it.
+    """
+    for storage in plugin.storages:
+        yield _offer("storage", storage.name, storage.summary, is_used=storage.name == adapter)
+    for strategy in plugin.strategies:
+        yield _offer("strategy", strategy.name, strategy.summary + _options(strategy))
+    for check in plugin.upload_checks:
+        chosen = _on_finding(check, context)
+        summary = f"of {' and '.join(check.applies_to)}; findings: {chosen}"
+        yield _offer("upload check", check.name, summary, is_used=chosen != "off")
+    for subscriber in plugin.subscribers:
+        yield _offer("subscriber", subscriber.name, f"of {', '.join(subscriber.kinds)}")
+    for job in plugin.jobs:
+        yield _offer("job", job.name, f"{job.summary} ({job.schedule})".strip(), is_used=job.schedule != "off")
+    for health_check in plugin.health_checks:
+        yield _offer("health check", health_check.name, f"deadline {health_check.deadline:g} s")
+    for spec in plugin.settings:
+        yield _offer("settings", spec.prefix, f"see frepo plugins --settings {plugin.name}")
+    for pages in plugin.pages():
+        yield _offer("pages", pages.path, f"{pages.title}, at /{pages.path}/")
+    for _ in plugin.lifecycles:
+        yield _offer("lifecycle", plugin.name)
+    for hook in sorted(plugin.hooks & _LATER.keys()):
+        yield _offer(_LATER[hook], plugin.name)
+
+
+def installed_plugins(
+    found: Iterable[FoundPlugin], contexts: Mapping[str, PluginContext], adapter: str, disabled: Iterable[str] = ()
+) -> list[InstalledPlugin]:
+    """Return all installed plug-ins by name, also those that are switched off by `disabled`."""
+    loaded = [
+        InstalledPlugin(
+            name=plugin.name,
+            distribution=plugin.distribution,
+            version=plugin.version,
+            hooks=sorted(plugin.hooks),
+            offers=[*offers_of(plugin, contexts.get(plugin.name), adapter), *_commands(plugin.distribution)],
+        )
+        for plugin in found
+    ]
+    off = [_disabled(entry) for entry in entry_points(group="frepo") if entry.name in set(disabled)]
+    return sorted(loaded + off, key=lambda plugin: plugin.name)
+
+
+def plugin_commands() -> Iterator[EntryPoint]:
+    """Yield the commands of all packages but the core."""
+    for entry in entry_points(group="frepo.commands"):
+        if entry.dist and entry.dist.name != "frepo-core":
+            yield entry
+
+
+def _commands(distribution: str) -> list[Offer]:
+    names = [entry.name for entry in plugin_commands() if entry.dist and entry.dist.name == distribution]
+    return [_offer("command", name) for name in names]
+
+
+def _disabled(entry: EntryPoint) -> InstalledPlugin:
+    name, version = (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")
+    return InstalledPlugin(name=entry.name, distribution=name, version=version, is_disabled=True)
+
+
+def _offer(kind: str, name: str, summary: str = "", *, is_used: bool = True) -> Offer:
+    return Offer(kind=kind, name=name, is_used=is_used, summary=summary)
+
+
+def _options(strategy: StrategySpec) -> str:
+    """Return the names and defaults of the options of a strategy, as an addition to its summary."""
+    fields = strategy.options.model_fields if strategy.options else {}
+    options = ", ".join(f"{name}={default_text(field)}" for name, field in fields.items())
+    return f" (options: {options})" if options else ""
+
+
+def _on_finding(check: UploadCheck, context: PluginContext | None) -> str:
+    """Return what follows a finding; `?` if the settings that decide it are wrong."""
+    if not callable(check.on_finding):
+        return check.on_finding
+    try:
+        return str(check.on_finding(context.settings)) if context else "?"
+    except Exception:  # noqa: BLE001  # the function is the plug-in's
+        return "?"

@@ -1,0 +1,1 @@
+"""What is installed, and the settings in force."""

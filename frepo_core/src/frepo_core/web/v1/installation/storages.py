@@ -1,0 +1,70 @@
+"""The endpoint of the storages."""
+
+from typing import Literal
+
+from frepo_core.services.inventory.storages import StorageRecord
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import V1, FrepoRequest
+from ...schemas.models import Reply
+from ..conventions.types import Time, Whole
+
+
+class Storage(Reply):
+    """A storage. `current`: new contents are stored there.
+
+    `state` is what uploads and health checks found last: `full` or `unavailable` since `since`, else `ok`. `free_space` (bytes)
+    is null if the storage cannot tell, does not answer or is not used by the process. `damaged` is the number of
+    its damaged contents, which `/damage` lists. `package` is null if the package of the storage is not installed any more.
+    """
+
+    name: str
+    package: str | None
+    summary: str
+    current: bool
+    state: Literal["ok", "full", "unavailable"]
+    since: Time | None
+    free_space: int | None
+    damaged: Whole
+
+    @classmethod
+    def of(cls, found: StorageRecord) -> "Storage":
+        """Convert a storage."""
+        return cls.model_validate(
+            {
+                "name": found.name,
+                "package": found.package,
+                "summary": found.summary,
+                "current": found.is_current,
+                "state": found.trouble.state if found.trouble else "ok",
+                "since": found.trouble.since if found.trouble else None,
+                "free_space": found.free_space,
+                "damaged": found.damaged,
+            }
+        )
+
+
+class StoragePage(Reply):
+    """All storages, by name. They are always one page."""
+
+    items: list[Storage]
+    next: str | None
+
+
+def list_storages(request: FrepoRequest) -> Answer:
+    """List the installed storages, and whether they work."""
+    items = [Storage.of(one) for one in request.services.inventory.storages()]
+    return Answer(body=StoragePage(items=items, next=None))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_storages",
+        method="GET",
+        path=f"{V1}/storages",
+        view=list_storages,
+        summary="List the storages",
+        permission="settings.view",
+        answers={200: StoragePage},
+    ),
+]

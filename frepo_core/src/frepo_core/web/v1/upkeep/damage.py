@@ -1,0 +1,70 @@
+"""The endpoint of damaged contents."""
+
+from pydantic import Field
+
+from frepo_core.services.inventory.damage import DamageRecord
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import V1, FrepoRequest
+from ...schemas import json_schemas
+from ...schemas.models import Reply
+from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.types import Time, Whole
+
+
+class DamagedVersion(Reply):
+    """A version whose content is damaged. `collection_name` is the file name of its collection."""
+
+    collection_id: str
+    collection_name: str
+    number: int
+
+
+class Damage(Reply):
+    """A content whose bytes are wrong or missing in a storage. `found_at` is when it was read last.
+
+    `versions` and `files` are the first 20 of the `used_by` that have this content. `advice` says what to do.
+    """
+
+    sha256: str = Field(pattern=json_schemas.SHA256)
+    size: Whole
+    storage: str
+    key: str
+    found_at: Time
+    versions: list[DamagedVersion]
+    files: list[str]
+    used_by: Whole
+    advice: str
+
+    @classmethod
+    def of(cls, record: DamageRecord) -> "Damage":
+        """Convert a damaged content."""
+        return cls.model_validate({**vars(record), "versions": [vars(one) for one in record.versions]})
+
+
+class DamagePage(Reply):
+    """A page of damaged contents. `next` is the `cursor` of the next page, null on the last one."""
+
+    items: list[Damage]
+    next: str | None
+
+
+def list_damage(request: FrepoRequest) -> Answer:
+    """List the damaged contents, the latest finding first, with the versions and files that have them."""
+    query = request.query_as(PageQuery)
+    page = request.services.inventory.damage(page_request(query))
+    return Answer(body=DamagePage(items=[Damage.of(one) for one in page.items], next=next_cursor(query, page)))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_damage",
+        method="GET",
+        path=f"{V1}/damage",
+        view=list_damage,
+        summary="List damaged contents",
+        permission="jobs.view",
+        query=PageQuery,
+        answers={200: DamagePage},
+    ),
+]

@@ -1,0 +1,100 @@
+"""What is installed and in force, in /api/v1: plug-ins, settings and storages."""
+
+import pytest
+
+from frepo_core.domain.identity import Actor
+from frepo_core.domain.roles import Role
+from frepo_core.errors import StorageFull
+from support.client import with_settings
+
+SETTINGS, PLUGINS, STORAGES = "/api/v1/settings", "/api/v1/plugins", "/api/v1/storages"
+
+
+def by_name(answer):
+    return {item["name"]: item for item in answer.json["items"]}
+
+
+def test_settings_are_listed_with_their_values_and_sources(root, ini):
+    found = by_name(root.get(SETTINGS))
+
+    directory, versions = found["fs.local.directory"], found["backup.max_versions"]
+    assert ("FS_LOCAL_DIRECTORY", ini["fs.local.directory"], "ini file", "frepo-storage-local") == tuple(
+        directory[name] for name in ("variable", "value", "source", "package")
+    )
+    assert ("0", "0", "default", "frepo-core") == tuple(
+        versions[name] for name in ("value", "default", "source", "package")
+    )
+    assert ("test", "prod", "ini file") == tuple(found["app.env"][name] for name in ("value", "default", "source"))
+
+
+@with_settings(jobs__samples="every 3h", jobs__timezone="Europe/Warsaw", events__keep="4w")
+def test_schedules_and_durations_are_written_as_in_the_ini_file(root):
+    found = by_name(root.get(SETTINGS))
+
+    assert ("every 3h", "5 0 * * *", "ini file") == tuple(
+        found["jobs.samples"][name] for name in ("value", "default", "source")
+    )
+    assert ("45 3 * * *", "default") == (found["jobs.sweep"]["value"], found["jobs.sweep"]["source"])
+    assert ("4w", "400d") == (found["events.keep"]["value"], found["events.keep"]["default"])
+
+
+@with_settings(
+    notify__heartbeat="https://user:5ecre7-in-url@hc.example.org/ping",
+    health_check__code="5ecre7-code",
+    anti_hotlink__key="5ecre7-key-of-the-links",
+)
+def test_no_secret_is_shown(root, ini):
+    answer = root.get(SETTINGS)
+    found = by_name(answer)
+
+    secrets = {name for name, setting in found.items() if setting["secret"]}
+    assert {"app.secret", "enc.token_phrase", "database.url", "health_check.code", "notify.heartbeat"} <= secrets
+    assert {"***", ""} == {found[name][shown] for name in secrets for shown in ("value", "default")}
+    assert [] == [name for name in secrets if name in ini and ini[name] in answer.text]
+    assert "5ecre7" not in answer.text
+
+
+def test_plugins_are_listed_with_their_hooks_and_offers(root, plugins):
+    found = by_name(root.get(PLUGINS))
+
+    local = found["local"]
+    assert ("frepo-storage-local", False) == (local["distribution"], local["disabled"])
+    assert ["frepo_storages"] == local["hooks"]
+    assert [("storage", "local", True)] == [(one["kind"], one["name"], one["used"]) for one in local["offers"]]
+    assert sorted(found) == list(found) == sorted(plugin.name for plugin in plugins.found)
+    assert all(plugin["version"] for plugin in found.values())
+
+
+@with_settings(plugins__disabled="integrity")
+def test_a_plugin_that_is_switched_off_is_listed(root):
+    found = by_name(root.get(PLUGINS))["integrity"]
+
+    assert ("frepo-integrity", True, [], []) == tuple(
+        found[name] for name in ("distribution", "disabled", "hooks", "offers")
+    )
+
+
+def test_storages_are_listed_with_their_states(root, services, push, collection):
+    push(collection, b"so that the folder exists")
+    before = by_name(root.get(STORAGES))["local"]
+    services.health._states.failed("local", StorageFull("no room"), by=Actor(name="system:test"), size=10)
+    after = by_name(root.get(STORAGES))["local"]
+
+    assert (True, "ok", None, 0, "frepo-storage-local") == tuple(
+        before[name] for name in ("current", "state", "since", "damaged", "package")
+    )
+    assert before["free_space"] > 0
+    assert ("full", True) == (after["state"], after["since"] is not None)
+
+
+def test_a_storage_that_is_not_in_use_is_not_built_for_the_list(root):
+    ftp = by_name(root.get(STORAGES))["ftp"]
+
+    assert (False, "ok", None) == (ftp["current"], ftp["state"], ftp["free_space"])
+
+
+@pytest.mark.parametrize("path", [SETTINGS, PLUGINS, STORAGES])
+def test_the_role_is_needed(path, holder, anonymous):
+    others = holder(*(set(Role) - {Role.ADMINISTRATOR, Role.VIEW_SETTINGS}))
+
+    assert [200, 403, 401] == [one.get(path).status_int for one in (holder(Role.VIEW_SETTINGS), others, anonymous)]
