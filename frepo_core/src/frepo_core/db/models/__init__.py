@@ -7,6 +7,7 @@ from .events import Event
 from .files import Blob, File, Tag, file_tag
 from .installation import Installation
 from .tokens import Token
+from .trash import DeletedCollection, DeletedCollectionToken, TrashEntry
 from .upkeep import Sample, StorageMark
 from .uploads import Upload
 from .versions import Version, VersionCheck
@@ -19,6 +20,8 @@ __all__ = [
     "Blob",
     "Collection",
     "CollectionToken",
+    "DeletedCollection",
+    "DeletedCollectionToken",
     "Event",
     "File",
     "Installation",
@@ -32,6 +35,7 @@ __all__ = [
     "Subscription",
     "Tag",
     "Token",
+    "TrashEntry",
     "Upload",
     "Version",
     "VersionCheck",

@@ -32,8 +32,8 @@ class Sample(Base):
 
     `size` of a collection is the sum of its versions, that of the service the sum of its blobs. `sent` (bytes) is what
     clients sent for what is stored: equal contents count each time. `uploads` and `refusals` are those since the sample of
-    the day before. These three are null for collections, and in samples from before migration 0014. There is no foreign
-    key: the samples of a deleted collection stay.
+    the day before. `trash` (bytes) is the size of what the trash can restore. These four are null for collections, and in
+    samples from before migration 0014, or 0021. There is no foreign key: the samples of a deleted collection stay.
     """
 
     __tablename__ = "sample"
@@ -48,3 +48,4 @@ class Sample(Base):
     sent: Mapped[int | None]
     uploads: Mapped[int | None]
     refusals: Mapped[int | None]
+    trash: Mapped[int | None]

@@ -27,6 +27,8 @@ class Version(Base):
 
     A `pinned` version is never deleted. A version is in quarantine while `quarantined_at` is set; `quarantine_reason` is
     the code name of the guard's error, or `check <name>`. A version is never both.
+
+    A version that was restored from the trash is not evicted before `protected_until`.
     """
 
     __tablename__ = "version"
@@ -42,8 +44,10 @@ class Version(Base):
     quarantined_at: Mapped[datetime | None]
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
+    protected_until: Mapped[datetime | None]
 
     file: Mapped[File] = relationship()
+    checks: Mapped[list["VersionCheck"]] = relationship(viewonly=True, order_by="VersionCheck.name")
 
 
 class VersionCheck(Base):

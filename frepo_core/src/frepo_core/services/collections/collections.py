@@ -12,7 +12,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
 from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError
 from frepo_core.plugins import PluginRegistry
@@ -91,6 +91,7 @@ class Collections:
             password_hash=self._passwords.hash(change.password or ""),
             created_at=utc_now(),
             created_by=actor_columns(by)["actor"],
+            incarnation=new_uuid4(),
             last_number=0,
             versions_count=0,
             stored_size=0,
