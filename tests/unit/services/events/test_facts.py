@@ -1,4 +1,4 @@
-"""Each change of a collection, a version, a file or a token writes its events, and nothing else does."""
+"""Each change of a collection, a version or a file writes its events, and nothing else does."""
 
 import hashlib
 from datetime import timedelta
@@ -7,15 +7,15 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.exc import OperationalError
 
-from frepo_core.db.models import Blob, Collection, Token
+from frepo_core.db.models import Collection
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.maintenance import Migrator, verify
-from frepo_core.testing import MemoryStorage
 
 SHA256 = hashlib.sha256(b"hello").hexdigest()
+
+
 CONTENT = {"size": 5, "sha256": SHA256, "type": "text/plain"}
 
 
@@ -155,125 +155,6 @@ def test_a_deleted_file(services, sender, upload, events):
     assert ("file.deleted", file.id, file.stored_name) == (event.kind, event.file_id, event.data["name"])
 
 
-def test_a_new_token(make_token, services, events):
-    token = make_token(Role.UPLOAD_ALL, user_agents=["backup/*"], max_file_size=9)
-
-    (event,) = events()
-    assert ("token.created", services.tokens.fingerprint(token)) == (event.kind, event.token)
-    assert event.actor.startswith("console:")
-    assert (["upload.all"], 9, 1) == tuple(
-        event.data["after"][name] for name in ("roles", "maxAllowedFileSize", "userAgentsCount")
-    )
-
-
-def test_a_token_is_revoked_once(services, sender, make_token, identify, events):
-    token = make_token(Role.UPLOAD_ALL)
-    known = services.tokens.look_up(token)
-    events()
-    services.tokens.revoke(token, by=sender)
-    services.tokens.look_up = lambda token_id: known  # another request has found it before
-    services.tokens.revoke(token, by=sender)
-
-    (event,) = events()
-    assert ("token.revoked", known.fingerprint, sender.fingerprint) == (event.kind, event.token, event.actor)
-    assert {"roles": ["upload.all"]} == event.data
-
-
-def test_the_console_revokes_by_fingerprint(services, identify, events):
-    fingerprint = identify(Role.UPLOAD_ALL).fingerprint
-    events()
-    services.token_changes.revoke(fingerprint)
-
-    (event,) = events()
-    assert ("token.revoked", fingerprint) == (event.kind, event.token)
-    assert event.actor.startswith("console:")
-
-
-def test_each_expired_token_has_its_event(services, make_token, events):
-    expired = [make_token(Role.UPLOAD_ALL, expires=f"200{number}-01-01") for number in (1, 2)]
-    make_token(Role.UPLOAD_ALL)
-    events()
-    services.tokens.clear_expired()
-
-    found = events()
-    assert ["token.expired"] * 2 == [event.kind for event in found]
-    assert [services.tokens.fingerprint(token) for token in expired] == [event.token for event in found]
-    assert {"roles": ["upload.all"], "expires_at": "2001-01-01T00:00:00+00:00", "reason": "time"} == found[0].data
-
-
-def test_a_token_for_one_upload_ends_with_it(identify, upload, events):
-    once = identify(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
-    events()
-    upload(b"hello", by=once)
-
-    expired, added = events()
-    assert ("token.expired", once.fingerprint, "single upload") == (expired.kind, expired.token, expired.data["reason"])
-    assert ("file.added", once.fingerprint) == (added.kind, added.actor)
-
-
-def test_damage_is_an_event_when_it_begins_and_when_it_ends(services, storage, push, upload, collection, events):
-    push(collection, b"hello")
-    key = next(iter(storage.list())).key
-    path = storage.path(key)
-    path.chmod(0o600)
-    events()
-    path.write_bytes(b"jello")
-    for _ in range(2):
-        verify(services.database, services.backends)
-    path.write_bytes(b"hello")
-    for _ in range(2):
-        verify(services.database, services.backends)
-
-    damaged, healed = events()
-    about = {"storage": "local", "key": key, "size": 5, "sha256": SHA256}
-    assert ("blob.damaged", collection, 1) == (damaged.kind, damaged.collection_id, damaged.version_number)
-    assert about == {name: damaged.data[name] for name in about}
-    assert "blob.healed" == healed.kind
-    assert about == {name: healed.data[name] for name in about}
-
-
-def test_damage_names_the_files_that_use_the_bytes(services, storage, push, upload, collection, events):
-    push(collection, b"hello")
-    file = upload(b"hello").file
-    storage.path(next(iter(storage.list())).key).unlink()
-    events()
-    verify(services.database, services.backends)
-
-    (event,) = events()
-    version, plain = event.data["used_by"]
-    assert (collection, 1, file.id, 2) == (
-        version["collection_id"],
-        version["version_number"],
-        plain["file_id"],
-        event.data["used_by_count"],
-    )
-    assert (None, None) == (event.collection_id, event.file_id)
-
-
-def test_an_upload_that_heals_unknown_damage_reports_both(storage, push, make_collection, sender, events):
-    first, second = make_collection(), make_collection()
-    push(first, b"hello")
-    storage.path(next(iter(storage.list())).key).unlink()
-    events()
-    push(second, b"hello")
-
-    damaged, healed, added = events()
-    assert ("blob.damaged", "blob.healed", "version.added") == (damaged.kind, healed.kind, added.kind)
-    assert damaged.data["key"] != healed.data["key"]
-    assert sender.fingerprint == healed.actor
-
-
-def test_a_damaged_mark_that_a_migration_removes_is_healed(services, push, collection, events):
-    push(collection, b"hello")
-    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=Blob.created_at)))
-    services.backends._built["memory"] = MemoryStorage()
-    events()
-    Migrator(services.database, services.backends, source="local", target="memory").run()
-
-    (event,) = events()
-    assert ("blob.healed", "memory") == (event.kind, event.data["storage"])
-
-
 REFUSED = {
     "an edit": lambda services, by, collection: edit(services, collection, by, strategy="unknown"),
     "a collection": lambda services, by, collection: services.collections.create(
@@ -342,10 +223,3 @@ def test_a_transaction_that_is_tried_again_writes_its_events_once(services, push
 
 class _Conflict(Exception):
     sqlstate = "40001"
-
-
-def test_the_fingerprint_of_every_token_in_an_event_is_known(services, identify, events):
-    token = identify(Role.UPLOAD_ALL)
-
-    with services.database.reading() as session:
-        assert session.get(Token, token.token).fingerprint == events()[-1].token

@@ -1,19 +1,24 @@
 """Fixtures: a built-in job run at a chosen time, and files."""
 
 import logging
+import os
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
+from sqlalchemy import select
 
 from frepo_core.db import utc_now
+from frepo_core.db.models import Event
+from frepo_core.domain.naming import new_blob_key
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import JobContext
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.plugin_service import PluginService
-from frepo_core.services.upkeep import upkeep_jobs
+from frepo_core.services.upkeep import rate_limit, upkeep_jobs
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 
@@ -64,3 +69,35 @@ def backend(services):
 def path_of(backend):
     """Return the path of the stored bytes of a file."""
     return lambda file: backend.path(file.blob.key)
+
+
+@pytest.fixture
+def events(services):
+    """Return the kinds and actors of all events of jobs."""
+
+    def events():
+        with services.database.reading() as session:
+            query = select(Event).where(Event.actor.like("system:%")).order_by(Event.id)
+            return [(row.kind, row.actor) for row in session.scalars(query)]
+
+    return events
+
+
+@pytest.fixture
+def orphan(backend):
+    """Store bytes without a row, dated three days ago."""
+
+    def orphan():
+        key = new_blob_key("ab" * 32)
+        backend.store(key, BytesIO(b"orphan"), 6)
+        path = backend.path(key)
+        os.utime(path, (time.time() - 3 * 86_400,) * 2)
+        return path
+
+    return orphan
+
+
+@pytest.fixture
+def at_each_piece(monkeypatch):
+    """Check the lease at each piece that is read, not once a second."""
+    monkeypatch.setattr(rate_limit, "CHECK_SECONDS", 0)

@@ -1,0 +1,30 @@
+"""Fixtures: the services with one more plug-in."""
+
+import shutil
+
+import pytest
+
+from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.services.container import assemble
+
+
+@pytest.fixture
+def assembled(ini, migrated, tmp_path):
+    """Assemble the services with one more plug-in, or with several."""
+    made = []
+
+    def assembled(*offers, ini=ini):
+        (tmp_path / "database").mkdir(exist_ok=True)
+        database = shutil.copy(migrated, tmp_path / "database")
+        found = [
+            FoundPlugin(name=f"acme{number or ''}", distribution="acme-paint", version="1.2.3", **offer)
+            for number, offer in enumerate(offers)
+        ]
+        registry = PluginRegistry([*PluginRegistry.from_entry_points().found, *found])
+        made.append(assemble(ini | {"database.url": f"sqlite:///{database}"}, {}, registry))
+        return made[-1]
+
+    yield assembled
+    for services in made:
+        services.database.engine.dispose()
