@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Row, select
 
 from frepo_core.db.models import Blob, Collection, File, Token, Version
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backup_guards import GuardAction, Guards
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.roles import Role
@@ -16,6 +16,7 @@ from frepo_core.plugins import CollectionInfo
 
 _FILE, _BLOB = File.__table__, Blob.__table__
 _ROLES: dict[str, Role] = {role.value: role for role in Role}
+_ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)}
 # For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
 # that records need are selected: converting one time costs as much as three texts.
 WITH_BLOB = select(
@@ -129,6 +130,8 @@ class FileRecord:
 class CollectionRecord:
     """A collection, its limits and its counters (bytes, versions). Times are UTC (aware).
 
+    `versions_count` and `stored_size` include pinned versions, but not those in quarantine.
+
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are expected.
     """
 
@@ -151,6 +154,10 @@ class CollectionRecord:
     arrived_at: datetime | None = None
     due_at: datetime | None = None
     overdue_at: datetime | None = None
+    pinned_count: int = 0
+    pinned_size: int = 0
+    quarantined_count: int = 0
+    quarantined_size: int = 0
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
@@ -169,7 +176,7 @@ class CollectionRecord:
                 min_retention=timedelta(seconds=row.min_retention),
                 min_version_size=row.min_version_size,
                 max_shrink_percent=row.max_shrink_percent,
-                action="keep" if row.guard_action == "keep" else "refuse",
+                action=_ACTIONS.get(row.guard_action, "refuse"),
             ),
             strategy_options=row.strategy_options,
             password_hash=row.password_hash,
@@ -180,6 +187,10 @@ class CollectionRecord:
             arrived_at=row.arrived_at,
             due_at=row.due_at,
             overdue_at=row.overdue_at,
+            pinned_count=row.pinned_count,
+            pinned_size=row.pinned_size,
+            quarantined_count=row.quarantined_count,
+            quarantined_size=row.quarantined_size,
         )
 
 
@@ -190,7 +201,11 @@ def collection_info(record: CollectionRecord) -> CollectionInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionRecord:
-    """One version and its file. `is_suspicious`: it violates a guard of its collection and was kept."""
+    """One version and its file.
+
+    `is_suspicious` says that it violates a guard of its collection and was kept, or that it is in quarantine since
+    `quarantined_at` (UTC, aware) for `quarantine_reason`.
+    """
 
     id: str
     collection_id: str
@@ -198,6 +213,10 @@ class VersionRecord:
     created_at: datetime
     file: FileRecord
     is_suspicious: bool = False
+    pinned: bool = False
+    quarantined_at: datetime | None = None
+    quarantine_reason: str | None = None
+    note: str = ""
 
     @classmethod
     def of(cls, row: Version) -> "VersionRecord":
@@ -209,6 +228,10 @@ class VersionRecord:
             created_at=row.created_at,
             file=FileRecord.of(row.file),
             is_suspicious=bool(row.is_suspicious),
+            pinned=bool(row.pinned),
+            quarantined_at=row.quarantined_at,
+            quarantine_reason=row.quarantine_reason,
+            note=row.note or "",
         )
 
 

@@ -23,13 +23,13 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, Version
+from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import (
     CollectionFullError,
     DuplicateVersionError,
-    RuleError,
     VersionConflictError,
     VersionTooBigError,
 )
@@ -50,7 +50,8 @@ from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord, collection_info
 from .collection_rows import find_collection, lock_collection
-from .rotation import find_violated_guard, make_room
+from .rotation.decision import decide
+from .rotation.stored_state import find_objection, read_state
 from .version_checks import NewCheck, write_checks
 from .version_rows import delete_versions, find_evicted, has_content, insert_version
 
@@ -72,13 +73,12 @@ VersionUpload: TypeAlias = IdempotentUpload[AddedVersion]
 class _Committed:
     """What the write transaction changed.
 
-    `violation` is the error of the guard that the version violates, and `released_blob_ids` are the blobs that the
-    evicted versions used.
+    `objection` says why the version is suspicious, and `released_blob_ids` are the blobs that the evicted versions used.
     """
 
     row: Version
     added: AddedVersion
-    violation: RuleError | None
+    objection: Objection | None
     evicted: Sequence[VersionRecord]
     released_blob_ids: Sequence[int]
 
@@ -184,7 +184,8 @@ class AddVersion:
         with self._database.reading(is_snapshot=True) as session:
             current = CollectionRecord.of(find_collection(session, collection.id))
             _check_last_number(current, after)
-            make_room(session, self._plugins, current, incoming, is_final=False)
+            state = read_state(session, self._plugins, current, now=incoming.created_at)
+            decide(self._plugins, state, incoming, is_final=False)
 
     def _find_recorded(
         self, idempotency: VersionUpload | None, content: Content, by: Identity
@@ -201,18 +202,19 @@ class AddVersion:
         _check_last_number(collection, after)
         if self._refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
-        violation = find_violated_guard(session, collection, blob.size)
+        objection = find_objection(session, collection, blob.size)
         incoming = IncomingVersion(size=blob.size, created_at=now)
-        evicted = make_room(session, self._plugins, collection, incoming, violation=violation)
-        rows = find_evicted(session, row, evicted)
+        state = read_state(session, self._plugins, collection, now=now)
+        decision = decide(self._plugins, state, incoming, objection=objection)
+        rows = find_evicted(session, row, decision.evicted)
         evicted_versions = [VersionRecord.of(old) for old in rows]
         released_blob_ids = delete_versions(session, row, rows)
         hit("versions_deleted")
-        version = insert_version(session, row, blob, incoming, is_suspicious=violation is not None)
+        version = insert_version(session, row, blob, incoming, is_suspicious=objection is not None)
         return _Committed(
             row=version,
             added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
-            violation=violation,
+            objection=objection,
             evicted=evicted_versions,
             released_blob_ids=released_blob_ids,
         )
@@ -237,13 +239,13 @@ def _check_last_number(collection: CollectionRecord, number: int | None) -> None
 
 def _events(committed: _Committed, by: Identity) -> list[NewEvent]:
     """Return the events about the new version and about the evicted ones."""
-    version, violation = committed.added.version, committed.violation
+    version, objection = committed.added.version, committed.objection
     events = [
         version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number) for old in committed.evicted
     ]
     events.append(version_event(EventKind.VERSION_ADDED, version, by=by))
-    if violation is not None:
-        reason = {"reason": violation.text, "message": violation.explanation}
+    if objection is not None:
+        reason = {"reason": objection.error.text, "message": objection.error.explanation}
         events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
     return events
 

@@ -29,7 +29,7 @@ from .collection_change import CollectionChange
 from .collection_rows import count_tokens, find_collection, find_token, set_guards
 from .collection_rules import check_roles, new_id
 from .expected_backups import set_expectation
-from .strategy_options import check_options
+from .rotation.strategy_options import check_options
 
 __all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"]
 
@@ -95,6 +95,11 @@ class Collections:
             last_number=0,
             versions_count=0,
             stored_size=0,
+            pinned_count=0,
+            pinned_size=0,
+            quarantined_count=0,
+            quarantined_size=0,
+            quarantine_nights=0,
         )
         set_guards(row, replace(Guards(), **change.guards))
         _set_expectation(row, change)

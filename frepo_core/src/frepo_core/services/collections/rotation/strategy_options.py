@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.plugins import PluginRegistry
 
-from ..records import CollectionRecord
+from ...records import CollectionRecord
 
 FIELD = "strategyOptions"
 _LONGEST_VALUE = 100

@@ -7,7 +7,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from frepo_core.errors import FrepoError, PluginError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
-from ..plugin_calls import PLUGIN_FAILURES, raise_interrupt
+from ...plugin_calls import PLUGIN_FAILURES, raise_interrupt
 
 
 def call_strategy(

@@ -1,0 +1,138 @@
+"""The decision about an incoming version: refused, put into quarantine, or added, and which versions are deleted for it.
+
+Nothing here uses the database: uploads, releases from quarantine and previews decide with the same function.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.limits import Limits
+from frepo_core.errors import (
+    CollectionFullError,
+    PluginError,
+    RuleError,
+    TooManyVersionsError,
+    VersionTooBigError,
+    VersionTooYoungError,
+)
+from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
+
+from .strategy_answers import call_strategy
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotationState:
+    """What a decision depends on: a collection and its versions. Sizes are in bytes.
+
+    `versions` are those that strategies see, in ascending order: not the pinned ones, not those in quarantine.
+    `stored_size` is the size of these. `pinned_count` and `pinned_size` reduce the limits that a strategy is given.
+    `options` is an instance of the strategy's model.
+    """
+
+    limits: Limits
+    strategy: str
+    versions: Sequence[VersionInfo]
+    stored_size: int
+    pinned_count: int = 0
+    pinned_size: int = 0
+    options: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What happens to a version that is not refused: it is added, and `evicted` are deleted for it.
+
+    If `is_quarantined`, it is put into quarantine, and nothing is deleted for it.
+    """
+
+    evicted: Sequence[VersionInfo] = ()
+    is_quarantined: bool = False
+
+
+def decide(
+    plugins: PluginRegistry,
+    state: RotationState,
+    incoming: IncomingVersion,
+    *,
+    objection: Objection | None = None,
+    is_final: bool = True,
+) -> Decision:
+    """Return what happens to the incoming version, and which versions are deleted for it. Changes nothing.
+
+    A strategy may also evict versions when there is room. Such an eviction is optional: it is left out for a version
+    that is younger than the minimal retention, and if the incoming version is suspicious.
+
+    `objection` is what a guard or an upload check found. Its action decides: `refuse` raises its error, `quarantine`
+    needs no room, and with `keep` the version is refused only if an older one would be deleted for it.
+    `is_final` is False for the check before the content is read: only a refusal matters then.
+
+    Raises `RuleError` if the version is refused, `ConfigurationError` if the strategy is not installed, and
+    `PluginError` if it fails or its answer breaks a limit.
+    """
+    check_size_limits(state.limits, incoming.size)
+    if objection and objection.action == "refuse":
+        raise objection.error
+    if objection and objection.action == "quarantine":
+        return Decision(is_quarantined=True)
+    visible = _visible(state, incoming)
+    try:
+        evicted = call_strategy(plugins, state.strategy, visible, incoming, is_final=is_final)
+    except CollectionFull:
+        raise _collection_full(state) from None
+    if objection:
+        if not visible.has_room(incoming):
+            raise objection.error
+        return Decision()
+    allowed = [version for version in evicted if not version.protected]
+    if len(allowed) < len(evicted) and not visible.has_room(incoming, without=allowed):
+        raise VersionTooYoungError()
+    if is_final:
+        _check_leaves_one(allowed, visible, incoming, plugins.strategy_origin(state.strategy))
+    return Decision(evicted=allowed)
+
+
+def check_size_limits(limits: Limits, size: int) -> None:
+    """Raise `RuleError` if a version of `size` bytes would not fit even into the empty collection."""
+    if limits.one and size > limits.one:
+        raise VersionTooBigError()
+    if limits.total and size > limits.total:
+        raise CollectionFullError()
+
+
+def _visible(state: RotationState, incoming: IncomingVersion) -> CollectionState:
+    """Return the collection as its strategy sees it. Raises `RuleError` if the pinned versions leave no room at all."""
+    limits = state.limits
+    if limits.count and state.pinned_count >= limits.count:
+        raise TooManyVersionsError(context={"max": limits.count})
+    # The size of the incoming version may still be unknown. A limit of 0 would be none.
+    if limits.total and state.pinned_size + max(incoming.size, 1) > limits.total:
+        raise CollectionFullError()
+    return CollectionState(
+        max_versions=limits.count - state.pinned_count if limits.count else 0,
+        max_size=limits.total - state.pinned_size if limits.total else 0,
+        stored_size=state.stored_size,
+        versions=state.versions,
+        options=state.options,
+    )
+
+
+def _collection_full(state: RotationState) -> RuleError:
+    limit = state.limits.count
+    if limit and len(state.versions) + state.pinned_count >= limit:
+        return TooManyVersionsError(context={"max": limit})
+    return CollectionFullError()
+
+
+def _check_leaves_one(
+    evicted: Sequence[VersionInfo], state: CollectionState, incoming: IncomingVersion, origin: str
+) -> None:
+    """Raise `PluginError` if a strategy evicts every version although the new one fits beside the newest of them."""
+    if not evicted or len(evicted) < len(state.versions):
+        return
+    newest = max(evicted, key=lambda version: version.number)
+    if state.has_room(incoming, without=[version for version in evicted if version.id != newest.id]):
+        raise PluginError(
+            f"{origin} answered make_room() with all {len(evicted)} versions, although the new one fits beside the newest"
+        )

@@ -1,0 +1,102 @@
+"""Reads from the database what the decision about an incoming version depends on."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import overload
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.domain.backup_guards import Objection
+from frepo_core.plugins import PluginRegistry, VersionInfo
+
+from ...records import CollectionRecord
+from .decision import RotationState
+from .strategy_options import load_options
+
+PAGE = 100
+
+
+def read_state(
+    session: Session, plugins: PluginRegistry, collection: CollectionRecord, *, now: datetime
+) -> RotationState:
+    """Return the state of a collection. Its versions are loaded from the session when they are accessed.
+
+    `now` decides which versions are younger than the minimal retention. Raises `ConfigurationError` if the options of
+    the collection do not fit its strategy.
+    """
+    return RotationState(
+        limits=collection.limits,
+        strategy=collection.strategy,
+        versions=LazyVersions(session, collection, now=now),
+        stored_size=collection.stored_size - collection.pinned_size,
+        pinned_count=collection.pinned_count,
+        pinned_size=collection.pinned_size,
+        options=load_options(plugins, collection),
+    )
+
+
+def find_objection(session: Session, collection: CollectionRecord, size: int) -> Objection | None:
+    """Return the objection of the guard that a content of `size` bytes violates, or None.
+
+    The size is compared with that of the newest version that is not suspicious.
+    """
+    guards = collection.guards
+    if not (guards.min_version_size or guards.max_shrink_percent):
+        return None
+    query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
+    trusted = query.where(
+        Version.collection_id == collection.id, Version.is_suspicious.is_not(True), Version.quarantined_at.is_(None)
+    )
+    error = guards.find_violation(size, session.scalar(trusted.order_by(Version.number.desc()).limit(1)))
+    return Objection(error=error, action=guards.action) if error else None
+
+
+class LazyVersions(Sequence[VersionInfo]):
+    """The versions of a collection that strategies see, in ascending order, loaded by the page when an index is accessed."""
+
+    def __init__(self, session: Session, collection: CollectionRecord, *, now: datetime) -> None:
+        self._now = now
+        self._session = session
+        self._collection = collection
+        self._loaded: list[VersionInfo] = []
+
+    def __len__(self) -> int:
+        return self._collection.versions_count - self._collection.pinned_count
+
+    @overload
+    def __getitem__(self, index: int) -> VersionInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
+
+    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        while len(self._loaded) <= position and self._load_page():
+            pass
+        return self._loaded[position]
+
+    def _load_page(self) -> bool:
+        after = self._loaded[-1].number if self._loaded else 0
+        rows = self._session.execute(
+            select(Version.id, Version.number, Version.created_at, Blob.size)
+            .join(File, File.id == Version.file_id)
+            .join(Blob, Blob.id == File.blob_id)
+            .where(Version.collection_id == self._collection.id, Version.number > after)
+            .where(Version.pinned.is_(False), Version.quarantined_at.is_(None))
+            .order_by(Version.number)
+            .limit(PAGE)
+        ).all()
+        self._loaded += [
+            VersionInfo(
+                id=row.id,
+                number=row.number,
+                size=row.size,
+                created_at=row.created_at,
+                protected=self._collection.guards.protects(row.created_at, now=self._now),
+            )
+            for row in rows
+        ]
+        return bool(rows)
