@@ -184,6 +184,19 @@ def test_filters(create, root):
     assert [] == names(root.get(COLLECTIONS, {"q": "%"}))
 
 
+@pytest.mark.databases
+def test_labels_are_a_filter(create, root):
+    for name, labels in {"a": ["db", "Warsaw"], "b": ["db", 'żółw "x" \\ %'], "c": ["dbx", "warsaw"], "d": []}.items():
+        create(name, labels=labels)
+
+    found = {
+        wanted: names(root.get(COLLECTIONS, {"label": list(wanted)}))
+        for wanted in [("db",), ("db", "Warsaw"), ("warsaw",), ('żółw "x" \\ %',), ("%",), ('", "',)]
+    }
+
+    assert [["a", "b"], ["a"], ["c"], ["b"], [], []] == list(found.values())
+
+
 def pages(client, **query):
     """Return the items of all pages."""
     found, cursor = [], ""

@@ -192,3 +192,20 @@ class TestHistory:
         assert [1] == [one["size"] for one in root.get(f"{COLLECTIONS}/{mine}/history").json["items"]]
         assert 403 == holder(Role.VIEW_METRICS).get(f"{COLLECTIONS}/{mine}/history").status_int
         assert 404 == root.get(f"{COLLECTIONS}/8c0ad0a9-6a5b-4f59-b48c-7b1b9d1ab5d9/history").status_int
+
+    def test_several_collections_are_answered_at_once(self, create, root, holder, add_samples):
+        first, second, third = sorted(create().json["id"] for _ in range(3))
+        lister = holder(Role.LIST_COLLECTIONS, Role.CREATE_COLLECTIONS)
+        own = lister.post(COLLECTIONS, {"name": "own"}).json["id"]
+        now = utc_now()
+        add_samples(*({"at": now - days * DAY, "size": days, "collection_id": first} for days in (1, 31, 2)))
+        add_samples({"at": now - DAY, "size": 7, "collection_id": third})
+        query = {"collection": [third, first.upper(), second, own]}
+
+        shown = root.get("/api/v1/history/collections", query).json["items"]
+
+        sizes = {one["id"]: [day["size"] for day in one["sizes"]] for one in shown}
+        assert {first: [2, 1], second: [], third: [7], own: []} == sizes
+        assert [own] == [one["id"] for one in lister.get("/api/v1/history/collections", query).json["items"]]
+        assert 400 == root.get("/api/v1/history/collections").status_int
+        assert 403 == holder(Role.VIEW_METRICS).get("/api/v1/history/collections", query).status_int

@@ -189,6 +189,22 @@ def test_a_client_records_the_outcome_of_a_restore(root, dated):
     assert ("restore", "good", {"seconds": 12}) == tuple(made.json[name] for name in ("name", "outcome", "details"))
 
 
+@pytest.mark.databases
+def test_the_checks_of_all_versions_are_listed_the_newest_version_first(root, dated):
+    for version, outcome in (("v1", "broken"), ("v3", "good"), ("v3", "broken")):
+        name = "restore" if outcome == "good" else "gunzip"
+        root.post(f"{dated}/{version}/checks", {"name": name, "outcome": outcome})
+    path = f"{dated.removesuffix('/versions')}/checks"
+
+    shown = root.get(path).json["items"]
+    first = root.get(path, {"limit": 1}).json
+    second = root.get(path, {"limit": 1, "cursor": first["next"]}).json
+
+    assert [(3, "restore"), (3, "gunzip"), (1, "gunzip")] == [(check["version"], check["name"]) for check in shown]
+    assert shown[:2] == first["items"] + second["items"]
+    assert [3, 1] == [check["version"] for check in root.get(path, {"outcome": "broken"}).json["items"]]
+
+
 @pytest.mark.parametrize("role", [Role.LIST_VERSIONS, Role.UPLOAD_VERSIONS, Role.DELETE_VERSIONS])
 def test_each_role_does_one_thing(member, root, collection, path, role):
     root.push(collection, b"one")

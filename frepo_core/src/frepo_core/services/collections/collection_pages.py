@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, CollectionToken, Version
+from frepo_core.db.json_lists import has_item
+from frepo_core.db.models import Collection, CollectionToken, Sample, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
@@ -27,6 +28,9 @@ from .states import (
 )
 from .version_rows import select_with_files
 
+# Time (UTC), size in bytes and number of versions.
+DailySize = tuple[datetime, int, int]
+
 # What pages can be ordered by, next to `state`. Those that are columns have an index together with the id.
 ORDERS: Mapping[str, ColumnElement[Any]] = {
     "name": Collection.filename.expression,
@@ -41,12 +45,13 @@ ORDERS: Mapping[str, ColumnElement[Any]] = {
 class CollectionFilter:
     """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any.
 
-    They are in one of the `states`, if there are any.
+    They are in one of the `states`, if there are any, and have all of the `labels`.
     """
 
     text: str = ""
     strategy: str = ""
     states: Sequence[BackupState] = ()
+    labels: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +91,21 @@ class CollectionPages:
             ]
         return Page(items=details, next=found.next)
 
+    def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
+        """Return time (UTC), size in bytes and number of versions of each daily sample, the oldest first, by collection.
+
+        Collections that the token may not see are left out.
+        """
+        start = utc_now() - timedelta(days=days)
+        with self._database.reading() as session:
+            visible = select(Collection.id).where(Collection.id.in_(ids), *_visible(by)).order_by(Collection.id)
+            found: dict[str | None, list[DailySize]] = {one: [] for one in session.scalars(visible)}
+            query = select(Sample.collection_id, Sample.at, Sample.size, Sample.versions)
+            query = query.where(Sample.collection_id.in_(list(found)), Sample.at >= start)
+            for collection, at, size, versions in session.execute(query.order_by(Sample.at)):
+                found[collection].append((at, size, versions))
+        return {one: sizes for one, sizes in found.items() if one}
+
     def details(self, record: CollectionRecord) -> CollectionDetails:
         """Return a collection with its newest version and its state."""
         with self._database.reading() as session:
@@ -97,10 +117,7 @@ class CollectionPages:
 
 
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if not allows("collection.fetch", by):
-        listed = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
-        conditions.append(Collection.id.in_(listed))
+    conditions = _visible(by)
     if wanted.text:
         columns = (Collection.filename, Collection.description, Collection.id)
         conditions.append(or_(*(contains(column, wanted.text) for column in columns)))
@@ -108,7 +125,16 @@ def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[C
         conditions.append(Collection.strategy == wanted.strategy)
     if wanted.states:
         conditions.append(is_in_state(wanted.states, now))
+    conditions += [has_item(Collection.labels, label) for label in wanted.labels]
     return conditions
+
+
+def _visible(by: Identity) -> list[ColumnElement[bool]]:
+    """Return the condition that the token may see a collection; none if it sees all."""
+    if allows("collection.fetch", by):
+        return []
+    listed = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
+    return [Collection.id.in_(listed)]
 
 
 def _newest_versions(session: Session, ids: Sequence[str]) -> dict[str, VersionRecord]:

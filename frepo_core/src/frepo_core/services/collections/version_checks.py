@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from frepo_core.plugins import PendingCheck
 
 from ..events.actors import actor_columns
 from ..events.recording import NewEvent, record
+from ..keyset import Page, PageRequest, cut, paged
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +94,15 @@ class VersionChecks:
         if number is not None:
             query = query.where(Version.number == number)
         return self._records(query.order_by(Version.number, VersionCheck.name))
+
+    def page(self, collection_id: str, page: PageRequest, outcomes: Sequence[Outcome] = ()) -> Page[CheckRecord]:
+        """Return a page of the results of a collection's versions, the newest version first; `outcomes`: only these."""
+        query = _select().where(Version.collection_id == collection_id)
+        if outcomes:
+            query = query.where(VersionCheck.outcome.in_(outcomes))
+        page = replace(page, is_descending=True)
+        rows = self._records(paged(query, page, [Version.number, VersionCheck.name]))
+        return cut(rows, page, lambda check: [check.version_number, check.name])
 
     def pending(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
         """Return up to `limit` versions whose check `name` is pending, the oldest result first.

@@ -10,7 +10,7 @@ from frepo_core.services.overview.overview import Overview, SampleRecord
 
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import V1, FrepoRequest
-from ..schemas.models import Reply
+from ..schemas.models import PageNumber, Query, Reply
 from .conventions.paging import PageQuery, next_cursor, page_request
 from .conventions.types import Moment, Time, Whole
 
@@ -128,6 +128,37 @@ class HistoryQuery(PageQuery):
     since: Moment | None = Field(None, description="Only samples since this time, or since the begin of this day.")
 
 
+class SizesQuery(Query):
+    """Which collections, and how many days."""
+
+    collection: list[str] = Field(
+        min_length=1, max_length=100, description="The id of a collection. May be repeated: up to 100."
+    )
+    days: PageNumber = Field(30, ge=1, le=90, description="The samples of so many days.")
+
+
+class DailySize(Reply):
+    """The size of a collection on a day, in bytes."""
+
+    at: Time
+    size: Whole
+    versions: Whole
+
+
+class CollectionSizes(Reply):
+    """The daily sizes of a collection, the oldest first. `id` is the collection's."""
+
+    id: str
+    sizes: list[DailySize]
+
+
+class SizesList(Reply):
+    """The sizes of the collections that the query names. It is not split into pages, so `next` is always null."""
+
+    items: list[CollectionSizes]
+    next: str | None = None
+
+
 def show_overview(request: FrepoRequest) -> Answer:
     """Show figures about the whole service: what an operator wants to know each morning."""
     untested = request.services.restore_tests.count().never
@@ -142,6 +173,18 @@ def show_history(request: FrepoRequest) -> Answer:
 def show_collection_history(request: FrepoRequest) -> Answer:
     """Show how a collection has grown: one sample a day."""
     return _history(request, request.collection.id)
+
+
+def show_collection_sizes(request: FrepoRequest) -> Answer:
+    """Show how several collections have grown, for small curves in a list. Those that the token may not see are left out."""
+    query = request.query_as(SizesQuery)
+    ids = [one.lower() for one in query.collection]
+    found = request.services.collection_pages.sizes(ids, days=query.days, by=request.sender)
+    items = [
+        CollectionSizes(id=collection, sizes=[DailySize(at=at, size=size, versions=count) for at, size, count in rows])
+        for collection, rows in found.items()
+    ]
+    return Answer(body=SizesList(items=items))
 
 
 def _history(request: FrepoRequest, collection_id: str | None) -> Answer:
@@ -169,6 +212,16 @@ ENDPOINTS = [
         permission="metrics.view",
         query=HistoryQuery,
         answers={200: History},
+    ),
+    Endpoint(
+        name="show_collection_sizes",
+        method="GET",
+        path=f"{V1}/history/collections",
+        view=show_collection_sizes,
+        summary="How several collections have grown",
+        permission="collection.list",
+        query=SizesQuery,
+        answers={200: SizesList},
     ),
     Endpoint(
         name="show_collection_history",

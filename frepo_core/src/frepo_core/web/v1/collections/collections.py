@@ -14,14 +14,14 @@ from ...routing.request import V1, FrepoRequest
 from ..conventions.answers import created, no_content, resource
 from ..conventions.entity_tags import IF_MATCH, if_match
 from ..conventions.paging import PageQuery, next_cursor, page_request
-from .models import Collection, CollectionPage, CollectionPatch, NewCollection, collection_tag
+from .models import Collection, CollectionPage, CollectionPatch, Labels, NewCollection, collection_tag
 
 COLLECTIONS = f"{V1}/collections"
 COLLECTION = f"{COLLECTIONS}/{{collection}}"
 
 
 class CollectionQuery(PageQuery):
-    """Which collections: part of name, description or id in any case, the strategy, and the states.
+    """Which collections: part of name, description or id in any case, the strategy, the states, and the labels.
 
     `sort=state` begins with the worst state. For `sort=last_version_at`, a collection without a version counts with its
     creation.
@@ -30,6 +30,7 @@ class CollectionQuery(PageQuery):
     q: str = Field("", max_length=255, description="Part of the name, the description or the id, in any case.")
     strategy: str = Field("", max_length=64, description="Only collections with this strategy.")
     state: list[BackupState] = Field([], max_length=7, description="Only collections in this state. May be repeated.")
+    label: Labels = Field([], description="Only collections with this label. May be repeated: with all of them.")
     sort: Literal[
         "name",
         "-name",
@@ -47,7 +48,7 @@ class CollectionQuery(PageQuery):
 def list_collections(request: FrepoRequest) -> Answer:
     """List the collections that the token may see."""
     query = request.query_as(CollectionQuery)
-    wanted = CollectionFilter(text=query.q, strategy=query.strategy, states=query.state)
+    wanted = CollectionFilter(text=query.q, strategy=query.strategy, states=query.state, labels=query.label)
     page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
     return Answer(body=CollectionPage(items=[Collection.of(one) for one in page.items], next=next_cursor(query, page)))
 

@@ -90,6 +90,30 @@ class Checks(Reply):
     next: str | None = None
 
 
+class VersionCheck(Check):
+    """The result of a check, with the number of the version."""
+
+    version: int
+
+    @classmethod
+    def of(cls, record: CheckRecord) -> "VersionCheck":
+        """Convert a result."""
+        return cls.model_validate({**vars(Check.of(record)), "version": record.version_number})
+
+
+class VersionCheckPage(Reply):
+    """A page of results, those of the newest version first."""
+
+    items: list[VersionCheck]
+    next: str | None
+
+
+class VersionCheckQuery(PageQuery):
+    """Which results."""
+
+    outcome: list[Outcome] = Field([], max_length=4, description="Only results with this outcome. May be repeated.")
+
+
 class NewCheckResult(Form):
     """The result of a check that a client has made, such as a restore test. It replaces the one of the same name."""
 
