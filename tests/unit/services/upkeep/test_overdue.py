@@ -52,7 +52,7 @@ def events(services):
         query = select(Event).where(Event.actor == "system:overdue").order_by(Event.id)
         with services.database.reading() as session:
             rows = session.scalars(query).all()
-        return [(row.kind.partition(".")[2], *(row.data[key] for key in keys)) for row in rows]
+        return [(row.kind.partition(".")[2], *(parsed(row.data[key]) for key in keys)) for row in rows]
 
     return events
 
@@ -67,8 +67,8 @@ def test_an_overdue_backup_and_its_recovery_are_one_event_each(run, expecting, a
 
     assert [0, 0, 1, 0, 0, 0, 0] == [one["overdue"] for one in found]
     assert [0, 0, 0, 0, 0, 1, 0] == [one["recovered"] for one in found]
-    due, end = (START + DAY).isoformat(), (START + DAY + HOUR).isoformat()
-    assert events("last_arrival") == [("overdue", START.isoformat()), ("recovered", (START + 2 * DAY).isoformat())]
+    due, end = START + DAY, START + DAY + HOUR
+    assert events("last_arrival") == [("overdue", START), ("recovered", START + 2 * DAY)]
     assert [due, end] == [events_data(run, "overdue", key) for key in ("due_at", "overdue_at")]
     assert end == events_data(run, "recovered", "overdue_since")
     assert "a version arrived" == events_data(run, "recovered", "reason")
@@ -76,7 +76,15 @@ def test_an_overdue_backup_and_its_recovery_are_one_event_each(run, expecting, a
 
 def events_data(run, kind, key):
     with run.services.database.reading() as session:
-        return session.scalar(select(Event).where(Event.kind == f"collection.{kind}")).data[key]
+        return parsed(session.scalar(select(Event).where(Event.kind == f"collection.{kind}")).data[key])
+
+
+def parsed(value):
+    """Return the time for the text of one. Any other value stays."""
+    try:
+        return datetime.fromisoformat(value)
+    except (ValueError, TypeError):
+        return value
 
 
 @pytest.mark.parametrize(
@@ -112,9 +120,9 @@ def test_a_month_of_nights_with_a_change_of_clocks_misses_one_night_only(
         now += 2 * HOUR
 
     due = warsaw(f"{missing} {local}")
-    assert due.isoformat() == events_data(run, "overdue", "due_at")
+    assert due == events_data(run, "overdue", "due_at")
     assert ["overdue", "recovered"] == [kind for kind, *_ in events()]
-    assert warsaw(f"{missing} 14:00").isoformat() == events_data(run, "recovered", "last_arrival")
+    assert warsaw(f"{missing} 14:00") == events_data(run, "recovered", "last_arrival")
 
 
 def arrivals_of_a_month(start, missing):
@@ -208,9 +216,9 @@ def test_ten_thousand_collections_at_once_need_few_statements(services, run, sta
     assert found[0][1] < 1
     assert found[1][1] < 0.1
     assert 2 == found[1][2]  # which ones are overdue, and which have recovered
-    # All at once. For each batch of 1,000: the ids, the rows, the events, the update, and the transactions.
+    # All at once. For each batch of 1,000: the ids, the lock, the events, the update, and the transactions.
     assert found[2][2] <= 10 * 7
-    assert found[2][1] < 5
+    assert found[2][1] < 1.5  # half a second on a machine that does nothing else
 
 
 def measure(run, statements, now):

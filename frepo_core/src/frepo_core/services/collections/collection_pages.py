@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.json_lists import has_item
+from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Sample, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import ColumnElement, String, insert, literal, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Event
+from frepo_core.db.json_expressions import json_object
+from frepo_core.db.models import Collection, Event
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
@@ -43,11 +44,29 @@ def record(session: Session, *events: NewEvent) -> None:
         session.execute(insert(Event), [{"at": now, **_columns(event)} for event in events])
 
 
+def record_for_collections(
+    session: Session, kind: EventKind, data: Mapping[str, ColumnElement[Any]], which: ColumnElement[bool], *, by: By
+) -> None:
+    """Insert an event for each collection of a condition with one statement, in which the database makes the data.
+
+    The values of `data` are expressions of texts. For thousands of collections at once, this takes a quarter of the time
+    of `record`. Raises `ValueError` for a key in the data that the event's kind does not list.
+    """
+    _check_keys(kind, data)
+    actor = {name: literal(value, String()) for name, value in actor_columns(by).items()}
+    columns = {
+        "at": literal(utc_now(), Event.at.type),
+        "kind": literal(kind.value),
+        **actor,
+        "collection_id": Collection.id,
+        "data": json_object(data),
+    }
+    events = select(*columns.values()).where(which).order_by(Collection.id)
+    session.execute(insert(Event).from_select(list(columns), events))
+
+
 def _columns(event: NewEvent) -> dict[str, Any]:
-    if unknown := event.data.keys() - set(event.kind.keys):
-        raise ValueError(
-            f"{event.kind} has no data with the key {min(unknown)!r}; domain/event_kinds.py lists the keys"
-        )
+    _check_keys(event.kind, event.data)
     return {
         "kind": event.kind.value,
         **actor_columns(event.by),
@@ -57,3 +76,8 @@ def _columns(event: NewEvent) -> dict[str, Any]:
         "token": event.token,
         "data": dict(event.data),
     }
+
+
+def _check_keys(kind: EventKind, data: Mapping[str, Any]) -> None:
+    if unknown := data.keys() - set(kind.keys):
+        raise ValueError(f"{kind} has no data with the key {min(unknown)!r}; domain/event_kinds.py lists the keys")

@@ -1,30 +1,37 @@
 """Writes the events of collections whose backup is overdue, and of those that have recovered, once each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, case, or_, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
+from frepo_core.db.json_expressions import iso_text
 from frepo_core.db.models import Collection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 
-from ..events.facts import collection_event
-from ..events.recording import NewEvent, record
+from ..events.recording import record_for_collections
 
 BATCH = 1000
-_COLUMNS = (
-    Collection.id,
-    Collection.expected_every,
-    Collection.arrived_at,
-    Collection.due_at,
-    Collection.overdue_at,
-    Collection.reported_overdue_at,
-)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Turn:
+    """A change of collections: which ones change, their event with its data, and what they are marked with then."""
+
+    condition: ColumnElement[bool]
+    kind: EventKind
+    data: Mapping[str, ColumnElement[Any]]
+    reported: Any
+
+
+_HAS_ARRIVED = Collection.arrived_at > Collection.reported_overdue_at
+_REASON = case((_HAS_ARRIVED, "a version arrived"), else_="the expectation was changed")
 
 
 def report_overdue(
@@ -35,80 +42,59 @@ def report_overdue(
     A collection is reported when its grace has ended, and again only after it has recovered. It recovers when a version
     arrives, or when an edit moves the deadline. `check` is called before each batch.
     """
-    is_overdue = Collection.overdue_at <= now
     is_reported = Collection.reported_overdue_at.is_not(None)
     # The next deadline may have passed, too, if no worker ran.
-    has_recovered = or_(
-        Collection.overdue_at.is_(None),
-        Collection.overdue_at > now,
-        Collection.arrived_at > Collection.reported_overdue_at,
+    has_recovered = or_(Collection.overdue_at.is_(None), Collection.overdue_at > now, _HAS_ARRIVED)
+    recovered = _Turn(
+        condition=is_reported & has_recovered,
+        kind=EventKind.COLLECTION_RECOVERED,
+        data={
+            "overdue_since": iso_text(Collection.reported_overdue_at),
+            "last_arrival": iso_text(Collection.arrived_at),
+            "reason": _REASON,
+        },
+        reported=None,
     )
-    recovered = _in_batches(database, is_reported & has_recovered, _recovered, by, check, reports=False)
-    overdue = _in_batches(database, is_overdue & ~is_reported, _overdue, by, check, reports=True)
-    return {"overdue": overdue, "recovered": recovered}
+    overdue = _Turn(
+        condition=(Collection.overdue_at <= now) & ~is_reported,
+        kind=EventKind.COLLECTION_OVERDUE,
+        data={
+            "expected_every": Collection.expected_every.expression,
+            "due_at": iso_text(Collection.due_at),
+            "overdue_at": iso_text(Collection.overdue_at),
+            "last_arrival": iso_text(Collection.arrived_at),
+        },
+        reported=Collection.overdue_at,
+    )
+    found = {"recovered": _in_batches(database, recovered, by, check)}
+    return found | {"overdue": _in_batches(database, overdue, by, check)}
 
 
-def _in_batches(
-    database: Database,
-    condition: ColumnElement[bool],
-    make_event: Callable[[Any, Actor], NewEvent],
-    by: Actor,
-    check: Callable[[], None],
-    *,
-    reports: bool,
-) -> int:
-    """Write an event for each collection of the condition, in short transactions, so that no upload waits long."""
+def _in_batches(database: Database, turn: _Turn, by: Actor, check: Callable[[], None]) -> int:
+    """Write an event for each collection of the turn, in short transactions, so that no upload waits long."""
     total = 0
     while True:
         check()
         # A read first: on most turns there is nothing to write, and SQLite has one writer at a time.
         with database.reading() as session:
-            ids = session.scalars(select(Collection.id).where(condition).order_by(Collection.id).limit(BATCH)).all()
+            query = select(Collection.id).where(turn.condition).order_by(Collection.id).limit(BATCH)
+            ids = session.scalars(query).all()
         if not ids:
             return total
-        work = partial(_write, ids=ids, condition=condition, make_event=make_event, by=by, reports=reports)
-        written = database.write(work)
+        written = database.write(partial(_write, ids=ids, turn=turn, by=by))
         total += written
         if not written:  # all of them have changed meanwhile
             return total
 
 
-def _write(
-    session: Session,
-    *,
-    ids: Sequence[str],
-    condition: ColumnElement[bool],
-    make_event: Callable[[Any, Actor], NewEvent],
-    by: Actor,
-    reports: bool,
-) -> int:
-    # Columns, not models: with 10,000 collections at once, that takes half the time.
-    query = select(*_COLUMNS).where(Collection.id.in_(ids), condition).order_by(Collection.id).with_for_update()
-    rows = session.execute(query).all()
-    if not rows:
+def _write(session: Session, *, ids: Sequence[str], turn: _Turn, by: Actor) -> int:
+    """Write the events of those that still fulfil the condition. Statements for all of them, not one for each."""
+    lock = select(Collection.id).where(Collection.id.in_(ids), turn.condition).order_by(Collection.id)
+    locked = session.scalars(lock.with_for_update()).all()
+    if not locked:
         return 0
-    record(session, *(make_event(row, by) for row in rows))
-    done = update(Collection).where(Collection.id.in_([row.id for row in rows]))
-    session.execute(
-        done.values(reported_overdue_at=Collection.overdue_at if reports else None),
-        execution_options={"synchronize_session": False},
-    )
-    return len(rows)
-
-
-def _overdue(row: Any, by: Actor) -> NewEvent:
-    data = {"expected_every": row.expected_every, "due_at": _text(row.due_at), "overdue_at": _text(row.overdue_at)}
-    data["last_arrival"] = _text(row.arrived_at)
-    return collection_event(EventKind.COLLECTION_OVERDUE, row.id, by=by, **data)
-
-
-def _recovered(row: Any, by: Actor) -> NewEvent:
-    since = row.reported_overdue_at
-    has_arrived = row.arrived_at is not None and since is not None and row.arrived_at > since
-    data: dict[str, Any] = {"overdue_since": _text(since), "last_arrival": _text(row.arrived_at)}
-    data["reason"] = "a version arrived" if has_arrived else "the expectation was changed"
-    return collection_event(EventKind.COLLECTION_RECOVERED, row.id, by=by, **data)
-
-
-def _text(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
+    which = Collection.id.in_(locked)
+    record_for_collections(session, turn.kind, turn.data, which, by=by)
+    done = update(Collection).where(which).values(reported_overdue_at=turn.reported)
+    session.execute(done, execution_options={"synchronize_session": False})
+    return len(locked)
