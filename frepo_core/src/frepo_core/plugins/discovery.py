@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions, entry_points, version
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -33,8 +33,10 @@ log = logging.getLogger(__name__)
 Offer = TypeVar("Offer")
 
 COMMANDS = "frepo.commands"
-# Distributions of this name that are no plug-ins.
-NOT_PLUGINS = frozenset({"frepo-core", "frepo-server"})
+# The name of the plug-in that the core itself is, for its health checks.
+CORE, CORE_DISTRIBUTION = "core", "frepo-core"
+# Distributions with a name like that of a plug-in, that are none.
+NOT_PLUGINS = frozenset({CORE_DISTRIBUTION, "frepo-server"})
 # The folder with the metadata of a distribution that is named like a plug-in, e.g. `frepo_acme-1.0.dist-info`.
 INFORMATION = re.compile(r"(frepo[-_.].+?)(-\d.*)?\.(dist|egg)-info", re.IGNORECASE)
 
@@ -85,8 +87,7 @@ def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[Fo
     Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, two entry points of one name, or a
     hook that fails or returns something else than the hook is for.
     """
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
+    manager = _make_manager()
     origins: dict[str, tuple[str, str]] = {}
     for entry in _sorted_entries():
         origin = (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")
@@ -99,6 +100,14 @@ def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[Fo
         _register(manager, entry.name, origin[0], entry.load)
     _check_hooks(manager, origins)
     return manager, [_describe(manager, name, *origin) for name, origin in origins.items()]
+
+
+def describe_core(plugin: object) -> FoundPlugin:
+    """Call the hooks that the core itself implements, with the checks that apply to installed plug-ins."""
+    manager = _make_manager()
+    manager.register(plugin, name=CORE)
+    _check_hooks(manager, {CORE: (CORE_DISTRIBUTION, "")})
+    return _describe(manager, CORE, CORE_DISTRIBUTION, version(CORE_DISTRIBUTION))
 
 
 def find_mistakes(disabled: Sequence[str]) -> list[str]:
@@ -121,6 +130,12 @@ def find_mistakes(disabled: Sequence[str]) -> list[str]:
         'called. Add [project.entry-points.frepo] to its pyproject.toml, with NAME = "MODULE".'
         for name in _without_entry_points()
     ]
+
+
+def _make_manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
 
 
 def _without_entry_points() -> list[str]:

@@ -8,6 +8,8 @@ from webtest import TestApp
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import HealthCheck
+from frepo_core.plugins.discovery import describe_core
+from frepo_core.services.health.core_checks import CoreChecks
 from frepo_core.web import make_app
 
 CODE = "a-code"
@@ -48,6 +50,13 @@ class TestHealth:
 
         assert OWN == answer.json["status"]
         assert ["global_status=True", *(f"{name}=True" for name in OWN)] == answer.json["ident"]
+
+    def test_the_checks_of_the_service_come_by_the_hook_that_plugins_use(self, assembled):
+        services = assembled()
+        core = describe_core(CoreChecks(services))
+
+        assert {"frepo_health_checks"} == core.hooks
+        assert [check.name for check in core.health_checks] == list(services.health.run())
 
     @pytest.mark.parametrize(("run", "kind"), [(fail, "RuntimeError: no paint left"), (leave, "SystemExit: 3")])
     def test_a_check_that_fails_is_false_with_its_message(self, assembled, run, kind, caplog):

@@ -7,7 +7,7 @@ from sqlalchemy import insert
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import JobRun, JobState, Lease
-from frepo_core.services import health
+from frepo_core.services.health import core_checks
 from frepo_core.services.jobs.lease import LEADER
 
 CODE = "a-code"
@@ -34,7 +34,7 @@ def put(services):
 @pytest.fixture
 def old(monkeypatch):
     """The process runs for longer than a worker needs to begin."""
-    monkeypatch.setattr(health, "LEADERLESS", timedelta(seconds=-1))
+    monkeypatch.setattr(core_checks, "LEADERLESS", timedelta(seconds=-1))
 
 
 @pytest.fixture

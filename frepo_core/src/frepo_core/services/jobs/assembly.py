@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Iterable, Mapping
 
-from frepo_core.db import Database
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import Job, PluginContext, PluginRegistry, Service
+from frepo_core.plugins import Job, PluginContext
 from frepo_core.settings import Settings, load_job_schedules
 
-from ..events.masking import Mask
+from ..assembly.foundation import Foundation
 from .job_catalog import schedule_jobs
 from .jobs import Jobs
 from .lease import LeaseTerms
@@ -16,22 +15,14 @@ from .worker import Worker
 
 
 def build_worker(
-    database: Database,
-    settings: Settings,
-    plugins: PluginRegistry,
-    contexts: Mapping[str, PluginContext],
-    *,
-    own_jobs: Iterable[Job],
-    mask: Mask,
-    service: Service,
-    ini: Mapping[str, str],
-    environment: Mapping[str, str],
+    base: Foundation, *, own_jobs: Iterable[Job], ini: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[Jobs, Worker]:
     """Return the jobs and the worker of this process, which is not started.
 
     Raises `ConfigurationError` for a schedule that is not valid, and for a job of a plug-in with the name of an own one.
     """
-    own = PluginContext(settings=None, service=service, log=logging.getLogger("frepo_core.jobs"))
+    settings, plugins, contexts = base.settings, base.plugins, base.contexts
+    own = PluginContext(settings=None, service=base.plugin_service, log=logging.getLogger("frepo_core.jobs"))
     jobs = {job.name: (job, own) for job in own_jobs}
     for name, owned in plugins.jobs.items():
         if name in jobs or f"jobs_{name}" in Settings.model_fields:
@@ -41,5 +32,5 @@ def build_worker(
     scheduled = schedule_jobs(jobs.values(), schedules, settings.jobs_timezone)
     subscribers = {name: (owned.spec, contexts[owned.plugin.name]) for name, owned in plugins.subscribers.items()}
     terms = LeaseTerms(length=settings.worker_lease)
-    worker = Worker(database, jobs=scheduled, subscribers=subscribers, mask=mask, terms=terms)
-    return Jobs(database, scheduled, mask=mask, terms=terms), worker
+    worker = Worker(base.database, jobs=scheduled, subscribers=subscribers, mask=base.mask, terms=terms)
+    return Jobs(base.database, scheduled, mask=base.mask, terms=terms), worker

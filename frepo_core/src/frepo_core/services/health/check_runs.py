@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import HealthCheck
 
-from .events.masking import Mask
+from ..events.masking import Mask
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,50 @@
+"""The services for collections and their versions."""
+
+from dataclasses import dataclass
+
+from ..collections.access import CollectionAccess, Enrolments
+from ..collections.add_version import AddVersion
+from ..collections.collection_pages import CollectionPages
+from ..collections.collections import Collections
+from ..collections.version_checks import VersionChecks
+from ..collections.versions import Versions
+from ..events.refusals import Refusals
+from ..restore import RestoreTests
+from .access_services import AccessServices
+from .file_services import FileServices
+from .foundation import Foundation
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionServices:
+    """The services for collections and their versions."""
+
+    collections: Collections
+    collection_access: CollectionAccess
+    enrolments: Enrolments
+    collection_pages: CollectionPages
+    versions: Versions
+    version_checks: VersionChecks
+    restore_tests: RestoreTests
+    add_version: AddVersion
+    refusals: Refusals
+
+
+def build_collections(base: Foundation, access: AccessServices, files: FileServices) -> CollectionServices:
+    """Build the services of this theme."""
+    database, settings, plugins = base.database, base.settings, base.plugins
+    collections = Collections(database, settings, plugins, access.passwords)
+    collection_access = CollectionAccess(database, collections, access.tokens)
+    versions, version_checks = Versions(database, files.blobs, access.passwords), VersionChecks(database)
+    refusals = Refusals(database, is_read_only=settings.read_only)
+    return CollectionServices(
+        collections=collections,
+        collection_access=collection_access,
+        enrolments=Enrolments(database, collections, access.tokens, access.token_changes, collection_access),
+        collection_pages=CollectionPages(database),
+        versions=versions,
+        version_checks=version_checks,
+        restore_tests=RestoreTests(database, settings, versions, files.downloads, version_checks, base.mask),
+        add_version=AddVersion(database, settings, plugins, files.ingest, files.blobs, files.upload_checks, refusals),
+        refusals=refusals,
+    )

@@ -1,0 +1,56 @@
+"""The services that store contents and files."""
+
+from dataclasses import dataclass
+
+from ..blobs.lifecycle import Blobs
+from ..checks.upload_checks import UploadChecks
+from ..content.ingest import Ingest
+from ..events.downloads import DownloadEvents
+from ..files.aliases import Aliases
+from ..files.downloads import Downloads
+from ..files.file_edits import FileEdits
+from ..files.files import Files
+from ..files.listing import Listing
+from ..files.stored_aliases import StoredAliases
+from ..remote.fetcher import Fetcher
+from .access_services import AccessServices
+from .foundation import Foundation
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileServices:
+    """The services that store contents and files."""
+
+    ingest: Ingest
+    blobs: Blobs
+    upload_checks: UploadChecks
+    files: Files
+    file_edits: FileEdits
+    downloads: Downloads
+    download_events: DownloadEvents
+    aliases: StoredAliases
+    listing: Listing
+    fetcher: Fetcher
+
+
+def build_files(base: Foundation, access: AccessServices) -> FileServices:
+    """Build the services of this theme."""
+    database, settings, passwords = base.database, base.settings, access.passwords
+    ingest = Ingest(settings.temp_directory)
+    blobs = Blobs(database, base.backends, base.storage_states)
+    checks = UploadChecks(base.plugins, base.contexts)
+    files = Files(database, ingest, blobs, passwords, checks)
+    from_file = Aliases(settings.ids_mapping_file)
+    aliases = StoredAliases(database, from_file)
+    return FileServices(
+        ingest=ingest,
+        blobs=blobs,
+        upload_checks=checks,
+        files=files,
+        file_edits=FileEdits(database, files, passwords),
+        downloads=Downloads(database, settings, files, base.backends, passwords, access.links, from_file, aliases),
+        download_events=DownloadEvents(database, settings),
+        aliases=aliases,
+        listing=Listing(database, passwords),
+        fetcher=Fetcher(settings),
+    )

@@ -1,0 +1,62 @@
+"""What all services use: the settings, the plug-ins, the database and the storages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from frepo_core.db import Database, make_engine
+from frepo_core.plugins import PluginContext, PluginRegistry, make_contexts
+from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
+
+from ..blobs.backends import Backends
+from ..events.masking import Mask
+from ..events.storage_states import StorageStates
+from ..plugin_service import PluginService
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foundation:
+    """What all services use.
+
+    `contexts` are the contexts of the plug-ins by the plug-in's name; `plugin_service` is the facade in them. `mask`
+    masks the values of all secret settings.
+    """
+
+    settings: Settings
+    plugins: PluginRegistry
+    contexts: Mapping[str, PluginContext]
+    plugin_service: PluginService
+    database: Database
+    backends: Backends
+    storage_states: StorageStates
+    mask: Mask
+
+
+def make_foundation(
+    ini: Mapping[str, str],
+    environment: Mapping[str, str],
+    plugins: PluginRegistry | None,
+    engine: Engine | None,
+) -> Foundation:
+    """Load the settings and the plug-ins, without connecting to the database. Raises `ConfigurationError`."""
+    disabled = load_disabled_plugins(ini, environment)
+    plugins = plugins or PluginRegistry.from_entry_points(disabled)
+    # Settings of a plug-in that is switched off may stay in the ini file.
+    settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
+    service = PluginService()
+    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), service)
+    plugins = plugins.configured(contexts)
+    engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
+    database = Database(engine, settings.database_reserve)
+    backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
+    return Foundation(
+        settings=settings,
+        plugins=plugins,
+        contexts=contexts,
+        plugin_service=service,
+        database=database,
+        backends=backends,
+        storage_states=StorageStates(database, is_read_only=settings.read_only),
+        mask=Mask(settings, backends.current_settings, *(context.settings for context in contexts.values())),
+    )
