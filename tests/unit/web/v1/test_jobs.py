@@ -1,5 +1,6 @@
 """Jobs in /api/v1: their schedules and runs, and a run on request."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -50,6 +51,39 @@ def test_a_requested_run_is_begun_by_the_worker_that_leads(root, services, admin
     (run,) = root.get(f"{JOBS}/samples/runs").json["items"]
     assert ("good", fingerprint, "leader") == (run["outcome"], run["cause"], run["process"])
     assert (run, None) == (job(root, "samples")["last_run"], job(root, "samples")["request"])
+
+
+def test_secrets_in_what_a_job_reports_are_masked(root, services, lead, monkeypatch):
+    secret = services.settings.app_secret.get_secret_value()
+
+    def run(context):
+        context.progress(f"signs with {secret}")
+        url = "https://user:hunter2@example.org/a"
+        return {
+            "note": f"signed with {secret}",
+            "read": [{"from": url}],
+            "Password": "hunter2",
+            secret: 1,
+            "checked": 5,
+        }
+
+    samples = services.jobs.scheduled["samples"]
+    monkeypatch.setitem(services.jobs.scheduled, "samples", replace(samples, job=replace(samples.job, run=run)))
+    root.call("POST", f"{JOBS}/samples/runs")
+    lead()
+
+    answer = root.get(f"{JOBS}/samples/runs")
+    (found,) = answer.json["items"]
+
+    assert found["summary"] == {
+        "note": "signed with ***",
+        "read": [{"from": "https://***@example.org/a"}],
+        "Password": "***",
+        "***": 1,
+        "checked": 5,
+    }
+    assert found["progress"] == "signs with ***"
+    assert [] == [word for word in (secret, "hunter2") if word in answer.text]
 
 
 def test_two_requests_are_one_run(root, lead):

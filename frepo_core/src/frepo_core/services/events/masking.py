@@ -14,9 +14,11 @@ _MAX_LENGTH = 1000
 _BEGIN = 300
 _SHORTEST = 4  # a shorter secret would mask parts of ordinary words
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+_NAMES = r"[\w-]*(?:token|secret|password|passwd|signature|api[_-]?key)|key|sig|authorization"
+_SECRET_NAME = re.compile(_NAMES, re.IGNORECASE)
 _NAMED = re.compile(
-    r"""(?ix) \b ((?:[\w-]*(?:token|secret|password|passwd|signature|api[_-]?key)|key|sig|authorization))
-    (\s*[=:]\s*["']?) (?:(?:bearer|basic)\s+)? [^\s"'&,;)}]+"""
+    rf"""(?ix) \b ({_NAMES})
+    (\s*[=:]\s*["']?) (?:(?:bearer|basic)\s+)? [^\s"'&,;)}}]+"""
 )
 
 
@@ -34,15 +36,29 @@ class Mask:
 
         A longer text keeps its begin and its end, where a traceback names the error.
         """
-        if self._secrets is not None:
-            text = self._secrets.sub(MASK, text)
-        text = storable(_NAMED.sub(rf"\1\2{MASK}", _USER_INFO.sub(MASK, text)))
+        text = self._replace(text)
         return text if len(text) <= _MAX_LENGTH else f"{text[:_BEGIN]}…{text[_BEGIN + 1 - _MAX_LENGTH :]}"
+
+    def data(self, value: Any) -> Any:
+        """Return JSON data with masked secrets, in names too. A text with the name of a secret is masked as a whole."""
+        if isinstance(value, Mapping):
+            return {self._replace(name): self._value(name, inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self.data(inner) for inner in value]
+        return self._replace(value) if isinstance(value, str) else value
 
     def describe(self, error: BaseException) -> str:
         """Return the type and the text of an error in one line, with masked secrets."""
         message = " ".join(str(error).split())
         return self(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+    def _value(self, name: str, value: Any) -> Any:
+        return MASK if isinstance(value, str) and _SECRET_NAME.fullmatch(name) else self.data(value)
+
+    def _replace(self, text: str) -> str:
+        if self._secrets is not None:
+            text = self._secrets.sub(MASK, text)
+        return storable(_NAMED.sub(rf"\1\2{MASK}", _USER_INFO.sub(MASK, text)))
 
 
 def _secrets(value: Any) -> Iterator[str]:

@@ -16,7 +16,6 @@ from frepo_core.errors import DatabaseUnavailableError, FrepoError
 from frepo_core.plugins import JobContext, LeaseLost
 
 from ..events.masking import Mask
-from ..plugin_calls import storable
 from .job_catalog import ScheduledJob
 from .job_runs import Outcome, end_run, note_progress
 from .lease import Lease
@@ -31,7 +30,7 @@ END_PAUSES = (1, 5, 15)
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """How a job ended, with its summary, or its error as a text with masked secrets."""
+    """How a job ended, with its summary or its error. Secrets are masked in both."""
 
     outcome: Outcome
     summary: dict[str, Any] | None = None
@@ -62,7 +61,8 @@ class JobRunner:
     def _call(self, scheduled: ScheduledJob, context: JobContext) -> RunResult:
         try:
             summary = scheduled.job.run(context)
-            return RunResult(outcome=Outcome.GOOD, summary=json.loads(json.dumps(dict(summary or {}), allow_nan=False)))
+            data = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
+            return RunResult(outcome=Outcome.GOOD, summary=self._mask.data(data))
         except LeaseLost as error:
             if self._is_stopping():
                 return RunResult(outcome=Outcome.INTERRUPTED, error="the process stopped")
@@ -102,7 +102,7 @@ class JobRunner:
 
     def _make_context(self, scheduled: ScheduledJob, lease: Lease, run_id: int, now: datetime) -> JobContext:
         watch = _LeaseWatch(lease, self._is_stopping)
-        progress = _Progress(self._database, run_id)
+        progress = _Progress(self._database, run_id, self._mask)
         return JobContext(
             settings=scheduled.context.settings,
             service=scheduled.context.service,
@@ -137,9 +137,10 @@ class _LeaseWatch:
 class _Progress:
     """Stores the latest text about a run, every few seconds."""
 
-    def __init__(self, database: Database, run_id: int) -> None:
+    def __init__(self, database: Database, run_id: int, mask: Mask) -> None:
         self._database = database
         self._run_id = run_id
+        self._mask = mask
         self._stored_at = 0.0
 
     def note(self, text: str) -> None:
@@ -147,7 +148,7 @@ class _Progress:
         if time.monotonic() >= self._stored_at + PROGRESS_SECONDS:
             self._stored_at = time.monotonic()
             with contextlib.suppress(FrepoError):
-                note_progress(self._database, self._run_id, storable(text))
+                note_progress(self._database, self._run_id, self._mask(text))
 
 
 @contextlib.contextmanager
