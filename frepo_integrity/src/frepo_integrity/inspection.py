@@ -8,7 +8,7 @@ from . import detection
 from .budget import Budget
 from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory, zip_members
-from .formats.codecs import CODECS
+from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
 from .outcomes import BoundReached, BrokenContent, NotCheckable, Report
 
@@ -65,7 +65,8 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
 
 
 def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: Inspection, depth: int) -> Report:
-    inside = ByteStream(decompress(source, CODECS[kind], inspection.budget))
+    # Half of the memory for each compression inside: all windows together stay below 2 * MEMORY.
+    inside = ByteStream(decompress(source, CODECS[kind], inspection.budget, MEMORY >> depth))
     try:
         report = _inspect(inside, detection.inner_name(name), inspection, depth + 1)
     except NotCheckable as reason:

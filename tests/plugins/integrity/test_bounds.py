@@ -1,10 +1,14 @@
 """Bombs: what unpacks to far more than it is ends as not checked, soon and in little memory."""
 
 import io
+import lzma
+import subprocess
+import sys
 import tarfile
 import time
 import tracemalloc
 import zipfile
+import zlib
 
 import pytest
 
@@ -127,6 +131,78 @@ def test_only_so_many_compressions_in_each_other_are_unpacked(check):
     assert ("good", ("gzip",) * 4) == (report.outcome, report.kinds)
     assert "gzip inside a compression cannot be checked" in report.message
     assert isinstance(check(content[:-1]), BrokenContent)
+
+
+def xz_with_window(data, size_code):
+    """Return data as xz whose header asks for this window: 2 or 3 times a power of two, see the format of xz, 5.3.1."""
+    packed = bytearray(lzma.compress(data, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 4096}]))
+    packed[16] = size_code
+    packed[20:24] = zlib.crc32(packed[12:20]).to_bytes(4, "little")
+    return bytes(packed)
+
+
+XZ_192_MB, XZ_96_MB, XZ_48_MB, XZ_24_MB = 31, 29, 27, 25
+
+
+def zstd_with_window(data, log):
+    """Return data as zstd whose header asks for this window (RFC 8878, 3.1.1.1.2)."""
+    compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 10})
+    packed = bytearray(compressor.compress(data) + compressor.flush())
+    assert not packed[4] & 0x20, "there is a window in the header"
+    packed[5] = (log - 10) << 3
+    return bytes(packed)
+
+
+def nested(*layers):
+    """Return a text in these compressions, the outermost first."""
+    content = rows(2000)
+    for make, window in reversed(layers):
+        content = make(content, window)
+    return content
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [
+        (nested((xz_with_window, XZ_192_MB)), ("xz",)),
+        (nested((zstd_with_window, 27), (zstd_with_window, 27)), ("zstd", "zstd")),
+        (nested((xz_with_window, XZ_192_MB), (xz_with_window, XZ_96_MB)), ("xz", "xz")),
+        (nested((xz_with_window, XZ_192_MB), (xz_with_window, XZ_192_MB)), ("xz",)),
+        (nested(*[(zstd_with_window, 27)] * 3), ("zstd", "zstd")),
+    ],
+    ids=["one", "zstd --long twice", "xz twice", "the second asks for too much", "the third asks for too much"],
+)
+def test_a_compression_inside_another_one_gets_half_of_the_memory(check, content, kinds):
+    report = check(content)
+
+    assert ("good", kinds) == (report.outcome, report.kinds)
+
+
+GROWTH = r"""
+import io, re, sys
+from pathlib import Path
+from frepo_integrity.budget import Budget
+from frepo_integrity.inspection import Inspection, inspect
+
+def reserved(name):
+    return int(re.search(name + r":\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
+
+content = sys.stdin.buffer.read()
+inspection = Inspection(budget=Budget(len(content), max_output=1 << 30, max_ratio=1100))
+before = reserved("VmSize")
+inspect(io.BytesIO(content), len(content), "dump", inspection)
+print(reserved("VmPeak") - before)
+"""
+
+
+@pytest.mark.parametrize("windows", [(XZ_192_MB,) * 4, (XZ_192_MB, XZ_96_MB, XZ_48_MB, XZ_24_MB)], ids=["same", "half"])
+def test_four_compressions_inside_each_other_use_less_than_512_mb(windows):
+    content = nested(*((xz_with_window, window) for window in windows))
+
+    # The decompressor of xz reserves its window at once. In a process of its own, as the kernel keeps only the peak.
+    done = subprocess.run([sys.executable, "-c", GROWTH], input=content, stdout=subprocess.PIPE, check=True)
+
+    assert 192 << 20 < int(done.stdout) < 512 << 20
 
 
 def test_a_kind_that_is_switched_off_is_not_unpacked(check):

@@ -15,8 +15,10 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-# Memory for one decompressor. `xz -9` needs 65 MiB, `zstd --long` 128 MiB.
+# Memory for the window of one decompressor. `xz -9` needs 65 MiB, `zstd --long` 128 MiB.
 MEMORY = 256 << 20
+# zstd's own limit, which larger ones of ours do not raise.
+_ZSTD_WINDOW_LOG = 27
 _LZ4_HAS_DICTIONARY = 0x01
 
 
@@ -43,14 +45,14 @@ class Decompressor(Protocol):
 class Codec:
     """A compression. `starts` are the first bytes of a member, `errors` the exceptions for wrong data.
 
-    `begin` makes a decompressor for one member. `refuse` says why a member with these first bytes cannot be decompressed
+    `begin` makes a decompressor for one member, which may use this memory (bytes) for its window. `refuse` says why a member with these first bytes cannot be decompressed
     here, and `is_unsupported` whether an error means that, rather than that the data is wrong.
     """
 
     name: str
     starts: tuple[bytes, ...]
     errors: tuple[type[Exception], ...]
-    begin: Callable[[], Decompressor]
+    begin: Callable[[int], Decompressor]
     refuse: Callable[[bytes], str | None] = lambda head: None
     is_unsupported: Callable[[str], bool] = lambda message: False
     has_skippable_frames: bool = False
@@ -94,6 +96,12 @@ def _needs_lz4_dictionary(head: bytes) -> str | None:
     return "the lz4 data needs a dictionary" if len(head) > 4 and head[4] & _LZ4_HAS_DICTIONARY else None
 
 
+def _zstd(memory: int) -> Decompressor:
+    log = min(_ZSTD_WINDOW_LOG, memory.bit_length() - 1)
+    decompressor: Decompressor = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: log})
+    return decompressor
+
+
 def _lz4() -> Decompressor:
     decompressor: Decompressor = lz4.frame.LZ4FrameDecompressor()
     return decompressor
@@ -103,7 +111,7 @@ GZIP = Codec(
     name="gzip",
     starts=(b"\x1f\x8b\x08",),
     errors=(zlib.error,),
-    begin=lambda: _Inflater(16 + zlib.MAX_WBITS),
+    begin=lambda memory: _Inflater(16 + zlib.MAX_WBITS),
 )
 BZIP2 = Codec(
     name="bzip2",
@@ -113,20 +121,20 @@ BZIP2 = Codec(
         for block in (bytes.fromhex("314159265359"), bytes.fromhex("177245385090"))
     ),
     errors=(OSError, ValueError),
-    begin=lambda: bz2.BZ2Decompressor(),
+    begin=lambda memory: bz2.BZ2Decompressor(),
 )
 XZ = Codec(
     name="xz",
     starts=(b"\xfd7zXZ\x00",),
     errors=(lzma.LZMAError,),
-    begin=lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY),
+    begin=lambda memory: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=memory),
     is_unsupported=lambda message: "Memory usage" in message or "unsupported options" in message,
 )
 ZSTD = Codec(
     name="zstd",
     starts=(b"\x28\xb5\x2f\xfd",),
     errors=(zstd.ZstdError,),
-    begin=zstd.ZstdDecompressor,
+    begin=_zstd,
     refuse=_needs_zstd_dictionary,
     is_unsupported=lambda message: "too much memory" in message or "Unsupported" in message,
     has_skippable_frames=True,
@@ -135,7 +143,7 @@ LZ4 = Codec(
     name="lz4",
     starts=(b"\x04\x22\x4d\x18",),
     errors=(RuntimeError,),
-    begin=_lz4,
+    begin=lambda memory: _lz4(),
     refuse=_needs_lz4_dictionary,
     is_unsupported=lambda message: "allocation_failed" in message,
     has_skippable_frames=True,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..budget import Budget
 from ..byte_stream import CHUNK, ByteStream
 from ..outcomes import BrokenContent, NotCheckable
-from .codecs import Codec, Decompressor
+from .codecs import MEMORY, Codec, Decompressor
 
 # Output of one step, so that a small input cannot fill the memory.
 STEP = 256 << 10
@@ -21,8 +21,8 @@ def is_skippable(head: bytes) -> bool:
     return _SKIPPABLE.match(head) is not None
 
 
-def decompress(source: ByteStream, codec: Codec, budget: Budget) -> Iterator[bytes]:
-    """Yield the decompressed bytes in pieces of at most 256 KiB.
+def decompress(source: ByteStream, codec: Codec, budget: Budget, memory: int = MEMORY) -> Iterator[bytes]:
+    """Yield the decompressed bytes in pieces of at most 256 KiB. `memory` (bytes) is the limit for the window.
 
     Raises `BrokenContent` for an early end, wrong data, a wrong checksum, or bytes after the end that are not zero:
     gzip, bzip2 and tapes are padded with zeros. Raises `NotCheckable` if the decompressor lacks something.
@@ -35,7 +35,7 @@ def decompress(source: ByteStream, codec: Codec, budget: Budget) -> Iterator[byt
         elif members and not head.startswith(codec.starts):
             return _check_padding(source, codec, budget)
         else:
-            yield from _member(source, codec, budget, _begin(source, codec, head))
+            yield from _member(source, codec, budget, _begin(source, codec, head, memory))
             members += 1
 
 
@@ -57,10 +57,10 @@ def _member(source: ByteStream, codec: Codec, budget: Budget, decompressor: Deco
     source.put_back(len(decompressor.unused_data or b""))
 
 
-def _begin(source: ByteStream, codec: Codec, head: bytes) -> Decompressor:
+def _begin(source: ByteStream, codec: Codec, head: bytes, memory: int) -> Decompressor:
     if reason := codec.refuse(head):
         raise NotCheckable(reason, source)
-    return codec.begin()
+    return codec.begin(memory)
 
 
 def _wrong_data(codec: Codec, error: str, source: ByteStream) -> BrokenContent | NotCheckable:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from ..budget import Budget
 from ..byte_stream import CHUNK, read_at
 from ..outcomes import BoundReached, NotCheckable
-from .codecs import ZSTD, Decompressor, raw_deflate
+from .codecs import MEMORY, ZSTD, Decompressor, raw_deflate
 from .compressed import STEP
 from .zip_directory import Directory, Entry, broken, entries
 
@@ -22,7 +22,7 @@ _STORED = 0
 _METHODS: dict[int, Callable[[], Decompressor]] = {
     8: raw_deflate,
     12: bz2.BZ2Decompressor,
-    93: ZSTD.begin,
+    93: lambda: ZSTD.begin(MEMORY),
 }
 # Of zlib, bz2 and zstd.
 _ERRORS: tuple[type[Exception], ...] = (zlib.error, OSError, ValueError, *ZSTD.errors)
