@@ -18,8 +18,8 @@ from support.scale import IS_BIG
 # The true lease in the long form.
 LEASE = 30.0 if IS_BIG else 3.0
 COUNT = 4 if IS_BIG else 2
-# A leader is replaced within 40 s if the lease has 30; the rest is for a busy machine.
-TAKEOVER = LEASE * 4 / 3 + 10
+# A leader is replaced within 40 s if the lease has 30. A shorter lease leaves a busy machine no time, so it gets some.
+TAKEOVER = LEASE * 4 / 3 + (0 if IS_BIG else 6)
 every_database = pytest.mark.databases
 # Only the long form tries the rest on every database.
 some_databases = pytest.mark.databases(*([] if IS_BIG else ["sqlite"]))
@@ -123,7 +123,7 @@ def test_a_leader_that_ends_as_usual_is_replaced_at_once_and_repeats_nothing(sta
         first = next(process for process in processes if process.pid == pid)
         first.send_signal(signal.SIGTERM)
         assert 0 == first.wait(15)
-        wait_for(lambda: other_leads(services, pid, epoch), LEASE / 6 + 10, "nobody leads after a stop")
+        wait_for(lambda: other_leads(services, pid, epoch), LEASE / 10 + 10, "nobody leads after a stop")
         happen(5)
         wait_until_handled(services, tmp_path)
 
@@ -138,11 +138,14 @@ def test_a_killed_leader_is_replaced_and_no_event_is_lost(start, services, tmp_p
         next(process for process in processes if process.pid == pid).kill()
         killed = time.monotonic()
         happen(5)
-        wait_for(lambda: other_leads(services, pid, epoch), TAKEOVER, "a killed leader is not replaced")
-        assert time.monotonic() - killed < TAKEOVER
+        (new, _) = wait_for(lambda: other_leads(services, pid, epoch), TAKEOVER + 20, "a killed leader is not replaced")
+        replaced = time.monotonic() - killed
+        wait_for(lambda: new in {line["pid"] for line in workers.read(tmp_path, "handled")}, 20, "it delivers nothing")
+        at_work = time.monotonic() - killed
         happen(5)
         wait_until_handled(services, tmp_path)
 
+    assert replaced <= at_work <= TAKEOVER
     check_runs(tmp_path)
 
 

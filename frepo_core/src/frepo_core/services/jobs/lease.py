@@ -25,7 +25,10 @@ _EPOCH = select(LeaseRow.epoch).where(LeaseRow.name == bindparam("name"))
 
 @dataclass(frozen=True, kw_only=True)
 class LeaseTerms:
-    """How long a lease is valid and after which time it is renewed, in seconds."""
+    """How long a lease is valid, and the times that follow from that, in seconds.
+
+    With 30 seconds, a holder that was killed is replaced after 33, and after 39 if the clock of the database was set back.
+    """
 
     length: float = 30.0
 
@@ -33,6 +36,16 @@ class LeaseTerms:
     def renewal(self) -> float:
         """Return the seconds after which the holder renews the lease."""
         return self.length / 3
+
+    @property
+    def poll(self) -> float:
+        """Return the seconds between two tries of a process that waits for the lease."""
+        return self.length / 10
+
+    @property
+    def silence(self) -> float:
+        """Return the seconds without a renewal after which the holder has lost the lease, whatever the clock says."""
+        return self.length + self.renewal / 4
 
 
 def make_holder() -> str:
@@ -135,7 +148,7 @@ class Lease:
 
     def _is_abandoned(self, unchanged: float, *, is_expired: bool) -> bool:
         """Return whether the holder must have stopped; `unchanged` is for how many seconds its row did not change."""
-        return unchanged >= (self.terms.renewal if is_expired else self.terms.length + self.terms.renewal)
+        return unchanged >= (self.terms.renewal if is_expired else self.terms.silence)
 
     def _row(self) -> Row[Any]:
         rows = self._database.fetch_rows(_ROW, name=self.name)

@@ -130,7 +130,7 @@ class Worker:
             create_subscriptions(self._database, self._subscribers)
             self._has_subscriptions = True
         if not self._lease.try_acquire():
-            return self._terms.length / 6
+            return self._terms.poll
         log.info("this worker leads now (epoch %d, %s)", self._lease.epoch, self.holder)
         self.leadership.begin(self._lease.epoch)
         self._start_tasks()
