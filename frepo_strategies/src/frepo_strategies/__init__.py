@@ -1,16 +1,17 @@
-"""frepo's two collection strategies."""
+"""frepo's collection strategies."""
 
 from frepo_core.plugins import StrategySpec, hookimpl
 
 from .delete_oldest import DeleteOldestWhenAddingNew
+from .keep import Keep, KeepOptions
 from .refuse_when_full import AlertWhenBackupLimitReached
 
-__all__ = ["AlertWhenBackupLimitReached", "DeleteOldestWhenAddingNew", "frepo_strategies"]
+__all__ = ["AlertWhenBackupLimitReached", "DeleteOldestWhenAddingNew", "Keep", "KeepOptions", "frepo_strategies"]
 
 
 @hookimpl
 def frepo_strategies() -> list[StrategySpec]:
-    """Register both strategies."""
+    """Register the strategies."""
     return [
         StrategySpec(
             name="delete_oldest_when_adding_new",
@@ -21,5 +22,12 @@ def frepo_strategies() -> list[StrategySpec]:
             name="alert_when_backup_limit_reached",
             build=AlertWhenBackupLimitReached,
             summary="a full collection refuses new versions",
+        ),
+        StrategySpec(
+            name="keep",
+            build=Keep,
+            summary="keeps a number of daily, weekly, monthly and yearly versions, as restic does",
+            options=KeepOptions,
+            may_evict_all=True,
         ),
     ]

@@ -16,6 +16,7 @@ SOURCE = Path(frepo_core.__path__[0])
 CODE_NAME = re.compile("[a-z0-9]+(_[a-z0-9]+)+(___)?")
 RAISING = {"RuleError", "FieldsError", "broken", "_refusal", "_refused", "ValueError"}
 NOT_V4 = "9b2ff1a2-8e2b-1d61-9d3c-8f6a3d6f1b11"
+STRATEGIES = ("alert_when_backup_limit_reached", "delete_oldest_when_adding_new", "keep")
 LIMITS = with_settings(backup__max_versions="5")
 
 
@@ -49,7 +50,7 @@ def test_every_code_name_has_a_message():
         ({COUNT: -1}, "A negative number is not allowed: send 0 or more"),
         (
             {"strategy": "x"},
-            explain("unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new"),
+            explain(f"unknown_strategy_allowed___{'___or__'.join(STRATEGIES)}"),
         ),
         ({COUNT: 6}, "There can be at most 5 versions: ask for fewer, or delete versions"),
         ({ONE: "5GB"}, "This service allows versions of at most 4.00GB: ask for less"),

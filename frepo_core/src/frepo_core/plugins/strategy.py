@@ -1,7 +1,7 @@
 """The strategy contract: which versions of a full collection are evicted. A strategy has no side effects."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -72,10 +72,19 @@ class CollectionStrategy(ABC):
         that adds it, where the result is used. If that transaction conflicts with another writer, it is retried with
         the new state of the collection. So a strategy must not keep state. Return versions of this collection, each once, and
         enough of them: any other answer is a fault of the plug-in (500), and nothing changes. All versions may be
-        returned only if each has to leave for the new one.
+        returned only if each has to leave for the new one, or if the `StrategySpec` says `may_evict_all`.
 
         A strategy may return versions although there is room, to thin a collection.
         """
+
+    def explain(self, collection: CollectionState) -> Mapping[str, Sequence[str]]:
+        """Return for versions of the collection, by id, the names of the rules that keep them, the strongest first.
+
+        Optional: without it, a preview of the retention shows when a version is evicted, but not which rules kept it.
+        `versions` holds the whole collection as it is, the newest included. A version that no rule keeps has an
+        empty list, or none. Not called for uploads.
+        """
+        return {}
 
 
 class StrategyOptions(BaseModel):
@@ -91,12 +100,16 @@ class StrategySpec:
     `options` is the model of the options that each collection has for the strategy, often a `StrategyOptions`. It is
     validated when a collection is created or edited. Every option needs a default: the old API creates collections
     without options.
+
+    `may_evict_all` says that the rules may ask for the eviction of every older version although there is room, such as
+    `last: 1`. Without it, such an answer is a fault of the plug-in.
     """
 
     name: str
     build: Callable[[], CollectionStrategy]
     summary: str = ""
     options: type[BaseModel] | None = None
+    may_evict_all: bool = False
 
     def __post_init__(self) -> None:
         """Check the model of the options. Raises `TypeError` or `ValueError`."""

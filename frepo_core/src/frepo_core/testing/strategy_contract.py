@@ -127,6 +127,15 @@ class StrategyContract:
 
         assert first == _choose(strategy, FULL[name], incoming())
 
+    @pytest.mark.parametrize("name", [*FULL, *ROOMY])
+    def test_rules_are_named_for_versions_of_the_collection(self, strategy: CollectionStrategy, name: str) -> None:
+        """`explain` may leave out versions, or all of them."""
+        collection = (FULL | ROOMY)[name]
+        rules = strategy.explain(collection)
+
+        assert {version.id for version in collection.versions} >= rules.keys()
+        assert all(isinstance(rule, str) for names in rules.values() for rule in names)
+
     def test_what_no_eviction_makes_fit_is_refused(self, strategy: CollectionStrategy) -> None:
         """A version above the size limit of the collection evicts no other version."""
         with pytest.raises(CollectionFull):

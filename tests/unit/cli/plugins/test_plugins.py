@@ -146,6 +146,7 @@ def test_plugins_can_be_read_by_programs(console):
     assert {row["Name"] for row in rows if row["Kind"] == "strategy"} == {
         "alert_when_backup_limit_reached",
         "delete_oldest_when_adding_new",
+        "keep",
     }
 
 

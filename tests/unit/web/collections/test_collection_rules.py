@@ -7,7 +7,7 @@ import pytest
 from support.answers import COUNT, ONE, SMALL, TOTAL
 from support.client import COLLECTIONS, refusal, with_settings
 
-STRATEGIES = "unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new"
+STRATEGIES = "unknown_strategy_allowed___alert_when_backup_limit_reached___or__delete_oldest_when_adding_new___or__keep"
 
 
 def test_null_is_omitted(root):

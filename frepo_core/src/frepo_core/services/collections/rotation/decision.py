@@ -88,7 +88,7 @@ def decide(
     allowed = [version for version in evicted if not version.protected]
     if len(allowed) < len(evicted) and not visible.has_room(incoming, without=allowed):
         raise VersionTooYoungError()
-    if is_final:
+    if is_final and not plugins.strategies[state.strategy].may_evict_all:
         _check_leaves_one(allowed, visible, incoming, plugins.strategy_origin(state.strategy))
     return Decision(evicted=allowed)
 

@@ -1,0 +1,1 @@
+"""restic, whose decisions the strategy `keep` has."""
