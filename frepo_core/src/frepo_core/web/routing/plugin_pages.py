@@ -1,10 +1,12 @@
 """Serves the static pages of plug-ins, each below a path of its own, with a strict Content-Security-Policy."""
 
+import hashlib
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from pyramid.config import Configurator
-from pyramid.httpexceptions import HTTPMethodNotAllowed, HTTPMovedPermanently
+from pyramid.httpexceptions import HTTPMethodNotAllowed, HTTPMovedPermanently, HTTPNotFound
 from pyramid.response import Response
 from pyramid.static import static_view
 
@@ -15,14 +17,14 @@ from frepo_core.plugins.pages import Pages
 from .endpoint import Endpoint
 from .request import FrepoRequest
 
-# Scripts, styles and requests of this service only, nothing inline, and no other site may show the pages in a frame.
 HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "object-src 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+IMMUTABLE = "public, max-age=31536000, immutable"
+
+View = Callable[[Any, FrepoRequest], Response]
 
 
 def add_pages(config: Configurator, found: Iterable[FoundPlugin], endpoints: Iterable[Endpoint]) -> None:
@@ -57,19 +59,60 @@ def _redirect(request: FrepoRequest) -> Response:
     return HTTPMovedPermanently(location=f"{request.path}/")
 
 
-def _make_view(pages: Pages) -> Callable[[Any, FrepoRequest], Response]:
-    serve = static_view(str(pages.folder), use_subpath=True)
+def _make_view(pages: Pages) -> View:
+    serve = _versioned(pages) if pages.is_versioned else _unversioned(pages)
 
     def view(context: object, request: FrepoRequest) -> Response:
         _check(request)
         response = serve(context, request)
-        response.headers.update(HEADERS)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        response.headers["Content-Security-Policy"] = pages.policy
+        return response
+
+    return view
+
+
+def _unversioned(pages: Pages) -> View:
+    serve = static_view(str(pages.folder), use_subpath=True)
+
+    def view(context: object, request: FrepoRequest) -> Response:
+        response = serve(context, request)
+        del response.headers["Cache-Control"]
         if response.last_modified is not None:
             response.etag = f"{response.last_modified.timestamp():.0f}-{response.content_length}"
             response.conditional_response = True
         return response
 
     return view
+
+
+def _versioned(pages: Pages) -> View:
+    """Serve `index.html` at the path of the pages, and all files below the digest of the folder."""
+    digest = _digest(Path(pages.folder))
+    index = (Path(pages.folder) / "index.html").read_text().replace("{digest}", digest)
+    serve = static_view(str(pages.folder), use_subpath=True, content_encodings=("gzip",))
+
+    def view(context: object, request: FrepoRequest) -> Response:
+        if not request.subpath:
+            return Response(index, etag=digest, conditional_response=True)
+        if request.subpath[0] != digest or len(request.subpath) == 1:
+            raise HTTPNotFound
+        request.subpath = request.subpath[1:]
+        response = serve(context, request)
+        response.headers["Cache-Control"] = IMMUTABLE
+        return response
+
+    return view
+
+
+def _digest(folder: Path) -> str:
+    """Return a digest of the names and contents of all files in a folder, without their compressed forms."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".gz"):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(folder).as_posix()}\n{len(content)}\n".encode() + content)
+    return found.hexdigest()[:16]
 
 
 def _check(request: FrepoRequest) -> None:

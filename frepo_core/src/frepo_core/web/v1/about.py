@@ -3,7 +3,10 @@
 import functools
 from importlib.metadata import version
 
+from pydantic import Field
+
 from frepo_core.domain.identity import Identity
+from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
 
 from ..routing.endpoint import Answer, Endpoint
@@ -43,13 +46,30 @@ class Caller(Reply):
     expires_at: Time | None
 
 
+class Page(Reply):
+    """An entry of a plug-in in the menu of the web console: its text, and the path of its page."""
+
+    title: str
+    path: str = Field(examples=["/acme/"])
+
+    @classmethod
+    def of(cls, pages: Pages) -> "list[Page]":
+        """Return the entries of a plug-in's pages."""
+        return [cls(title=entry.title, path=f"/{pages.path}/{entry.path}") for entry in pages.menu]
+
+
 class About(Reply):
-    """The service and the caller. `features` are the resources of this API that the service has."""
+    """The service and the caller.
+
+    `features` are the resources of this API that the service has. `pages` are the pages that plug-ins add to the web
+    console.
+    """
 
     version: str
     features: list[str]
     strategies: list[str]
     read_only: bool
+    pages: list[Page]
     token: Caller
 
 
@@ -61,6 +81,9 @@ def show(request: FrepoRequest) -> Answer:
             features=_features(request),
             strategies=sorted(request.services.plugins.strategies),
             read_only=request.services.settings.read_only,
+            pages=[
+                page for plugin in request.services.plugins.found for pages in plugin.pages() for page in Page.of(pages)
+            ],
             token=_caller(request.sender),
         )
     )

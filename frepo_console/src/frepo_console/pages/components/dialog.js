@@ -1,0 +1,49 @@
+// Dialogs: the browser's own, which hold the focus, give it back, and close with Escape.
+
+import { html, useEffect, useRef, useState } from "../lib/html.js";
+import { t } from "../texts.js";
+import { Icon } from "./icons.js";
+
+let last = 0;
+
+/** A dialog with a title. `close` is called when the person closes it. */
+export function Dialog({ title, close, children, isWide = false }) {
+  const dialog = useRef(null);
+  const [id] = useState(() => `dialog-${(last += 1)}`);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current.showModal();
+    return () => opener?.focus?.();
+  }, []);
+  return html`<dialog ref=${dialog} class=${`dialog stack ${isWide ? "wide" : ""}`} aria-labelledby=${id} onClose=${close}>
+    <div class="row"><h2 class="grow" id=${id}>${title}</h2><button class="btn bare s" aria-label=${t.close} onClick=${close}><${Icon} name="close" /></button></div>
+    ${children}
+  </dialog>`;
+}
+
+/**
+ * Ask before something is removed. The children say what will happen; `action` is the word on the button. `run` does it
+ * and may throw `Problem`, whose message stays in the dialog.
+ */
+export function Confirm({ title, action, run, close, children }) {
+  const [error, setError] = useState(null);
+  const [isRunning, setRunning] = useState(false);
+  const confirmed = async () => {
+    setRunning(true);
+    try {
+      await run();
+      close();
+    } catch (problem) {
+      setError(problem.message);
+      setRunning(false);
+    }
+  };
+  return html`<${Dialog} title=${title} close=${close}>
+    <div>${children}</div>
+    ${error && html`<p class="err" role="alert"><${Icon} name="overdue" />${error}</p>`}
+    <div class="row actions">
+      <button class="btn" autofocus onClick=${close}>${t.cancel}</button>
+      <button class="btn bad" disabled=${isRunning} onClick=${confirmed}>${action}</button>
+    </div>
+  <//>`;
+}

@@ -1,0 +1,65 @@
+// What a view shows while it loads, when there is nothing, when it fails, and when the token may not see it.
+
+import { html, useState } from "../lib/html.js";
+import { rolesFor } from "../lib/access.js";
+import { timeOfDay } from "../lib/format.js";
+import { signOut } from "../lib/session.js";
+import { t } from "../texts.js";
+import { Icon } from "./icons.js";
+
+/** Lines in the place of what loads. They appear after 200 ms only, see `useResource`. */
+export const Skeleton = ({ lines = 6 }) =>
+  html`<div class="stack" role="status" aria-label=${t.loading}>
+    ${Array.from({ length: lines }, () => html`<div class="skel"></div>`)}
+  </div>`;
+
+/** Nothing is there. The children are the button that changes this. */
+export const Empty = ({ icon, title, text, children }) =>
+  html`<div class="empty">
+    <${Icon} name=${icon} />
+    <h2>${title}</h2>
+    ${text && html`<p>${text}</p>`} ${children}
+  </div>`;
+
+/** A note in the place where it belongs. `state` gives the colour and the icon, `icon` another icon. */
+export const Note = ({ state = "", icon = state, title, children, actions, role }) =>
+  html`<div class=${`note ${state}`} role=${role}>
+    <${Icon} name=${icon || "more"} isColoured />
+    <div class="grow">${title && html`<b>${title}</b>`} ${children && html`<div class="sm">${children}</div>`}</div>
+    ${actions}
+  </div>`;
+
+/** Why something failed, with a button to try again. `at` is when the shown data is from. */
+export function ErrorNote({ error, at, retry }) {
+  const [isTrying, setTrying] = useState(false);
+  const again = async () => {
+    setTrying(true);
+    await retry();
+    setTrying(false);
+  };
+  const title = error.status === 0 ? t.errors.noAnswer : error.isTemporary ? t.errors.temporary(error.status) : error.title;
+  const button = html`<button class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${t.tryNow}</button>`;
+  return html`<${Note} state="overdue" title=${title || t.errors.unknown(error.status)} actions=${retry && button} role="alert">
+    ${error.isTemporary && at ? t.errors.shownFrom(timeOfDay(at)) : error.message}
+  <//>`;
+}
+
+/** The token may not see this. `action` is one of `lib/access.js`. */
+export const NoPermission = ({ action, text = t.errors.noPermission }) =>
+  html`<${Note}
+    icon="lock"
+    title=${text}
+    actions=${html`<button class="btn s" onClick=${() => signOut()}>${t.changeToken}</button>`}
+  >
+    ${t.errors.needsRole} <code>${rolesFor(action)[0]}</code>.
+  <//>`;
+
+/**
+ * The four states of something that is read: an error above what was read before, lines while it loads, and `children`,
+ * a function of the data.
+ */
+export function Loaded({ resource, lines, children }) {
+  const { data, error, at, isSlow, reload } = resource;
+  return html`${error && html`<${ErrorNote} error=${error} at=${at} retry=${reload} />`}
+  ${data !== null ? children(data) : isSlow && !error && html`<${Skeleton} lines=${lines} />`}`;
+}

@@ -1,0 +1,98 @@
+// Fields of forms with their errors, and the state of a form that is sent to the API.
+
+import { html, useId, useState } from "../lib/html.js";
+import { Problem } from "../lib/api.js";
+import { t } from "../texts.js";
+import { Icon } from "./icons.js";
+
+/**
+ * A field with a label, a hint and an error. `value` and `change(value)` are the state; `options` ([value, text]) makes it
+ * a choice, `rows` a text of several lines.
+ */
+export function Field({ label, value, change, error, hint, options, rows, type = "text", ...more }) {
+  const id = useId();
+  const control = {
+    ...more,
+    id,
+    value: value ?? "",
+    onInput: (event) => change(event.target.value),
+    "aria-invalid": error ? "true" : undefined,
+    "aria-describedby": error || hint ? `${id}-note` : undefined,
+  };
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${options
+      ? html`<select class="in" ...${control}>${options.map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}</select>`
+      : rows
+        ? html`<textarea class="in" rows=${rows} ...${control}></textarea>`
+        : html`<input class="in" type=${type} autocomplete="off" ...${control} />`}
+    ${error
+      ? html`<p class="err" id=${`${id}-note`}><${Icon} name="overdue" />${error}</p>`
+      : hint && html`<p class="faint sm" id=${`${id}-note`}>${hint}</p>`}
+  </div>`;
+}
+
+/** A check box with its text. */
+export const Check = ({ label, value, change, ...more }) =>
+  html`<label class="row check"><input type="checkbox" checked=${value} onChange=${(event) => change(event.target.checked)} ...${more} />${label}</label>`;
+
+/**
+ * The state of a form: `values`, `set(name, value)`, `errors` by field, `message` for an error of no field, `changed` (the
+ * names of changed fields), `reset()`, and `submit(send)`: `send(values)` may throw `Problem`.
+ */
+export function useForm(start) {
+  const [values, setValues] = useState(start);
+  const [errors, setErrors] = useState({});
+  const [message, setMessage] = useState("");
+  const [isSending, setSending] = useState(false);
+  const set = (name, value) => {
+    setValues((old) => ({ ...old, [name]: value }));
+    setErrors(({ [name]: _, ...others }) => others);
+  };
+  const reset = (to = start) => {
+    setValues(to);
+    setErrors({});
+    setMessage("");
+  };
+  const submit = async (send) => {
+    setSending(true);
+    setErrors({});
+    setMessage("");
+    try {
+      await send(values);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      setErrors(error.fields);
+      const isShown = Object.keys(error.fields).some((field) => field in values);
+      if (!isShown) setMessage(error.message);
+    } finally {
+      setSending(false);
+    }
+  };
+  const changed = Object.keys(values).filter((name) => values[name] !== start[name]);
+  return { values, set, errors, setErrors, message, isSending, changed, reset, submit };
+}
+
+/** The attributes of a `Field` for a field of a form. */
+export const fieldOf = (form, name) => ({
+  value: form.values[name],
+  change: (value) => form.set(name, value),
+  error: form.errors[name],
+});
+
+/** The message of a form about no field. */
+export const FormError = ({ form }) =>
+  form.message && html`<p class="err" role="alert"><${Icon} name="overdue" />${form.message}</p>`;
+
+/** A button that copies a text, and says so. */
+export function CopyButton({ text, label = t.copy, isPrimary = false }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return html`<button type="button" class=${isPrimary ? "btn pri" : "btn"} onClick=${copy}>
+    <${Icon} name=${isCopied ? "ok" : "copy"} /><span aria-live="polite">${isCopied ? t.copied : label}</span>
+  </button>`;
+}

@@ -1,0 +1,102 @@
+// The frame of each view: the menu, the bar of a phone, the shortcuts that work everywhere.
+
+import { html, useContext, useState } from "../lib/html.js";
+import { About, useAccess } from "../lib/access.js";
+import { useResource } from "../lib/data.js";
+import { areShortcutsOn, switchShortcuts, useShortcuts } from "../lib/keyboard.js";
+import { go, link } from "../lib/router.js";
+import { signOut } from "../lib/session.js";
+import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
+import { t } from "../texts.js";
+import { VIEWS, isAllowed } from "../views.js";
+import { Dialog } from "./dialog.js";
+import { Check } from "./form.js";
+import { Icon, Logo } from "./icons.js";
+import { BAD_STATES } from "./state.js";
+
+export function Shell({ current, children }) {
+  const access = useAccess();
+  const [isHelping, setHelping] = useState(false);
+  const views = VIEWS.filter((view) => isAllowed(view, access));
+  useShortcuts({
+    "?": () => setHelping(true),
+    "/": () => focusOn("[data-search]"),
+    n: () => press("[data-key=n]"),
+    u: () => press("[data-key=u]"),
+    d: () => press("[data-key=d]"),
+    p: () => press("[data-key=p]"),
+    ...Object.fromEntries(views.map((view) => [`g ${view.key}`, () => go([view.name])])),
+  });
+  return html`<nav class="side" aria-label=${t.menu.label}>
+      <button class="skip btn" onClick=${() => document.querySelector("main").focus()}>${t.menu.skip}</button>
+      <div class="brand row"><${Logo} /><span>${t.product}</span></div>
+      ${views.map((view) => html`<${MenuEntry} key=${view.name} view=${view} isCurrent=${view.name === current} />`)}
+      <${PluginPages} />
+      <${Foot} help=${() => setHelping(true)} />
+    </nav>
+    <main tabindex="-1">${children}</main>
+    ${isHelping && html`<${Shortcuts} close=${() => setHelping(false)} />`}`;
+}
+
+const focusOn = (selector) => document.querySelector(selector)?.focus();
+const press = (selector) => {
+  const found = document.querySelector(selector);
+  found?.click();
+  return Boolean(found);
+};
+
+function MenuEntry({ view, isCurrent }) {
+  const title = t.menu[view.name];
+  return html`<a href=${link([view.name])} aria-current=${isCurrent ? "page" : undefined} title=${title}>
+    <${Icon} name=${view.name} /><span>${title}</span>
+    ${view.name === "collections" && html`<${BadCollections} />`}
+  </a>`;
+}
+
+/** How many collections need attention. It is drawn only if the token may read the overview. */
+function BadCollections() {
+  const overview = useResource(useAccess().may("overview.view") ? "/overview" : null, { every: 60 });
+  const states = overview.data?.collections;
+  const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
+  return bad > 0 && html`<span class="badge overdue end" title=${t.menu.needAttention(bad)}>${bad}</span>`;
+}
+
+/** The pages of plug-ins. They are pages of their own, outside of the console. */
+function PluginPages() {
+  const { pages } = useContext(About);
+  return pages.map(
+    (page) => html`<a key=${page.path} class="more-page" href=${page.path} title=${page.title}><${Icon} name="page" /><span class="cut">${page.title}</span></a>`,
+  );
+}
+
+function Foot({ help }) {
+  const about = useContext(About);
+  const [theme, setShown] = useState(currentTheme);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+  const change = () => {
+    setTheme(next);
+    setShown(next);
+  };
+  return html`<div class="foot">
+    <b class="cut" title=${location.host}>${location.host}</b>
+    <span class="cut" title=${about.token.name ?? ""}>${about.token.name ?? ""} <code>${about.token.fingerprint}</code></span>
+    <span>${t.product} ${about.version}</span>
+    <div class="row">
+      <button class="btn bare s" title=${t.menu.theme[theme]} aria-label=${t.menu.theme[theme]} onClick=${change}><${Icon} name="theme" /></button>
+      <button class="btn bare s" title=${t.menu.shortcuts} aria-label=${t.menu.shortcuts} onClick=${help}><${Icon} name="keyboard" /></button>
+      <button class="btn bare s" onClick=${() => signOut()}><${Icon} name="exit" />${t.menu.signOut}</button>
+    </div>
+  </div>`;
+}
+
+function Shortcuts({ close }) {
+  const [isOn, setOn] = useState(areShortcutsOn);
+  const change = (value) => {
+    switchShortcuts(value);
+    setOn(value);
+  };
+  return html`<${Dialog} title=${t.shortcuts.title} close=${close}>
+    <dl class="keys">${t.shortcuts.list.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>
+    <${Check} label=${t.shortcuts.on} value=${isOn} change=${change} />
+  <//>`;
+}

@@ -1,0 +1,121 @@
+// Tables: sorting by a link, rows that the keyboard reaches, a selection, and pages that are added at the end.
+
+import { html, useEffect, useRef, useState } from "../lib/html.js";
+import { useShortcuts } from "../lib/keyboard.js";
+import { t } from "../texts.js";
+
+/**
+ * A table of `rows`. Each column: `{title, cell(row), className, sort, label}`; `label` is the title on a phone, where a
+ * row becomes a few lines; `sort` is the name of its order. `open(row)` opens a row by Enter. With a `selection` (see
+ * `useSelection`) each row has a check box. `sort` is the current order, `sortBy(order)` changes it.
+ */
+export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, sort, sortBy }) {
+  const body = useRef(null);
+  useRowKeys(body, rows, { open, selection, keyOf });
+  return html`<div class="scroll"><table class="cards">
+    <caption class="vh">${caption}</caption>
+    <thead><tr>
+      ${selection && html`<th class="pickall"><${SelectAll} rows=${rows} selection=${selection} keyOf=${keyOf} /></th>`}
+      ${columns.map((column) => html`<${Heading} column=${column} sort=${sort} sortBy=${sortBy} />`)}
+    </tr></thead>
+    <tbody ref=${body}>
+      ${rows.map((row) => {
+        const key = keyOf(row);
+        return html`<tr key=${key} tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(selection.has(key)) : undefined}>
+          ${selection &&
+          html`<td class="pick1"><input type="checkbox" aria-label=${t.select(nameOf(row))} checked=${selection.has(key)} onClick=${(event) => selection.toggle(key, event.shiftKey)} /></td>`}
+          ${columns.map((column) => html`<td class=${column.className} data-l=${column.label}>${column.cell(row)}</td>`)}
+        </tr>`;
+      })}
+    </tbody>
+  </table></div>`;
+}
+
+function Heading({ column, sort = "", sortBy }) {
+  const { title, className = "", sort: order, isHidden } = column;
+  const classes = className.replace(/main|act/g, "");
+  if (!order) return html`<th class=${classes}>${isHidden ? html`<span class="vh">${title}</span>` : title}</th>`;
+  const isCurrent = sort.replace("-", "") === order;
+  const isDown = sort.startsWith("-");
+  const direction = isCurrent ? (isDown ? "descending" : "ascending") : undefined;
+  const next = isCurrent ? (isDown ? order : `-${order}`) : (column.firstSort ?? order);
+  return html`<th class=${classes} aria-sort=${direction}>
+    <button class="sort" onClick=${() => sortBy(next)}>${title}<span aria-hidden="true">${isCurrent ? (isDown ? " ▾" : " ▴") : ""}</span></button>
+  </th>`;
+}
+
+function SelectAll({ rows, selection, keyOf }) {
+  const keys = rows.map(keyOf);
+  const isAll = keys.length > 0 && keys.every((key) => selection.has(key));
+  return html`<input type="checkbox" aria-label=${t.selectAll} checked=${isAll} onClick=${() => selection.set(isAll ? [] : keys)} />`;
+}
+
+/** The end of a list: how many are shown, and a button for the next page. */
+export function ListEnd({ list, total }) {
+  const [isLoading, setLoading] = useState(false);
+  const more = async () => {
+    setLoading(true);
+    await list.more().finally(() => setLoading(false));
+  };
+  const shown = list.items.length;
+  return html`<div class="row list-end">
+    <span class="dim sm grow">${total ? t.shownOf(shown, total) : t.shown(shown, list.hasMore)}</span>
+    ${list.hasMore && html`<button class="btn s" disabled=${isLoading} onClick=${more}>${t.showMore}</button>`}
+  </div>`;
+}
+
+/** The selected keys of a table: `keys`, `has`, `toggle(key, isRange)`, `set(keys)`, `clear()`. */
+export function useSelection(order) {
+  const [keys, setKeys] = useState(() => new Set());
+  const from = useRef(null);
+  const toggle = (key, isRange = false) => {
+    const found = new Set(keys);
+    const ends = [order.indexOf(from.current), order.indexOf(key)].sort((one, other) => one - other);
+    if (isRange && ends[0] >= 0) order.slice(ends[0], ends[1] + 1).forEach((one) => found.add(one));
+    else if (found.has(key)) found.delete(key);
+    else found.add(key);
+    from.current = key;
+    setKeys(found);
+  };
+  const set = (some) => setKeys(new Set(some));
+  return { keys: [...keys].filter((key) => order.includes(key)), has: (key) => keys.has(key), toggle, set, clear: () => set([]) };
+}
+
+/** `j` and `k` go through the rows, Enter opens one, `x` selects it, Shift+x up to it. */
+function useRowKeys(body, rows, { open, selection, keyOf }) {
+  const at = useRef(-1);
+  useEffect(() => {
+    at.current = Math.min(at.current, rows.length - 1);
+  }, [rows]);
+  const move = (step) => () => {
+    const trs = [...(body.current?.rows ?? [])];
+    const current = trs.findIndex((tr) => tr.contains(document.activeElement));
+    at.current = Math.max(0, Math.min(trs.length - 1, (current < 0 ? at.current : current) + step));
+    trs[at.current]?.focus();
+  };
+  const focused = () => {
+    const index = [...(body.current?.rows ?? [])].findIndex((tr) => tr.contains(document.activeElement));
+    return index < 0 ? null : rows[index];
+  };
+  const onRow = (run) => () => {
+    const row = focused();
+    if (row) run(row);
+    return Boolean(row);
+  };
+  useShortcuts(
+    open
+      ? {
+          j: move(1),
+          ArrowDown: move(1),
+          k: move(-1),
+          ArrowUp: move(-1),
+          Enter: () => document.activeElement?.tagName === "TR" && onRow(open)(),
+          ...(selection && {
+            x: onRow((row) => selection.toggle(keyOf(row))),
+            X: onRow((row) => selection.toggle(keyOf(row), true)),
+            Escape: selection.keys.length ? selection.clear : undefined,
+          }),
+        }
+      : {},
+  );
+}

@@ -1,0 +1,93 @@
+// The client of `/api/v1`: requests with the token of the session, problem details (RFC 9457) as errors, and ETags.
+
+import { currentToken, signOut } from "./session.js";
+import { t } from "../texts.js";
+
+export const API = new URL("../api/v1", document.baseURI).href;
+
+// The last answer of each GET with its ETag, so that an unchanged answer is neither sent nor parsed again.
+const answers = new Map();
+const MAX_ANSWERS = 100;
+
+/** A refused request. `status` is 0 if there was no answer. `fields` has the message of each wrong field. */
+export class Problem extends Error {
+  constructor(status, body = {}) {
+    super(body.detail || body.title || t.errors.unknown(status));
+    this.status = status;
+    this.title = body.title ?? "";
+    this.code = body.code ?? status;
+    this.context = body.context ?? {};
+    this.fields = Object.fromEntries((body.errors ?? []).map((wrong) => [wrong.field, wrong.message]));
+  }
+
+  get isTemporary() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** The URL of a path below `/api/v1`. A list in `query` repeats its parameter; empty values are left out. */
+export function apiUrl(path, query = {}) {
+  const found = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null && one !== "") found.append(name, one);
+    }
+  }
+  const text = found.toString();
+  return `${API}${path}${text ? `?${text}` : ""}`;
+}
+
+/** Join parts of a path; each is encoded. */
+export const path = (...parts) => parts.map((part) => `/${encodeURIComponent(part)}`).join("");
+
+export const headersWithToken = (more = {}) => ({ Authorization: `Bearer ${currentToken()}`, ...more });
+
+/** Send a request; return the parsed body, null if it has none. Throws `Problem`, or `AbortError` if `signal` ends it. */
+export async function send(method, path, { query, body, headers = {}, signal } = {}) {
+  const more = body === undefined ? {} : { "Content-Type": method === "PATCH" ? MERGE_PATCH : "application/json" };
+  const answer = await answerOf(apiUrl(path, query), {
+    method,
+    headers: headersWithToken({ ...more, ...headers }),
+    body: body === undefined ? undefined : JSON.stringify(body),
+    signal,
+  });
+  return answer.status === 204 ? null : answer.json();
+}
+
+const MERGE_PATCH = "application/merge-patch+json";
+
+/** Read a resource. If it has not changed since the last time, return the same object as then. */
+export async function read(path, { query, signal } = {}) {
+  const url = apiUrl(path, query);
+  const known = answers.get(url);
+  const headers = headersWithToken(known ? { "If-None-Match": known.tag } : {});
+  const answer = await answerOf(url, { headers, signal });
+  if (answer.status === 304) return known.body;
+  const body = await answer.json();
+  const tag = answer.headers.get("ETag");
+  answers.delete(url);
+  if (tag) answers.set(url, { tag, body });
+  if (answers.size > MAX_ANSWERS) answers.delete(answers.keys().next().value);
+  return body;
+}
+
+/** Forget all answers: they belong to the token of the last session. */
+export const forgetAnswers = () => answers.clear();
+
+async function answerOf(url, options) {
+  let answer;
+  try {
+    answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { detail: t.errors.offline });
+  }
+  if (answer.ok || answer.status === 304) return answer;
+  throw await problemOf(answer);
+}
+
+async function problemOf(answer) {
+  const body = await answer.json().catch(() => ({}));
+  if (answer.status === 401) signOut(t.signIn.refused);
+  return new Problem(answer.status, body);
+}

@@ -1,0 +1,128 @@
+"""The frame of the console: sign in and out, the menu, shortcuts, themes, and what happens without a service."""
+
+import pytest
+from playwright.sync_api import expect
+
+from frepo_core.domain.roles import Role
+
+
+def test_the_token_of_a_link_signs_in_and_leaves_the_address_bar(console, service):
+    console.sign_in(service.admin)
+
+    assert service.admin not in console.page.url
+    assert service.admin not in console.page.evaluate("document.documentElement.outerHTML")
+    assert "" == console.page.evaluate("document.cookie")
+    console.page.reload()
+    expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+def test_a_token_is_typed_and_forgotten_on_reload_if_the_person_says_so(console, service):
+    console.page.goto(console.url)
+    console.page.get_by_label("Token", exact=True).fill(service.admin)
+    console.page.get_by_label("Forget the token").check()
+    console.page.get_by_role("button", name="Sign in").click()
+    expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+    assert 0 == console.page.evaluate("sessionStorage.length + localStorage.length")
+    console.page.reload()
+    expect(console.page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_a_wrong_token_is_refused_at_its_field(console):
+    console.expect("401")
+    console.page.goto(console.url)
+    field = console.page.get_by_label("Token", exact=True)
+    field.fill("nobody")
+    field.press("Enter")
+
+    expect(console.page.get_by_text("This token is not valid")).to_be_visible()
+    assert "true" == field.get_attribute("aria-invalid")
+
+
+def test_a_revoked_token_leads_back_to_the_sign_in(console, api):
+    console.expect("401")
+    token = api.token(Role.LIST_COLLECTIONS)
+    console.sign_in(token)
+    fingerprint = api("GET", "", token=token)["token"]["fingerprint"]
+    api("DELETE", f"/tokens/{fingerprint}")
+    console.page.reload()
+
+    expect(console.page.get_by_text("This token is not valid")).to_be_visible()
+    assert 0 == console.page.evaluate("sessionStorage.length")
+
+
+def test_signing_out_forgets_the_token(signed_in):
+    signed_in.page.get_by_role("button", name="Sign out").click()
+
+    expect(signed_in.page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert 0 == signed_in.page.evaluate("sessionStorage.length")
+
+
+def test_the_menu_is_reached_by_the_keyboard_alone(signed_in):
+    page = signed_in.page
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    expect(page.get_by_role("link", name="Collections").first).to_have_attribute("aria-current", "page")
+
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.go_back()
+    expect(page.get_by_role("link", name="Overview").first).to_have_attribute("aria-current", "page")
+
+
+def test_shortcuts_of_letters_can_be_switched_off(signed_in):
+    page = signed_in.page
+    page.keyboard.press("?")
+    page.get_by_label("Use shortcuts of single letters").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_theme_is_chosen_and_kept(signed_in):
+    page = signed_in.page
+    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Light", exact=True).click()
+    page.reload()
+
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_an_unknown_address_says_so(signed_in):
+    signed_in.page.evaluate("location.hash = '#/nothing'")
+
+    expect(signed_in.page.get_by_role("heading", name="This page does not exist").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("roles", "entries"), [([Role.UPLOAD_ALL], []), ([Role.LIST_COLLECTIONS], ["overview", "collections"])]
+)
+def test_the_menu_has_only_what_the_token_may_see(console, api, roles, entries):
+    console.sign_in(api.token(*roles))
+
+    links = [link.get_attribute("href") for link in console.page.get_by_role("navigation").get_by_role("link").all()]
+    assert [f"#/{entry}" for entry in entries] == [link for link in links if link.startswith("#/")]
+
+
+def test_a_service_that_does_not_answer_is_tried_again(console, service):
+    console.expect("503", "ERR_")
+    answers = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
+    console.page.route("**/api/v1", lambda route: route.fulfill(**answers))
+    console.page.goto(f"{console.url}#token={service.admin}")
+    expect(console.page.get_by_text("The service does not answer (503)")).to_be_visible()
+    console.page.unroute("**/api/v1")
+    console.page.get_by_role("button", name="Try now").click()
+
+    expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_sign_in(open_console, theme):
+    console = open_console(theme=theme)
+    console.page.goto(console.url)
+    console.page.wait_for_selector("h1")
+
+    assert [] == console.violations()
