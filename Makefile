@@ -53,11 +53,11 @@ $(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.t
 	@touch $@
 
 # The console reads the same ini as the server. If STATE is changed, both read the new paths from the environment.
-serve: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo.db)
-serve: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
-serve: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
-serve: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
-serve: export FREPO_INI := development.ini
+serve demo: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo.db)
+serve demo: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
+serve demo: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
+serve demo: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
+serve demo: export FREPO_INI := development.ini
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$(STATE)"
@@ -72,8 +72,14 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 # For the console, if STATE was changed.
 	@umask 077 && for name in DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
 	    eval "echo \"export $$name='\$$$$name'\""; done > "$(STATE)/environment"
+# The token is behind the #, which browsers do not send: no server and no proxy logs it.
+	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$(STATE)/admin-token")"
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
 	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
+
+demo: install  ## fill the empty service of `make serve` with a hundred collections and a year of history
+	@umask 077 && mkdir -p "$(STATE)" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
+	@echo "Look at it with: make serve"
 
 test: install  ## run all tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last.
@@ -147,4 +153,4 @@ bench: install  ## measure frepo against others that do the same, in under five 
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
-.PHONY: help install serve test test-fast coverage soak docs drawings lint services bench-services bench bench-full
+.PHONY: help install serve demo test test-fast coverage soak docs drawings lint services bench-services bench bench-full

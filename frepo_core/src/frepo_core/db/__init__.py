@@ -2,6 +2,6 @@
 
 from .engine import make_engine
 from .transactions import Database
-from .types import utc_now
+from .types import simulated_time, utc_now
 
-__all__ = ["Database", "make_engine", "utc_now"]
+__all__ = ["Database", "make_engine", "simulated_time", "utc_now"]

@@ -23,7 +23,7 @@ from .commit_watch import CommitWatch
 from .engine import BUSY_SECONDS, public_url
 from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
 from .sqlite.row_cache import RowCache
-from .types import utc_now
+from .types import is_simulated, utc_now
 
 Result = TypeVar("Result")
 
@@ -88,8 +88,11 @@ class Database:
         return self._row_cache.find((query, *values.values()), lambda: self._query(query, values))
 
     def now(self) -> datetime:
-        """Return the time of the database's clock (aware, UTC), which is the same for all processes."""
-        if self._clock_query is None:
+        """Return the time of the database's clock (aware, UTC), which is the same for all processes.
+
+        Within `simulated_time`, it is that time.
+        """
+        if self._clock_query is None or is_simulated():
             return utc_now()
         time: datetime = self._query(self._clock_query, {})[0][0]
         return time

@@ -1,14 +1,37 @@
 """Column types that behave the same on SQLite, PostgreSQL and MariaDB."""
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
 
+_simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
+
 
 def utc_now() -> datetime:
-    """Return the current time (aware, UTC)."""
-    return datetime.now(UTC)
+    """Return the current time (aware, UTC), or that of `simulated_time` in its context."""
+    return _simulated.get() or datetime.now(UTC)
+
+
+def is_simulated() -> bool:
+    """Return whether `simulated_time` applies here."""
+    return _simulated.get() is not None
+
+
+@contextlib.contextmanager
+def simulated_time(moment: datetime) -> Iterator[None]:
+    """Make `utc_now` return this moment (aware) in the body of the `with` statement, and in no other thread or task.
+
+    For a service that is filled with a history. Files and log lines keep the real time.
+    """
+    token = _simulated.set(moment)
+    try:
+        yield
+    finally:
+        _simulated.reset(token)
 
 
 class UtcDateTime(TypeDecorator[datetime]):

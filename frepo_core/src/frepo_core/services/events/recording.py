@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, String, insert, literal, select
@@ -41,7 +42,7 @@ def record(session: Session, *events: NewEvent) -> None:
     if events:
         now = utc_now()
         # With the model, not its table: only then does zope.sqlalchemy commit a transaction without other changes.
-        session.execute(insert(Event), [{"at": now, **_columns(event)} for event in events])
+        session.execute(insert(Event), [event_row(event, now) for event in events])
 
 
 def record_for_collections(
@@ -65,9 +66,11 @@ def record_for_collections(
     session.execute(insert(Event).from_select(list(columns), events))
 
 
-def _columns(event: NewEvent) -> dict[str, Any]:
+def event_row(event: NewEvent, at: datetime) -> dict[str, Any]:
+    """Return the row of an event at a time (aware). Raises `ValueError` as `record`."""
     _check_keys(event.kind, event.data)
     return {
+        "at": at,
         "kind": event.kind.value,
         **actor_columns(event.by),
         "collection_id": event.collection_id,

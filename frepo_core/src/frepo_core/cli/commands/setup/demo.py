@@ -1,0 +1,59 @@
+"""The command that fills an empty service with realistic data."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TextIO
+
+from frepo_core.domain.sizes import format_size
+from frepo_core.errors import FieldsError
+
+from ...base import FrepoCommand
+
+MOST = 10_000
+
+
+class DemoFill(FrepoCommand):
+    """Fill an empty service with collections, files, tokens and a year of history, to look at.
+
+    Takes half a minute for a hundred collections. All states occur, and one version is damaged on purpose. Refuses a
+    service that has collections or files. The ids of the tokens are random and shown nowhere.
+    """
+
+    examples = ("frepo demo:fill", "frepo demo:fill --collections 1000 --seed 7")
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--collections", type=int, default=100, metavar="N", help="how many; default: 100")
+        parser.add_argument(
+            "--seed", type=int, default=1, metavar="N", help="the same seed gives the same data; default: 1"
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Fill the service and print what it has then."""
+        from frepo_core.services.demo import fill
+
+        if not 1 <= arguments.collections <= MOST:
+            raise FieldsError({"--collections": [f"must be from 1 to {MOST}, not {arguments.collections}"]})
+        done = fill(
+            self.services(), collections=arguments.collections, seed=arguments.seed, progress=_progress_on(sys.stderr)
+        )
+        self.say(
+            f"The service has {done.collections} collections with {done.versions} versions, {done.files} files, "
+            f"{done.tokens} tokens and {done.events} events; {format_size(done.size)} are stored"
+        )
+
+
+def _progress_on(stream: TextIO) -> Callable[[int, int], None] | None:
+    """Return a function that shows the percentage on a terminal, None if the stream is not one."""
+    if not stream.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        if done * 100 // total > (done - 1) * 100 // total:
+            stream.write(f"\rFilling the service: {done * 100 // total} %" + ("\n" if done == total else ""))
+            stream.flush()
+
+    return show
