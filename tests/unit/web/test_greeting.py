@@ -1,3 +1,12 @@
+from webtest import TestApp
+
+from frepo_core.plugins import PluginRegistry
+from frepo_core.services.container import assemble
+from frepo_core.web import make_app
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
 def test_the_root_greets_everyone(app):
     answer = app.get("/")
 
@@ -5,8 +14,18 @@ def test_the_root_greets_everyone(app):
     assert "/api/doc" == answer.json["documentation"]
 
 
-def test_a_browser_gets_a_page_that_links_to_the_documentation(app):
-    page = app.get("/", headers={"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
+def test_a_browser_is_sent_to_the_web_console(app):
+    answer = app.get("/", headers=BROWSER)
+
+    assert (302, "http://localhost:80/ui/") == (answer.status_int, answer.location)
+    assert "Accept" == answer.headers["Vary"]
+    assert 200 == answer.follow(headers=BROWSER).status_int
+
+
+def test_without_the_console_a_browser_gets_a_page_that_links_to_the_documentation(ini):
+    app = TestApp(make_app(assemble(ini, {}, PluginRegistry.from_entry_points(["console"]))))
+
+    page = app.get("/", headers=BROWSER)
 
     assert "text/html" == page.content_type
     assert 200 == page.click("Documentation").status_int

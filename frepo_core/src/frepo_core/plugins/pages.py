@@ -10,6 +10,9 @@ _POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancest
 # Nothing inline, no `eval`, and nothing from other sites.
 _SOURCES = {"'self'", "'none'", "blob:", "data:"}
 
+# The path of the web console.
+CONSOLE = "ui"
+
 
 @dataclass(frozen=True, kw_only=True)
 class MenuEntry:
@@ -23,7 +26,7 @@ class MenuEntry:
 class Pages:
     """Static files.
 
-    - `path`: the first part of their URLs: `console` for `/console/`.
+    - `path`: the first part of their URLs: `console` for `/console/`. At `ui`, `GET /` redirects browsers there.
     - `folder`: the folder of the files. `index.html` is served for the folder itself.
     - `title`: the name for people.
     - `menu`: entries in the menu of the web console.

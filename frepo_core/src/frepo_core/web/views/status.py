@@ -6,7 +6,10 @@ from importlib.metadata import version
 from typing import Any
 
 from pydantic import ConfigDict, Field, RootModel
+from pyramid.httpexceptions import HTTPFound
 from pyramid.response import Response
+
+from frepo_core.plugins.pages import CONSOLE
 
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
@@ -84,9 +87,12 @@ class HealthReply(Reply):
 
 
 def greet(request: FrepoRequest) -> Answer | Response:
-    """Show a greeting: a page with a link for browsers (`Accept: text/html`), JSON for all others."""
+    """Send browsers (`Accept: text/html`) to the web console, or to a page with a link; greet all others in JSON."""
     offers = request.accept.acceptable_offers(["application/json", "text/html"])
     if offers and offers[0][0] == "text/html":
+        if any(pages.path == CONSOLE for plugin in request.services.plugins.found for pages in plugin.pages()):
+            request.check_host()
+            return HTTPFound(location=request.link(f"/{CONSOLE}/"), headers={"Vary": "Accept"})
         page = Response(_GREETING_PAGE)  # text/html
         page.headers.update({"Vary": "Accept", "Content-Security-Policy": "default-src 'none'"})
         return page
