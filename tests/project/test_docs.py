@@ -131,7 +131,7 @@ def error_classes():
         one = left.pop()
         found.append(one)
         left += one.__subclasses__()
-    return [one for one in found if one.__module__ == "frepo_core.errors"]
+    return [one for one in found if one.__module__.startswith("frepo_core.errors.")]
 
 
 STATUSES = {one: next((STATUS[base] for base in one.__mro__ if base in STATUS), 500) for one in error_classes()}

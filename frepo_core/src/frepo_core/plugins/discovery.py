@@ -236,7 +236,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
 def _configuration(
     hook: Any, name: str, ask: Callable[..., Sequence[Any]]
 ) -> Callable[[PluginContext], dict[str, Any]] | None:
-    """Return what calls the hooks for which this plug-in declares `context`; None if there are none."""
+    """Return a function that calls the hooks with a parameter `context` of this plug-in; None without such hooks."""
     kinds = {"subscribers": (hook.frepo_subscribers, Subscriber), "jobs": (hook.frepo_jobs, Job)}
     own = {field: kind for field, kind in kinds.items() if any(map(_takes_context, _implementations(kind[0], name)))}
     return (lambda context: {field: ask(*kind, context) for field, kind in own.items()}) if own else None

@@ -131,7 +131,7 @@ class RequestObserver(Protocol):
     ) -> None:
         """Take a finished request.
 
-        `path` is the path of the endpoint with its placeholders, empty if there is none. `seconds` is the time in the
+        `path` is the path of the endpoint with its placeholders, empty for an unknown path. `seconds` is the time in the
         application, without the transfer of bodies. `received` and `sent` are the sizes of the bodies in bytes, 0 if
         unknown. `error` is the name of the error's class, empty if there was none.
         """
@@ -207,7 +207,7 @@ class Service(Protocol):
         """Count the events since a time in UTC (aware), by kind. A kind without events is left out."""
 
     def last_success(self, job: str) -> datetime | None:
-        """Return when the last run of a job that succeeded was started, in UTC (aware); None if there is none."""
+        """Return when the last run of a job that succeeded was started, in UTC (aware); None if no run has succeeded."""
 
     def send_request(
         self,

@@ -60,7 +60,7 @@ class TokenSearch:
 class TokenInventory:
     """Lists tokens for callers of the role `security.list_tokens`, and for the console, for which `by` is None.
 
-    Nobody sees a token of collections that it may not see, see `token_rows.visible_to`.
+    A token sees only tokens of collections that it may see, see `token_rows.visible_to`.
     """
 
     def __init__(self, database: Database, settings: Settings) -> None:
@@ -79,7 +79,7 @@ class TokenInventory:
             return Page(items=self._records(session, keys, by), next=found.next)
 
     def show(self, text: str, *, by: By) -> TokenRecord:
-        """Return the token with this fingerprint. Raises `FieldsError` for a text that is none, and `NotFoundError`."""
+        """Return the token with this fingerprint. Raises `FieldsError` for a malformed fingerprint, and `NotFoundError`."""
         query = select(Token.key).where(Token.fingerprint == check_fingerprint(text), *visible_to(by))
         with self._database.reading() as session:
             key = session.scalar(query)
@@ -148,7 +148,7 @@ def _count_collections(session: Session, keys: Sequence[str], by: By) -> dict[st
 def _find_collections(session: Session, counts: Mapping[str, int], by: By) -> dict[str, list[ListedCollection]]:
     """Return some of the collections that list each of these tokens, in the order of their names.
 
-    Few tokens have more than are shown. Each of them has a query of its own, which reads only so many.
+    Few tokens have more collections than are shown. Each of these tokens has a query of its own with a limit.
     """
     query = select(CollectionToken.token_key, Collection.id, Collection.filename).join(
         Collection, Collection.id == CollectionToken.collection_id

@@ -24,7 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Audit:
-    """The events for readers. Nobody sees an event about a collection that it may not see."""
+    """The events for readers. A reader sees only events about collections that it may see."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

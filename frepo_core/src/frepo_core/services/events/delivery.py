@@ -64,7 +64,7 @@ class Delivery:
         return None if self._cursor is None else self._cursor.error
 
     def step(self, epoch: int) -> float:
-        """Deliver the events that there are. Return after how many seconds to call it again at the latest.
+        """Deliver the waiting events. Return the maximum seconds until the next call.
 
         Raises `LeaseLost` if another worker leads.
         """

@@ -29,7 +29,7 @@ def find_last_position(database: Database) -> int:
 
 
 def find_last_event(database: Database) -> int:
-    """Return the highest id of the committed events; 0 if there is none."""
+    """Return the highest id of the committed events; 0 without events."""
     with database.reading() as session:
         return session.scalar(select(func.max(Event.id))) or 0
 
@@ -88,7 +88,7 @@ class Numbering:
         self._ended_at = 0.0
 
     def step(self, epoch: int) -> float:
-        """Number the events that there are. Return after how many seconds to call it again at the latest.
+        """Number the new events. Return the maximum seconds until the next call.
 
         Waits a moment if it was called just before: many commits are numbered by one write.
         """

@@ -25,7 +25,7 @@ SCOPES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class EventSearch:
-    """What to look for. `kinds` are names or patterns such as `version.*`; none of them, or None, restricts nothing.
+    """The conditions of a search. `kinds` are names or patterns such as `version.*`. An empty list, or None, is no condition.
 
     `actor` is a token's fingerprint, `console:<user>`, `system:<job>` or `anonymous`. `since` is a time (aware).
     `visible` are the ids of the only collections whose events are found; None: those of all.

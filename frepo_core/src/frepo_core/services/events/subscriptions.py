@@ -74,7 +74,7 @@ def list_subscriptions(database: Database) -> Sequence[SubscriptionRecord]:
 
 
 def find_subscription(database: Database, name: str) -> SubscriptionRecord:
-    """Return a subscription. Raises `NotFoundError` with the names that there are."""
+    """Return a subscription. Raises `NotFoundError` with the existing names."""
     found = {each.name: each for each in list_subscriptions(database)}
     if name not in found:
         raise NotFoundError(f"No subscription has the name {name!r}; there are: {', '.join(found) or 'none'}")
@@ -104,7 +104,7 @@ def create_subscriptions(database: Database, names: Iterable[str]) -> None:
 def adopt_cursor(database: Database, name: str, epoch: int, earlier: Cursor | None) -> Cursor:
     """Take over a subscription as the leader of this epoch. Updates of earlier leaders are refused from then on.
 
-    `earlier` is the cursor of this process. If nobody has led since, it may be further than the database knows.
+    `earlier` is the cursor of this process. If no other process has led since, it may be ahead of the database.
     Raises `LeaseLost` if a later leader has the subscription.
     """
     database.execute(

@@ -162,7 +162,7 @@ class Downloads:
         """Open the local file of the blob at `start`, or return None if the backend has no local file.
 
         The server can send such a file without a thread. A whole blob is verified on the way. Raises the same errors as
-        `open`. A file of a wrong size counts as missing: the server would send what there is as a complete answer.
+        `open`. A file of a wrong size counts as missing: the server would send the existing bytes as a complete answer.
         """
 
         def open_file(backend: StorageBackend, key: str) -> BinaryIO | None:

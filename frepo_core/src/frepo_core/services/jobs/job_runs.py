@@ -99,7 +99,7 @@ def end_run(
 
 
 def end_lost_runs(database: Database, lane: str, epoch: int, now: datetime) -> int:
-    """Record as lost the unfinished runs of a lane whose lease somebody else held; return how many."""
+    """Record the unfinished runs of earlier holders of a lane's lease as lost; return their number."""
     query = select(JobRun.id).where(JobRun.lane == lane, JobRun.ended_at.is_(None), JobRun.epoch < epoch)
     with database.reading() as session:
         lost = session.scalars(query).all()

@@ -40,7 +40,7 @@ class Lane:
     def step(self, epoch: int) -> float:
         """Run the job that was requested first, else the one that is due for the longest time. Return after how many seconds to call it again at the latest.
 
-        A job that runs goes on if this process leads no longer: the lease of the lane keeps others from running one.
+        A running job continues if this process loses the lead: the lease of the lane prevents other jobs of the lane.
         """
         now = self._database.now()
         turns = find_turns(self._database, self._jobs, now)

@@ -87,7 +87,7 @@ class Lease:
         return self.epoch > 0 and self._monotonic() < self._held_until
 
     def try_acquire(self) -> bool:
-        """Get the lease if nobody holds it, or if its holder has not renewed it in time. Return whether it is held now.
+        """Acquire the lease if it is free, or if its holder has not renewed it in time. Return whether it is held now.
 
         The time is that of the database's clock. As clocks are sometimes set, an expired lease is taken only if its row
         did not change for the time of a renewal, and a lease whose row did not change for longer than its length is

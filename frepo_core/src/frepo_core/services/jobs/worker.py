@@ -35,7 +35,7 @@ class Task(Protocol):
     """Work of the leader. `step` is called again and again with the epoch; it returns the seconds until the next call."""
 
     def step(self, epoch: int) -> float:
-        """Do what there is to do."""
+        """Do the work that is due."""
 
     def finish(self) -> None:
         """Store what is left, before another worker leads."""

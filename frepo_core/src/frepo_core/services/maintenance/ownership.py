@@ -26,6 +26,7 @@ from frepo_core.db.models import StorageMark
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, StorageFull, SweepStoppedError
+from frepo_core.plugins import BlobStat
 
 from ..blobs.backends import Backends
 from ..blobs.failpoints import hit
@@ -66,7 +67,7 @@ class Ownership:
         return None if row is None else OwnerMark(database=ensure_id(self._database), epoch=row.epoch, nonce=row.nonce)
 
     def find_first(self, storage: str) -> datetime | None:
-        """Return the time of this database's first mark (UTC, the storage's clock, rounded up); now if there is none.
+        """Return the time of this database's first mark (UTC, the storage's clock, rounded up), or the current time without a mark.
 
         Returns None if the storage was adopted: then all that is in it belongs to this database, whatever its age.
         """
@@ -74,6 +75,11 @@ class Ownership:
             query = select(func.min(StorageMark.made_at), func.max(StorageMark.adopted_at))
             first, adopted = session.execute(query.where(StorageMark.storage == storage, StorageMark.is_stored)).one()
         return None if adopted else (first or utc_now()) + CLOCK_STEP
+
+    def count_older(self, storage: str, orphans: Sequence[BlobStat]) -> int:
+        """Return how many of these blobs are older than the first mark, and so may belong to another service."""
+        first = self.find_first(storage)
+        return sum(first is not None and orphan.modified <= first for orphan in orphans)
 
     def raise_epoch(self, storage: str) -> None:
         """Leave a mark with the next epoch. Raises `StorageDisputedError` if the current mark is missing.

@@ -85,20 +85,15 @@ def sweep(
     `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
     `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.
     """
-    before = utc_now() - grace
-    backend = backends.get(storage)
+    before, backend = utc_now() - grace, backends.get(storage)
     ownership = Ownership(database, backends, by=by)
     if not dry_run:
         ownership.raise_epoch(storage)
     unused = _unused_rows(database, storage, before)
-
-    def report_progress(*, done: int, total: int, size: int) -> None:
-        check()
-        progress(done=done, total=total, size=size)
-
-    found = take_inventory(database, backend, storage=storage, before=before, progress=report_progress)
-    first = ownership.find_first(storage)
-    older = sum(first is not None and stat.modified <= first for stat in found.orphans)
+    found = take_inventory(
+        database, backend, storage=storage, before=before, progress=_checked_progress(progress, check)
+    )
+    older = ownership.count_older(storage, found.orphans)
     orphans = [] if leaves_older and older else found.orphans
     left = len(found.orphans) - len(orphans)
     if not dry_run:
@@ -119,6 +114,16 @@ def sweep(
         foreign_examples=found.foreign_examples,
         dispute=ownership.find_problem(storage, found.marks) if dry_run else None,
     )
+
+
+def _checked_progress(progress: Progress, check: Callable[[], None]) -> Progress:
+    """Return a function that checks whether the sweep may go on, and then reports the progress."""
+
+    def report(*, done: int, total: int, size: int) -> None:
+        check()
+        progress(done=done, total=total, size=size)
+
+    return report
 
 
 def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) -> None:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from math import ceil
 from typing import Any, cast
 
@@ -76,24 +77,34 @@ def verify(
     total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _longest_unverified_first(database, queue, total):
-        is_readable = True
-        try:
-            sums, backend = Checksums(), backends.get(row.storage)
-            problem = find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=pace)
-            if not _record_result(database, row, problem, sums, by):
-                continue  # deleted, moved or stored again since it was listed, so the result is out of date
-        except UnreadableError as error:
-            # Not recorded: the bytes may be fine, and the next run tries again.
-            is_readable, problem = False, str(error)
-        if problem:
-            log.error("blob %s in %s is damaged: %s", row.key, row.storage, problem)  # in case the run is killed
-            damaged.append(
-                Damage(digest=row.digest, storage=row.storage, key=row.key, problem=problem, is_marked=is_readable)
-            )
+        is_current, damage = _check(database, backends, row, pace, by)
+        if not is_current:
+            continue
+        if damage:
+            log.error("blob %s in %s is damaged: %s", row.key, row.storage, damage.problem)  # in case the run is killed
+            damaged.append(damage)
         checked += 1
         size += row.size
         progress(done=checked, total=total, size=row.size)
     return VerifyReport(checked=checked, size=size, damaged=damaged)
+
+
+def _check(
+    database: Database, backends: Backends, row: Blob, pace: Callable[[int], None] | None, by: By
+) -> tuple[bool, Damage | None]:
+    """Read a blob and record the result.
+
+    Return whether the result is current, and the damage. It is out of date if the blob was deleted, moved or stored again
+    since it was listed.
+    """
+    sums, backend = Checksums(), backends.get(row.storage)
+    damage = partial(Damage, digest=row.digest, storage=row.storage, key=row.key)
+    try:
+        problem = find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=pace)
+    except UnreadableError as error:
+        return True, damage(problem=str(error), is_marked=False)  # not recorded: the next run tries again
+    is_current = _record_result(database, row, problem, sums, by)
+    return is_current, damage(problem=problem) if problem else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ class Growth:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionUsage:
-    """The space of a collection: its versions, their bytes, its limit (0: none), and its growth."""
+    """The space of a collection: its versions, their bytes, its size limit (0: unlimited), and its growth."""
 
     id: str
     name: str

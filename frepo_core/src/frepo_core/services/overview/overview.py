@@ -1,4 +1,4 @@
-"""The overview: what an operator wants to know each morning, and the history of sizes."""
+"""The overview: the state and the sizes of the service, for operators, and the history of sizes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

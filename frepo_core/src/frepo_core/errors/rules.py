@@ -1,74 +1,11 @@
-"""Every error that frepo raises on purpose, each with a message for a person and a stable number for a program."""
+"""Errors about what a client sends: the rules of collections and versions, and the bounds of uploads."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
-from frepo_core.error_explanations import explain, explain_fields
+from frepo_core.error_explanations import explain
 
-
-class FrepoError(Exception):
-    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name."""
-
-    number: ClassVar[int] = 500
-
-    def __init__(
-        self, message: str, *, context: Mapping[str, Any] | None = None, explanation: str | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.context = dict(context) if context else None
-        self.explanation = explanation
-
-
-class ConfigurationError(FrepoError):
-    """A setting, a plug-in or the environment prevents the start or a request. The message says what to change."""
-
-    number = 7016106
-
-
-class PluginError(FrepoError):
-    """A plug-in violated its contract. The message names the package."""
-
-
-class AccessDeniedError(FrepoError):
-    """The token is missing, invalid, or lacks a role."""
-
-    number = 403
-
-
-class TooManyAttemptsError(FrepoError):
-    """A client tried too many wrong passwords; `retry_after` is in seconds."""
-
-    number = 4290
-
-    def __init__(self, message: str, *, retry_after: int) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class NotFoundError(FrepoError):
-    """The named object does not exist."""
-
-    number = 404
-
-
-class FieldsError(FrepoError):
-    """Some fields are invalid. `fields` maps names to messages: `form.<field>`, or `form` for the whole body."""
-
-    number = 400
-    FORM = "Form validation error"
-
-    def __init__(
-        self, fields: Mapping[str, Sequence[str]], message: str = "Validation error", *, explanation: str | None = None
-    ) -> None:
-        super().__init__(message, explanation=explanation or explain_fields(fields))
-        self.fields = {name: list(texts) for name, texts in fields.items()}
-
-
-class MalformedRequestError(FrepoError):
-    """The request cannot be parsed: invalid JSON or multipart, a wrong charset, or a wrong length."""
-
-    number = 400
+from .base import FrepoError
 
 
 class RuleError(FrepoError):
@@ -220,79 +157,3 @@ class DigestMismatchError(FrepoError):
     """The content does not match the digest that the client sent."""
 
     number = 60007
-
-
-class RemoteError(FrepoError):
-    """A URL could not be fetched (add-by-url). `reason` has more detail than `message`."""
-
-    def __init__(self, message: str, reason: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason or message
-
-
-class RemoteStatusError(RemoteError):
-    """The remote server answered with an error (add-by-url)."""
-
-    number = 60004
-
-
-class RemoteRefusedError(RemoteError):
-    """The URL is not allowed, or its server cannot be reached (add-by-url)."""
-
-    number = 60005
-
-
-class RemoteFailedError(RemoteError):
-    """The transfer failed before its end (add-by-url)."""
-
-    number = 60006
-
-
-class RemotesBusyError(FrepoError):
-    """The maximum number of URLs is being fetched already (add-by-url)."""
-
-    number = 60008
-
-
-class ReadOnlyError(FrepoError):
-    """The service is in read-only mode."""
-
-    number = 5000001
-
-
-class DatabaseUnavailableError(FrepoError):
-    """The database cannot be reached or does not answer."""
-
-    number = 7016102
-
-
-class BytesMissingError(FrepoError):
-    """The bytes of a record are missing in the storage."""
-
-    number = 7016105
-
-
-class SweepStoppedError(FrepoError):
-    """A sweep stopped before it deleted blobs that may still be needed."""
-
-
-class StorageError(FrepoError):
-    """Base of the errors of storage backends. The driver's exception is the `__cause__`."""
-
-
-class BlobNotFound(StorageError):  # plug-ins know this name
-    """There is no blob with this key."""
-
-    number = 7016105
-
-
-class StorageUnavailable(StorageError):  # plug-ins know this name
-    """The storage cannot be reached, or failed. Trying again later may help."""
-
-    number = 7016103
-
-
-class StorageFull(StorageError):  # plug-ins know this name
-    """The storage or the disk for temporary files is full."""
-
-    number = 7016104

@@ -1,0 +1,71 @@
+"""The base of all errors, and those that any request can meet."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from frepo_core.error_explanations import explain_fields
+
+
+class FrepoError(Exception):
+    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name."""
+
+    number: ClassVar[int] = 500
+
+    def __init__(
+        self, message: str, *, context: Mapping[str, Any] | None = None, explanation: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.context = dict(context) if context else None
+        self.explanation = explanation
+
+
+class ConfigurationError(FrepoError):
+    """A setting, a plug-in or the environment prevents the start or a request. The message says what to change."""
+
+    number = 7016106
+
+
+class PluginError(FrepoError):
+    """A plug-in violated its contract. The message names the package."""
+
+
+class AccessDeniedError(FrepoError):
+    """The token is missing, invalid, or lacks a role."""
+
+    number = 403
+
+
+class TooManyAttemptsError(FrepoError):
+    """A client tried too many wrong passwords; `retry_after` is in seconds."""
+
+    number = 4290
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class NotFoundError(FrepoError):
+    """The named object does not exist."""
+
+    number = 404
+
+
+class FieldsError(FrepoError):
+    """Some fields are invalid. `fields` maps names to messages: `form.<field>`, or `form` for the whole body."""
+
+    number = 400
+    FORM = "Form validation error"
+
+    def __init__(
+        self, fields: Mapping[str, Sequence[str]], message: str = "Validation error", *, explanation: str | None = None
+    ) -> None:
+        super().__init__(message, explanation=explanation or explain_fields(fields))
+        self.fields = {name: list(texts) for name, texts in fields.items()}
+
+
+class MalformedRequestError(FrepoError):
+    """The request cannot be parsed: invalid JSON or multipart, a wrong charset, or a wrong length."""
+
+    number = 400

@@ -1,0 +1,47 @@
+"""Errors about the state of the service, its database and its storages."""
+
+from .base import FrepoError
+
+
+class ReadOnlyError(FrepoError):
+    """The service is in read-only mode."""
+
+    number = 5000001
+
+
+class DatabaseUnavailableError(FrepoError):
+    """The database cannot be reached or does not answer."""
+
+    number = 7016102
+
+
+class BytesMissingError(FrepoError):
+    """The bytes of a record are missing in the storage."""
+
+    number = 7016105
+
+
+class SweepStoppedError(FrepoError):
+    """A sweep stopped before it deleted blobs that may still be needed."""
+
+
+class StorageError(FrepoError):
+    """Base of the errors of storage backends. The driver's exception is the `__cause__`."""
+
+
+class BlobNotFound(StorageError):  # plug-ins know this name
+    """There is no blob with this key."""
+
+    number = 7016105
+
+
+class StorageUnavailable(StorageError):  # plug-ins know this name
+    """The storage cannot be reached, or failed. Trying again later may help."""
+
+    number = 7016103
+
+
+class StorageFull(StorageError):  # plug-ins know this name
+    """The storage or the disk for temporary files is full."""
+
+    number = 7016104
