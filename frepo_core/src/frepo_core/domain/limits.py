@@ -1,6 +1,6 @@
 """The limits of a collection, and the rules that they have to follow."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from frepo_core.errors import (
@@ -8,8 +8,10 @@ from frepo_core.errors import (
     CollectionSizeBelowNeedError,
     CollectionSizeBelowVersionSizeError,
     CollectionSizeCeilingError,
+    RuleError,
     TooManyVersionsError,
     VersionSizeCeilingError,
+    raise_all,
 )
 
 from .sizes import format_size
@@ -34,22 +36,26 @@ def infinite_fields(requested: Mapping[str, int]) -> list[str]:
 def check_limits(limits: Limits, *, ceilings: Limits, requested: Mapping[str, int], stored: int = 0) -> None:
     """Check the new limits of a collection; `requested` holds the fields that the request sets.
 
-    `stored` is the size of the collection's versions, in bytes. Raises `RuleError` for the first broken rule.
+    `stored` is the size of the collection's versions, in bytes. Raises `RuleError` for the first broken rule, with those for
+    the others in its `others`.
     """
-    _check_ceilings(ceilings, requested)
-    if limits.one and limits.total and limits.total < limits.one:
-        raise CollectionSizeBelowVersionSizeError()
-    needed = limits.count * limits.one
-    if {COUNT, ONE, TOTAL} <= requested.keys() and limits.total and needed > limits.total:
-        raise CollectionSizeBelowNeedError(context={"needsAtLeastValue": format_size(needed, up=True)})
-    if TOTAL in requested and limits.total and limits.total < stored:
-        raise CollectionSizeBelowContentError()
+    raise_all([*_above_ceilings(ceilings, requested), *_contradictions(limits, requested, stored)])
 
 
-def _check_ceilings(ceilings: Limits, requested: Mapping[str, int]) -> None:
+def _above_ceilings(ceilings: Limits, requested: Mapping[str, int]) -> Iterator[RuleError]:
     if ceilings.count and requested.get(COUNT, 0) > ceilings.count:
-        raise TooManyVersionsError(context={"max": ceilings.count})
+        yield TooManyVersionsError(context={"max": ceilings.count})
     if ceilings.one and requested.get(ONE, 0) > ceilings.one:
-        raise VersionSizeCeilingError(context={"max": format_size(ceilings.one)})
+        yield VersionSizeCeilingError(context={"max": format_size(ceilings.one)})
     if ceilings.total and requested.get(TOTAL, 0) > ceilings.total:
-        raise CollectionSizeCeilingError(context={"max": format_size(ceilings.total)})
+        yield CollectionSizeCeilingError(context={"max": format_size(ceilings.total)})
+
+
+def _contradictions(limits: Limits, requested: Mapping[str, int], stored: int) -> Iterator[RuleError]:
+    needed = limits.count * limits.one
+    if limits.one and limits.total and limits.total < limits.one:
+        yield CollectionSizeBelowVersionSizeError()
+    elif {COUNT, ONE, TOTAL} <= requested.keys() and limits.total and needed > limits.total:
+        yield CollectionSizeBelowNeedError(context={"needsAtLeastValue": format_size(needed, up=True)})
+    if TOTAL in requested and limits.total and limits.total < stored:
+        yield CollectionSizeBelowContentError()

@@ -9,6 +9,7 @@ from .base import (
     NotFoundError,
     PluginError,
     TooManyAttemptsError,
+    raise_all,
 )
 from .remote import RemoteError, RemoteFailedError, RemoteRefusedError, RemotesBusyError, RemoteStatusError
 from .rules import (
@@ -94,4 +95,5 @@ __all__ = [
     "VersionTooBigError",
     "VersionTooSmallError",
     "VersionTooYoungError",
+    "raise_all",
 ]

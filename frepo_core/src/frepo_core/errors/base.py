@@ -1,13 +1,16 @@
 """The base of all errors, and those that any request can meet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from frepo_core.error_explanations import explain_fields
 
 
 class FrepoError(Exception):
-    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name."""
+    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name.
+
+    `others` are further errors of the same request. `/api/v1` answers all of them, the first API only this one.
+    """
 
     number: ClassVar[int] = 500
 
@@ -18,6 +21,15 @@ class FrepoError(Exception):
         self.message = message
         self.context = dict(context) if context else None
         self.explanation = explanation
+        self.others: tuple[FrepoError, ...] = ()
+
+
+def raise_all(problems: Iterable[FrepoError]) -> None:
+    """Raise the first of the errors, with the rest as its `others`. Do nothing if there are none."""
+    found = [each for one in problems for each in (one, *one.others)]
+    if found:
+        found[0].others = tuple(found[1:])
+        raise found[0]
 
 
 class ConfigurationError(FrepoError):

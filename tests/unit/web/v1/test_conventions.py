@@ -92,6 +92,23 @@ def test_all_wrong_parameters_are_named_at_once(root):
     assert {"limit", "sort", "stat", "cursor"} == fields(answer)
 
 
+@with_settings(backup__max_versions="5", backup__one_version_max_size="10MB")
+def test_all_broken_rules_are_answered_at_once(root):
+    body = {
+        "name": "a",
+        "limits": {"versions": 6, "version_size": 20_000_000, "total_size": 5},
+        "strategy_options": {"unknown": 1},
+    }
+    made = root.post(COLLECTIONS, body)
+    path = f"{COLLECTIONS}/{root.post(COLLECTIONS, {'name': 'b'}).json['id']}"
+    edited = root.call("PATCH", path, json=body)
+
+    expected = {"limits.versions", "limits.version_size", "limits.total_size", "strategy_options"}
+    assert (400, expected) == (made.status_int, {name.partition(".unknown")[0] for name in fields(made)})
+    assert (400, fields(made)) == (edited.status_int, fields(edited))
+    assert "5" in next(one["message"] for one in made.json["errors"] if one["field"] == "limits.versions")
+
+
 def test_a_rule_of_the_service_names_the_field_of_this_api(root):
     answer = root.post(COLLECTIONS, {"name": "a", "limits": {"version_size": 10, "total_size": 5}})
 

@@ -1,9 +1,18 @@
 """Rules about who may set which values of a collection, and about chosen ids."""
 
+from collections.abc import Callable
+
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import infinite_fields
-from frepo_core.errors import AccessDeniedError, InvalidCollectionIdError
+from frepo_core.errors import (
+    AccessDeniedError,
+    FieldsError,
+    FrepoError,
+    InvalidCollectionIdError,
+    RuleError,
+    raise_all,
+)
 
 from .collection_change import CollectionChange
 
@@ -16,6 +25,17 @@ def check_roles(change: CollectionChange, by: Identity | None) -> None:
         raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
     if change.id is not None and not allows("collection.choose_id", by):
         raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
+
+
+def check_all(*checks: Callable[[], object]) -> None:
+    """Call all checks. Raises the first error, with those of the other checks in its `others`."""
+    problems: list[FrepoError] = []
+    for check in checks:
+        try:
+            check()
+        except (FieldsError, RuleError) as error:
+            problems.append(error)
+    raise_all(problems)
 
 
 def new_id(chosen: str | None) -> str:

@@ -27,7 +27,7 @@ from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
 from .collection_change import CollectionChange
 from .collection_rows import count_tokens, find_collection, find_token, set_guards
-from .collection_rules import check_roles, new_id
+from .collection_rules import check_all, check_roles, new_id
 from .expected_backups import set_expectation
 from .rotation.strategy_options import check_options
 
@@ -78,7 +78,10 @@ class Collections:
         self._check_strategy(change.strategy)
         strategy = change.strategy or DEFAULT_STRATEGY
         limits = self._limits(change.limits, self._ceilings)
-        check_limits(limits, ceilings=self._ceilings, requested=change.limits)
+        check_all(
+            lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
+            lambda: check_options(self._plugins, strategy, change.strategy_options),
+        )
         row = Collection(
             id=new_id(change.id),
             max_backups_count=limits.count,
@@ -145,13 +148,15 @@ class Collections:
             if precondition:
                 precondition(current)
             limits = self._limits(change.limits, current.limits)
-            check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size)
+            check_all(
+                lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size),
+                lambda: self._set_strategy(row, change),
+            )
             row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
                 limits.count,
                 limits.one,
                 limits.total,
             )
-            self._set_strategy(row, change)
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
             row.password_hash = row.password_hash if change.password is None else password_hash

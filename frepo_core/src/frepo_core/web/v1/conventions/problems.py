@@ -137,6 +137,11 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
 
 
 def _wrong_fields(error: errors.FrepoError) -> Iterator[FieldProblem]:
+    for one in (error, *error.others):
+        yield from _wrong_fields_of(one)
+
+
+def _wrong_fields_of(error: errors.FrepoError) -> Iterator[FieldProblem]:
     if isinstance(error, errors.RuleError):
         # A rule about `file` is about an uploaded content. An alias has a field `file`, too.
         field = "content" if error.field == "file" else _name(error.field)
