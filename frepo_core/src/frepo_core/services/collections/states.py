@@ -133,13 +133,13 @@ def _only(state: BackupState, conditions: list[tuple[BackupState, ColumnElement[
 
 
 def _damaged_collections() -> Select[Any]:
-    """Select the ids of collections of which a version's bytes are damaged. Few blobs are, and an index finds them."""
-    return (
-        select(Version.collection_id)
-        .join(File, File.id == Version.file_id)
-        .join(Blob, Blob.id == File.blob_id)
-        .where(Blob.damaged_at.is_not(None))
-    )
+    """Select the ids of collections of which a version's bytes are damaged. Few blobs are, and an index finds them.
+
+    Not by joins: SQLite, which does not know that they are few, would then begin with all versions.
+    """
+    blobs = select(Blob.id).where(Blob.damaged_at.is_not(None))
+    files = select(File.id).where(File.blob_id.in_(blobs))
+    return select(Version.collection_id).where(Version.file_id.in_(files))
 
 
 def _first_damage() -> Any:
