@@ -12,7 +12,6 @@ file_name = Table(TABLE, MetaData(), Column("rowid", Integer), Column(TABLE, Tex
 
 _TABLE = f"CREATE VIRTUAL TABLE {TABLE} USING fts5(stored_name, content='file', content_rowid='id', tokenize='trigram')"
 _FILL = f"INSERT INTO {TABLE} (rowid, stored_name) SELECT id, stored_name FROM file WHERE kind = 'plain'"
-# Stored names never change, so updates need no trigger.
 _ADDED = f"""
     CREATE TRIGGER {TABLE}_added AFTER INSERT ON file WHEN new.kind = 'plain' BEGIN
         INSERT INTO {TABLE} (rowid, stored_name) VALUES (new.id, new.stored_name);
@@ -20,6 +19,12 @@ _ADDED = f"""
 _REMOVED = f"""
     CREATE TRIGGER {TABLE}_removed AFTER DELETE ON file WHEN old.kind = 'plain' BEGIN
         INSERT INTO {TABLE} ({TABLE}, rowid, stored_name) VALUES ('delete', old.id, old.stored_name);
+    END"""
+# Since migration 0022: before, stored names never changed.
+_RENAMED = f"""
+    CREATE TRIGGER IF NOT EXISTS {TABLE}_renamed AFTER UPDATE OF stored_name ON file WHEN new.kind = 'plain' BEGIN
+        INSERT INTO {TABLE} ({TABLE}, rowid, stored_name) VALUES ('delete', old.id, old.stored_name);
+        INSERT INTO {TABLE} (rowid, stored_name) VALUES (new.id, new.stored_name);
     END"""
 _INDEX = f"CREATE INDEX {INDEX} ON file USING gin (lower(stored_name) gin_trgm_ops) WHERE kind = 'plain'"
 _STATEMENTS = {
@@ -38,6 +43,12 @@ def install(connection: Connection) -> None:
         savepoint.rollback()
     else:
         savepoint.commit()
+
+
+def follow_renames(connection: Connection) -> None:
+    """Let the index of SQLite follow changes of stored names. PostgreSQL's does by itself."""
+    if has_table(connection):
+        connection.execute(text(_RENAMED))
 
 
 def has_table(connection: Connection) -> bool:

@@ -73,7 +73,7 @@ class EventKind(StrEnum):
     )
     FILE_EDITED = (
         "file.edited",
-        "The tags, the visibility or the password of a file were replaced by another upload.",
+        "The name, the tags, the visibility or the password of a file were changed.",
         *("name", "size", "sha256", "type", "before", "after"),
     )
     FILE_DELETED = "file.deleted", "A file was deleted.", "name", "size", "sha256", "type"

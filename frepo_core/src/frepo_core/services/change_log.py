@@ -66,8 +66,16 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
 
 
 def file_changes(before: FileRecord, after: FileRecord) -> Changes:
-    """Return what an upload with `fileOverwrite` changed of a file."""
-    old, new = ({"tags": list(record.tags), "public": record.public} for record in (before, after))
+    """Return what an edit, or an upload with `fileOverwrite`, changed of a file."""
+    old, new = (
+        {
+            "name": record.stored_name,
+            "requestedName": record.requested_name,
+            "tags": list(record.tags),
+            "public": record.public,
+        }
+        for record in (before, after)
+    )
     return _changes(old, new, before.password_hash, after.password_hash)
 
 

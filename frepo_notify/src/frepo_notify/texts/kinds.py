@@ -147,9 +147,9 @@ TEXTS: Mapping[str, Text] = {
         title="File {file} added", counted=("file added", "files added"), what="The file {file} ({size}) was uploaded."
     ),
     "file.edited": Text(
-        title="File {file} overwritten",
-        counted=("file overwritten", "files overwritten"),
-        what="The file {file} was overwritten: {changes}.",
+        title="File {file} changed",
+        counted=("file changed", "files changed"),
+        what="The file {file} was changed: {changes}.",
     ),
     "file.deleted": Text(
         title="File {file} deleted",

@@ -1,7 +1,9 @@
 """Plain files in /api/v1."""
 
 import pytest
+from sqlalchemy import select
 
+from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 from support.client import follow
 
@@ -114,6 +116,63 @@ def test_a_stale_etag_prevents_a_change(add, root):
 
     assert 412 == root.call("PATCH", path, json={"public": True}, headers={"If-Match": stale}).status_int
     assert not root.get(path).json["public"]
+
+
+@pytest.mark.databases
+def test_a_renamed_file_is_found_under_its_new_name_only(add, root):
+    made = add(tag=["t"])
+    other = add(b"other")
+
+    answer = root.call("PATCH", path_of(made), json={"name": "żółw.sql"})
+
+    digest = made.json["sha256"]
+    assert (200, f"{digest[:10]}zolw.sql", "żółw.sql", ["t"]) == (
+        answer.status_int,
+        *(answer.json[name] for name in ("name", "requested_name", "tags")),
+    )
+    assert b"hello" == root.get(f"{path_of(answer)}/content").body
+    assert "sql" in root.get(f"{path_of(answer)}/content").headers["Content-Disposition"]
+    assert [404, 404] == [root.get(f"{path_of(made)}{end}").status_int for end in ("", "/content")]
+    found = {q: [file["name"] for file in root.get(FILES, {"q": q}).json["items"]] for q in ("zolw", "żółw", "a.txt")}
+    assert {"zolw": [answer.json["name"]], "żółw": [answer.json["name"]], "a.txt": [other.json["name"]]} == found
+
+
+def test_a_renamed_file_does_not_take_the_name_of_another(add, root):
+    plain, locked = add(), add(headers={"X-File-Password": "p-5ecre7"}, name="b.txt")
+    renamed = root.call("PATCH", path_of(locked), json={"name": "a.txt"})
+
+    assert "a.txt" == renamed.json["requested_name"]
+    assert plain.json["name"] != renamed.json["name"]
+    assert renamed.json["name"].endswith("a.txt")
+
+
+def test_aliases_follow_a_renamed_file(add, root, anonymous):
+    made = add()
+    root.call("PUT", "/api/v1/aliases/logo", json={"file": made.json["name"]})
+    renamed = root.call("PATCH", path_of(made), json={"name": "b.txt"})
+
+    assert renamed.json["name"] == root.get("/api/v1/aliases/logo").json["file"]
+    assert b"hello" == anonymous.get("/repository/file/logo").body
+
+
+def test_a_rename_is_an_event_and_changes_the_etag(add, root, services):
+    made = add()
+    etag = root.get(path_of(made)).headers["ETag"]
+    renamed = root.call("PATCH", path_of(made), json={"name": "b.txt"}, headers={"If-Match": etag})
+    same = root.call("PATCH", path_of(renamed), json={"name": "b.txt"}, headers={"If-Match": etag})
+
+    assert (200, 412) == (renamed.status_int, same.status_int)
+    with services.database.reading() as session:
+        (event,) = session.scalars(select(Event).where(Event.kind == "file.edited")).all()
+    assert {"name": made.json["name"], "requestedName": "a.txt"} == event.data["before"]
+    assert {"name": renamed.json["name"], "requestedName": "b.txt"} == event.data["after"]
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", None])
+def test_a_file_is_not_renamed_to_what_is_no_name(add, root, name):
+    answer = root.call("PATCH", path_of(add()), json={"name": name})
+
+    assert (400, "name") == (answer.status_int, answer.json["errors"][0]["field"])
 
 
 def test_a_change_needs_the_role(add, uploader):

@@ -14,5 +14,5 @@ class Alias(Base):
     __tablename__ = "alias"
 
     name: Mapped[str] = mapped_column(exact(255), primary_key=True)
-    file: Mapped[str] = mapped_column(exact(255))
+    file: Mapped[str] = mapped_column(exact(255), index=True)
     created_at: Mapped[datetime]

@@ -37,6 +37,8 @@ class Collection(Base):
     __tablename__ = "collection"
     __table_args__ = (
         Index("ix_collection_newest", "created_at", "id"),
+        Index("ix_collection_name", "filename", "id"),
+        Index("ix_collection_size", "stored_size", "id"),
         Index("ix_collection_restore", "restore_outcome", "versions_count"),
     )
 

@@ -31,7 +31,8 @@ from .version_rows import select_with_files
 # Time (UTC), size in bytes and number of versions.
 DailySize = tuple[datetime, int, int]
 
-# What pages can be ordered by, next to `state`. Those that are columns have an index together with the id.
+# What pages can be ordered by, next to `state`. The columns have an index together with the id. For the others, the
+# collections that match are sorted at each page: there are thousands of them, not millions.
 ORDERS: Mapping[str, ColumnElement[Any]] = {
     "name": Collection.filename.expression,
     "created_at": Collection.created_at.expression,

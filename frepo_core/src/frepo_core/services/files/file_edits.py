@@ -1,23 +1,24 @@
-"""The use case of editing a plain file: its tags, its visibility and its password."""
+"""The use case of editing a plain file: its name, its tags, its visibility and its password."""
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database
-from frepo_core.db.models import File
+from frepo_core.db.models import Alias, File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.naming import ascii_name
 
 from ..access.passwords import Passwords
 from ..change_log import Changes, describe_changes, file_changes
 from ..events.facts import file_event
 from ..events.recording import record
 from ..records import FileRecord
-from .file_rows import find_or_insert_tags
+from .file_rows import find_or_insert_tags, free_stored_name
 from .files import Files, NewFile, file_not_found
 
 log = logging.getLogger(__name__)
@@ -25,8 +26,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class FileChange:
-    """The requested values of a file. None keeps the value; an empty password removes it."""
+    """The requested values of a file. None keeps the value; an empty password removes it.
 
+    `name` is the name as for an upload. The stored name, which is the file's address, is made from it.
+    """
+
+    name: str | None = None
     tags: Sequence[str] | None = None
     public: bool | None = None
     password: str | None = field(default=None, repr=False)
@@ -50,6 +55,8 @@ class FileEdits:
     ) -> FileRecord:
         """Change the given values of a plain file, as an upload that overwrites it does.
 
+        A renamed file has another address. Its aliases in the database follow.
+
         `precondition` is called with the locked file before the change; what it raises prevents the change.
         Raises `NotFoundError`, also for a version's file, and `AccessDeniedError` without `security.overwrite`.
         """
@@ -62,6 +69,8 @@ class FileEdits:
             before = FileRecord.of(row)
             if precondition:
                 precondition(before)
+            if change.name is not None and change.name != row.requested_name:
+                _rename(session, row, change.name)
             if change.tags is not None:
                 row.tags = find_or_insert_tags(session, allowed_tags)
             row.public = row.public if change.public is None else change.public
@@ -84,3 +93,13 @@ def _lock(session: Session, name: str) -> File:
     if row is None:
         raise file_not_found()
     return row
+
+
+def _rename(session: Session, row: File, name: str) -> None:
+    """Give the file another name, and its aliases in the database the stored name that follows from it."""
+    if ascii_name(name) != ascii_name(row.requested_name):
+        stored = free_stored_name(session, row.blob.digest, name)
+        aliases = update(Alias).where(Alias.file == row.stored_name)
+        session.execute(aliases.values(file=stored), execution_options={"synchronize_session": False})
+        row.stored_name = stored
+    row.requested_name = name

@@ -24,11 +24,8 @@ def insert_file(
     tags: Sequence[Tag] = (),
 ) -> File:
     """Insert a file that uses the blob, under the first free stored name."""
-    attempt = 0
-    while session.scalar(_TAKEN, {"name": stored_name(blob.digest, name, attempt)}):
-        attempt += 1
     row = File(
-        stored_name=stored_name(blob.digest, name, attempt),
+        stored_name=free_stored_name(session, blob.digest, name),
         requested_name=name,
         blob_id=blob.id,
         public=public,
@@ -41,6 +38,14 @@ def insert_file(
     session.add(row)
     session.flush()
     return row
+
+
+def free_stored_name(session: Session, digest: str, name: str) -> str:
+    """Return the first stored name for this content and name that no file has."""
+    attempt = 0
+    while session.scalar(_TAKEN, {"name": stored_name(digest, name, attempt)}):
+        attempt += 1
+    return stored_name(digest, name, attempt)
 
 
 def find_or_insert_tags(session: Session, names: Sequence[str]) -> list[Tag]:

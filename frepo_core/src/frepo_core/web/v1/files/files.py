@@ -103,7 +103,7 @@ def show(request: FrepoRequest) -> Answer:
 
 
 def edit(request: FrepoRequest) -> Answer:
-    """Change tags, visibility or password of a file. It needs the role `security.overwrite`."""
+    """Change name, tags, visibility or password of a file. It needs the role `security.overwrite`."""
     file = request.services.file_edits.edit(
         request.matchdict["name"],
         request.body_as(FilePatch).change(),

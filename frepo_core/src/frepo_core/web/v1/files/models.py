@@ -69,8 +69,13 @@ class UploadQuery(Query):
 
 
 class FilePatch(Patch):
-    """What can be changed of a file. `tags` are replaced as a whole; a null password removes it."""
+    """What can be changed of a file. `tags` are replaced as a whole; a null password removes it.
 
+    A new `name` is that of an upload: the answer has the stored name that follows from it, which is the new address. The
+    file is not found under the old one any more. Aliases that are not in the YAML file follow.
+    """
+
+    name: FileName = unset()
     tags: list[Tag] = Field(default_factory=list, max_length=100)
     public: bool = unset()
     password: Password | None = unset()
@@ -79,7 +84,7 @@ class FilePatch(Patch):
         """Convert the patch for the service."""
         sent = self.changes()
         password = (sent["password"] or "") if "password" in sent else None
-        return FileChange(tags=sent.get("tags"), public=sent.get("public"), password=password)
+        return FileChange(name=sent.get("name"), tags=sent.get("tags"), public=sent.get("public"), password=password)
 
 
 def file_tag(record: FileRecord) -> str:
