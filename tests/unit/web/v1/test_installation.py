@@ -5,6 +5,7 @@ import pytest
 from frepo_core.domain.identity import Actor
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageFull
+from frepo_core.services.events.storage_states import StorageStates
 from support.client import with_settings
 
 SETTINGS, PLUGINS, STORAGES = "/api/v1/settings", "/api/v1/plugins", "/api/v1/storages"
@@ -77,7 +78,7 @@ def test_a_plugin_that_is_switched_off_is_listed(root):
 def test_storages_are_listed_with_their_states(root, services, push, collection):
     push(collection, b"so that the folder exists")
     before = by_name(root.get(STORAGES))["local"]
-    services.health._states.failed("local", StorageFull("no room"), by=Actor(name="system:test"), size=10)
+    StorageStates(services.database).failed("local", StorageFull("no room"), by=Actor(name="system:test"), size=10)
     after = by_name(root.get(STORAGES))["local"]
 
     assert (True, "ok", None, 0, "frepo-storage-local") == tuple(
