@@ -7,7 +7,7 @@ import { useResource } from "./lib/data.js";
 import { link, useRoute } from "./lib/router.js";
 import { currentToken, onSessionChange, takeTokenFromLink } from "./lib/session.js";
 import { applyTheme } from "./lib/theme.js";
-import { Empty, ErrorNote, NoPermission, Note, Skeleton } from "./components/feedback.js";
+import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
 import { Shell } from "./components/shell.js";
 import { t } from "./texts.js";
 import { VIEWS, isAllowed } from "./views.js";
@@ -62,19 +62,6 @@ const NotFound = () =>
   html`<h1 class="vh">${t.errors.notFound}</h1><div class="card"><${Empty} icon="search" title=${t.errors.notFound} text=${t.errors.notFoundText}>
     <a class="btn" href=${link([])}>${t.errors.toOverview}</a>
   <//></div>`;
-
-/** The default export of a module that is loaded when it is needed, a component. */
-function Lazy({ load, ...props }) {
-  const [loaded, setLoaded] = useState({});
-  const reload = () =>
-    load().then(
-      (module) => setLoaded({ View: module.default }),
-      () => setLoaded({ error: { status: 0, isTemporary: true, message: t.errors.offline } }),
-    );
-  useEffect(() => void reload(), [load]);
-  if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${reload} />`;
-  return loaded.View ? html`<${loaded.View} ...${props} />` : null;
-}
 
 applyTheme();
 takeTokenFromLink();

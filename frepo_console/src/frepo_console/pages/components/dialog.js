@@ -13,6 +13,7 @@ export function Dialog({ title, close, children, isWide = false }) {
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current.showModal();
+    dialog.current.querySelector("[data-first], input, select, textarea, button:not([aria-label])")?.focus();
     return () => opener?.focus?.();
   }, []);
   return html`<dialog ref=${dialog} class=${`dialog stack ${isWide ? "wide" : ""}`} aria-labelledby=${id} onClose=${close}>
@@ -42,7 +43,7 @@ export function Confirm({ title, action, run, close, children }) {
     <div>${children}</div>
     ${error && html`<p class="err" role="alert"><${Icon} name="overdue" />${error}</p>`}
     <div class="row actions">
-      <button class="btn" autofocus onClick=${close}>${t.cancel}</button>
+      <button class="btn" data-first onClick=${close}>${t.cancel}</button>
       <button class="btn bad" disabled=${isRunning} onClick=${confirmed}>${action}</button>
     </div>
   <//>`;

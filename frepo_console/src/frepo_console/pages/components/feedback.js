@@ -1,6 +1,6 @@
 // What a view shows while it loads, when there is nothing, when it fails, and when the token may not see it.
 
-import { html, useState } from "../lib/html.js";
+import { html, useEffect, useState } from "../lib/html.js";
 import { rolesFor } from "../lib/access.js";
 import { timeOfDay } from "../lib/format.js";
 import { signOut } from "../lib/session.js";
@@ -62,4 +62,17 @@ export function Loaded({ resource, lines, children }) {
   const { data, error, at, isSlow, reload } = resource;
   return html`${error && html`<${ErrorNote} error=${error} at=${at} retry=${reload} />`}
   ${data !== null ? children(data) : isSlow && !error && html`<${Skeleton} lines=${lines} />`}`;
+}
+
+/** The default export of a module that is loaded when it is needed, a component. */
+export function Lazy({ load, ...props }) {
+  const [loaded, setLoaded] = useState({});
+  const reload = () =>
+    load().then(
+      (module) => setLoaded({ View: module.default }),
+      () => setLoaded({ error: { status: 0, isTemporary: true, message: t.errors.offline } }),
+    );
+  useEffect(() => void reload(), [load]);
+  if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${reload} />`;
+  return loaded.View ? html`<${loaded.View} ...${props} />` : null;
 }

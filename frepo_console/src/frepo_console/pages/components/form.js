@@ -84,11 +84,21 @@ export const fieldOf = (form, name) => ({
 export const FormError = ({ form }) =>
   form.message && html`<p class="err" role="alert"><${Icon} name="overdue" />${form.message}</p>`;
 
+/** Copy a text, also where the page is not from localhost or HTTPS and has no clipboard. */
+async function copyText(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = Object.assign(document.createElement("textarea"), { value: text });
+  document.activeElement.after(area);
+  area.select();
+  document.execCommand("copy");
+  return area.remove();
+}
+
 /** A button that copies a text, and says so. */
 export function CopyButton({ text, label = t.copy, isPrimary = false }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await copyText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };

@@ -3,14 +3,13 @@
 import { html, useContext, useState } from "../lib/html.js";
 import { About, useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
-import { areShortcutsOn, switchShortcuts, useShortcuts } from "../lib/keyboard.js";
+import { useShortcuts } from "../lib/keyboard.js";
 import { go, link } from "../lib/router.js";
 import { signOut } from "../lib/session.js";
 import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
 import { t } from "../texts.js";
 import { VIEWS, isAllowed } from "../views.js";
-import { Dialog } from "./dialog.js";
-import { Check } from "./form.js";
+import { Lazy } from "./feedback.js";
 import { Icon, Logo } from "./icons.js";
 import { BAD_STATES } from "./state.js";
 
@@ -35,9 +34,10 @@ export function Shell({ current, children }) {
       <${Foot} help=${() => setHelping(true)} />
     </nav>
     <main tabindex="-1">${children}</main>
-    ${isHelping && html`<${Shortcuts} close=${() => setHelping(false)} />`}`;
+    ${isHelping && html`<${Lazy} load=${loadShortcuts} close=${() => setHelping(false)} />`}`;
 }
 
+const loadShortcuts = () => import("./shortcuts.js");
 const focusOn = (selector) => document.querySelector(selector)?.focus();
 const press = (selector) => {
   const found = document.querySelector(selector);
@@ -87,16 +87,4 @@ function Foot({ help }) {
       <button class="btn bare s" onClick=${() => signOut()}><${Icon} name="exit" />${t.menu.signOut}</button>
     </div>
   </div>`;
-}
-
-function Shortcuts({ close }) {
-  const [isOn, setOn] = useState(areShortcutsOn);
-  const change = (value) => {
-    switchShortcuts(value);
-    setOn(value);
-  };
-  return html`<${Dialog} title=${t.shortcuts.title} close=${close}>
-    <dl class="keys">${t.shortcuts.list.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>
-    <${Check} label=${t.shortcuts.on} value=${isOn} change=${change} />
-  <//>`;
 }

@@ -13,6 +13,7 @@ const numberFormat = (options) => {
   return numbers.get(key);
 };
 const relativeTimes = new Intl.RelativeTimeFormat(undefined, { style: "narrow", numeric: "always" });
+const justNow = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const exactTimes = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 const dayAndTime = new Intl.DateTimeFormat(undefined, { ...MONTH_NAMES, hour: "2-digit", minute: "2-digit" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -49,6 +50,7 @@ export const percent = (part, { isChange = false } = {}) =>
 export function relative(time, now = new Date()) {
   const seconds = (new Date(time) - now) / 1000;
   const distance = Math.abs(seconds);
+  if (distance < 2) return justNow.format(0, "second");
   if (distance < MINUTE) return relativeTimes.format(Math.trunc(seconds), "second");
   if (distance < 100 * MINUTE) return relativeTimes.format(Math.trunc(seconds / MINUTE), "minute");
   if (distance < 48 * HOUR) return relativeTimes.format(Math.trunc(seconds / HOUR), "hour");
@@ -56,14 +58,17 @@ export function relative(time, now = new Date()) {
   return date(time, now);
 }
 
-/** A distance of times, without "ago": "31h", "3 days". */
-export function elapsed(from, now = new Date()) {
+/** A distance of times, without "ago": "31 hr", "3 days"; "31h", "3d" if `isShort`. */
+export function elapsed(from, now = new Date(), { isShort = false } = {}) {
   const seconds = Math.max(0, (now - new Date(from)) / 1000);
-  const [value, unit] =
-    seconds < 100 * MINUTE ? [seconds / MINUTE, "minute"] : seconds < 48 * HOUR ? [seconds / HOUR, "hour"] : [seconds / DAY, "day"];
-  return numberFormat({ style: "unit", unit, unitDisplay: unit === "day" ? "long" : "short", maximumFractionDigits: 0 }).format(
-    Math.floor(value),
-  );
+  const [length, unit] = [
+    [DAY, "day", 48 * HOUR],
+    [HOUR, "hour", 100 * MINUTE],
+    [MINUTE, "minute", MINUTE],
+    [1, "second", 0],
+  ].find(([, , least]) => seconds >= least);
+  const unitDisplay = isShort ? "narrow" : unit === "day" ? "long" : "short";
+  return numberFormat({ style: "unit", unit, unitDisplay, maximumFractionDigits: 0 }).format(Math.floor(seconds / length));
 }
 
 export const exactTime = (time) => exactTimes.format(new Date(time));

@@ -1,4 +1,112 @@
 // Overview: is everything backed up? What is not comes first.
 
-import { html } from "../lib/html.js";
-export default () => html`<h1>Overview</h1>`;
+import { html, useMemo, useState } from "../lib/html.js";
+import { useAccess } from "../lib/access.js";
+import { detail, reason } from "../lib/collection_text.js";
+import { readAll, useNow, useReading, useResource } from "../lib/data.js";
+import { elapsed, relative, size, timeOfDay, today } from "../lib/format.js";
+import { link } from "../lib/router.js";
+import { Empty, Lazy, Loaded, NoPermission } from "../components/feedback.js";
+import { Icon } from "../components/icons.js";
+import { BAD_STATES, STATES, Sparkline, StateIcon } from "../components/state.js";
+import { t } from "../texts.js";
+
+// What is below the tiles is loaded after them.
+const loadDetails = () => import("./overview/details.js");
+const MANY = 2000;
+const QUIET_SHOWN = 240;
+const SPARKS = 100;
+
+export default function Overview() {
+  const access = useAccess();
+  const now = useNow();
+  const overview = useResource(access.may("overview.view") ? "/overview" : null);
+  const collections = useReading(access.may("collections.list") ? "collections" : null, () =>
+    readAll("/collections", { query: { sort: "state" }, most: MANY }),
+  );
+  const states = useMemo(() => countStates(overview.data, collections.data), [overview.data, collections.data]);
+  const source = access.may("collections.list") ? collections : overview;
+  return html`<${Verdict} states=${states} overview=${overview.data} at=${source.at} now=${now} />
+    ${access.may("collections.list")
+      ? html`<${Loaded} resource=${collections} lines=${8}>${(items) => html`<${States} items=${items} states=${states} now=${now} />`}<//>`
+      : html`<${NoPermission} action="collections.list" />`}
+    ${source.data && html`<${Lazy} load=${loadDetails} overview=${overview} collections=${collections.data ?? []} now=${now} />`}`;
+}
+
+function countStates(overview, collections) {
+  if (overview) return overview.collections;
+  if (!collections) return null;
+  return Object.fromEntries(STATES.map((state) => [state, collections.filter((one) => one.state === state).length]));
+}
+
+function Verdict({ states, overview, at, now }) {
+  const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : 0;
+  const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
+  return html`<header class="head">
+    <div>
+      <h1>${states ? t.overview.verdict(bad, total) : t.menu.overview}</h1>
+      <p class="dim">${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)}</p>
+    </div>
+    <p class="faint sm">${today(now)}, ${timeOfDay(now)}${at && html`${" · "}${t.updated(relative(at, new Date()))}`}</p>
+  </header>`;
+}
+
+function States({ items, states, now }) {
+  const [isWhole, setWhole] = useState(false);
+  const sizes = useSizes(items);
+  if (items.length === 0) return html`<${NoCollections} />`;
+  const loud = items.filter((one) => one.state !== "ok");
+  const quiet = items.filter((one) => one.state === "ok");
+  const shown = isWhole ? quiet : quiet.slice(0, QUIET_SHOWN);
+  return html`<section aria-label=${t.overview.byState} class="stack">
+    <div class="row wrap">
+      ${STATES.filter((state) => states?.[state] > 0).map(
+        (state) => html`<a class=${`chip ${state}`} href=${link(["collections"], { state })}><${Icon} name=${state} isColoured /><b>${states[state]}</b> ${t.states[state]}</a>`,
+      )}
+    </div>
+    <ul class="tiles lg">${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}</ul>
+    <ul class=${isWhole ? "tiles" : "tiles phone-cut"}>
+      ${shown.map((one) => html`<li key=${one.id}><${QuietTile} collection=${one} sizes=${sizes[one.id]} now=${now} /></li>`)}
+    </ul>
+    ${!isWhole &&
+    quiet.length > 12 &&
+    html`<button class=${quiet.length > shown.length ? "btn" : "btn more"} onClick=${() => setWhole(true)}>${t.overview.showAll(quiet.length)}</button>`}
+    ${Object.keys(sizes).length > 0 && html`<p class="faint sm">${t.overview.bars}</p>`}
+  </section>`;
+}
+
+function LoudTile({ collection, now }) {
+  return html`<a class=${`tile ${collection.state}`} href=${link(["collections", collection.id])}>
+    <${StateIcon} state=${collection.state} />
+    <span class="cut b" title=${collection.name}>${collection.name}</span>
+    <span class="fg b">${reason(collection, now)}</span><span class="dim">${detail(collection, now)}</span>
+  </a>`;
+}
+
+function QuietTile({ collection, sizes, now }) {
+  const last = collection.last_version;
+  return html`<a class="tile ok" href=${link(["collections", collection.id])}>
+    <${StateIcon} state="ok" />
+    <span class="cut" title=${collection.name}>${collection.name}</span>
+    <span class="faint">${last ? `${elapsed(last.at, now, { isShort: true })} · ${size(last.size)}` : t.none}</span>
+    ${sizes && html`<${Sparkline} values=${sizes.slice(-10)} label=${t.overview.sizes(collection.name)} />`}
+  </a>`;
+}
+
+/** The stored sizes of the last days of the first collections, by id. They change once a day. */
+function useSizes(items) {
+  const ids = items.slice(0, SPARKS).map((one) => one.id);
+  const path = ids.length ? "/history/collections" : null;
+  const found = useResource(path, { query: { collection: ids, days: 20 }, every: 0 });
+  return useMemo(
+    () => Object.fromEntries((found.data?.items ?? []).filter((one) => one.sizes.length > 1).map((one) => [one.id, one.sizes.map((day) => day.size)])),
+    [found.data],
+  );
+}
+
+function NoCollections() {
+  const access = useAccess();
+  return html`<div class="card"><${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
+    ${access.may("collections.create") && html`<a class="btn pri" href=${link(["collections", "new"])}><${Icon} name="plus" />${t.collectionsView.new}</a>`}
+  <//></div>`;
+}

@@ -1,0 +1,97 @@
+// Curves by uPlot, which is loaded when the first one is shown.
+
+import { html, useEffect, useRef, useState } from "../lib/html.js";
+import { date, size } from "../lib/format.js";
+import { colour } from "../lib/theme.js";
+
+const LINE = { width: 2, points: { show: false } };
+const HEIGHT = 190;
+let loading;
+
+const loadUplot = () => {
+  if (!loading) {
+    const sheet = document.createElement("link");
+    sheet.rel = "stylesheet";
+    sheet.href = new URL("../vendor/uplot.css", import.meta.url);
+    document.head.append(sheet);
+    loading = import("../vendor/uplot.mjs");
+  }
+  return loading.then((module) => module.default);
+};
+
+/**
+ * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint}` with one value for
+ * each time, null for none. `label` says in a sentence what the curve shows. `format` makes a value a text. `marks` are
+ * Dates with a vertical line.
+ */
+export function Curve({ times, lines, label, format = size, marks = [], height = HEIGHT }) {
+  const place = useRef(null);
+  const [theme, setTheme] = useState(0);
+  useEffect(() => {
+    const changed = () => setTheme((count) => count + 1);
+    addEventListener("themechange", changed);
+    return () => removeEventListener("themechange", changed);
+  }, []);
+  useEffect(() => {
+    let chart;
+    let isGone = false;
+    const resized = new ResizeObserver(([entry]) => chart?.setSize({ width: entry.contentRect.width, height }));
+    loadUplot().then((UPlot) => {
+      if (isGone) return;
+      const data = [times.map((time) => time.getTime() / 1000), ...lines.map((line) => line.values)];
+      chart = new UPlot(options(lines, { format, marks, height, width: place.current.clientWidth }), data, place.current);
+      resized.observe(place.current);
+    });
+    return () => {
+      isGone = true;
+      resized.disconnect();
+      chart?.destroy();
+    };
+  }, [theme, JSON.stringify([times, lines.map((line) => line.values)])]);
+  return html`<div class="curve" ref=${place} role="img" aria-label=${label}></div>`;
+}
+
+function options(lines, { format, marks, height, width }) {
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  const axis = { stroke: colour("text2"), font, ticks: { show: false }, border: { show: false } };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.08] } },
+    axes: [
+      { ...axis, grid: { show: false }, size: 28, space: 90, values: (_, ticks) => ticks.map((tick) => date(tick * 1000)) },
+      { ...axis, grid: { stroke: colour("line"), width: 1 }, size: 68, space: 34, values: (_, ticks) => ticks.map(format) },
+    ],
+    series: [{}, ...lines.map(series)],
+    hooks: { draw: [(chart) => marks.forEach((mark) => drawMark(chart, mark.getTime() / 1000))] },
+  };
+}
+
+function series(line) {
+  const stroke = colour(line.colour ?? "accent");
+  const area = stroke.replace(/rgb\((.*)\)/, "rgba($1, .12)");
+  return {
+    ...LINE,
+    stroke,
+    dash: line.dash,
+    width: line.isPoint ? 0 : LINE.width,
+    fill: line.isFilled ? area : undefined,
+    points: line.isPoint ? { show: true, size: 8, fill: stroke, stroke } : LINE.points,
+  };
+}
+
+function drawMark(chart, time) {
+  const x = Math.round(chart.valToPos(time, "x", true));
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = colour("line2");
+  ctx.setLineDash([2, 2]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.restore();
+}

@@ -1,0 +1,113 @@
+// The fields of a collection, for a new one and for its settings, and their translation from and to the API.
+
+import { html, useContext } from "../lib/html.js";
+import { About } from "../lib/access.js";
+import { duration } from "../lib/format.js";
+import { parseAll, parseCount, parseInterval, parseLabels, parseSize, sizeText } from "../lib/parse.js";
+import { t } from "../texts.js";
+import { Field, fieldOf } from "./form.js";
+
+const RULES = ["last", "hourly", "daily", "weekly", "monthly", "yearly"];
+const KEEP = "keep";
+
+/** The texts of the fields for a collection of the API. Names with dots are those of the API's errors. */
+export function valuesOf(collection) {
+  const { limits, guards, strategy_options: options } = collection;
+  const rules = RULES.map((rule) => [`strategy_options.${rule}`, String(options?.[rule] ?? 0)]);
+  return {
+    name: collection.name,
+    description: collection.description,
+    labels: collection.labels.join(", "),
+    expected_every: intervalText(collection.expected_every),
+    grace: intervalText(collection.grace),
+    strategy: collection.strategy,
+    ...Object.fromEntries(rules),
+    "limits.versions": limits.versions ? String(limits.versions) : "",
+    "limits.version_size": sizeText(limits.version_size),
+    "limits.total_size": sizeText(limits.total_size),
+    "guards.max_shrink_percent": String(guards.max_shrink_percent || ""),
+    "guards.min_version_size": sizeText(guards.min_version_size),
+    "guards.min_retention": guards.min_retention === "PT0S" ? "" : intervalText(guards.min_retention),
+    "guards.on_suspicious": guards.on_suspicious,
+  };
+}
+
+const intervalText = (text) => (text?.startsWith("P") ? duration(text) : (text ?? ""));
+
+const READERS = {
+  name: (text) => text.trim(),
+  description: (text) => text,
+  labels: parseLabels,
+  expected_every: parseInterval,
+  grace: parseInterval,
+  strategy: (text) => text,
+  "limits.versions": parseCount,
+  "limits.version_size": parseSize,
+  "limits.total_size": parseSize,
+  "guards.max_shrink_percent": parseCount,
+  "guards.min_version_size": parseSize,
+  "guards.min_retention": (text, field) => parseInterval(text, field) ?? "PT0S",
+  "guards.on_suspicious": (text) => text,
+};
+
+/** The body for the API with the fields `names`. Throws `Problem` with all fields that cannot be read. */
+export function bodyOf(values, names) {
+  const wanted = names.filter((name) => name in READERS);
+  const parsed = parseAll(Object.fromEntries(wanted.map((name) => [name, () => READERS[name](values[name], name)])));
+  const body = {};
+  for (const [name, value] of Object.entries(parsed)) {
+    const [first, second] = name.split(".");
+    if (second) body[first] = { ...body[first], [second]: value };
+    else body[first] = value;
+  }
+  if (names.some((name) => name.startsWith("strategy_options.")) && values.strategy === KEEP) body.strategy_options = keepOptions(values);
+  return body;
+}
+
+/** The options of the strategy `keep`. Throws `Problem`. */
+export function keepOptions(values) {
+  return parseAll(Object.fromEntries(RULES.map((rule) => [rule, () => parseCount(values[`strategy_options.${rule}`], `strategy_options.${rule}`)])));
+}
+
+export const isKeep = (values) => values.strategy === KEEP;
+
+export const Names = ({ form }) => html`
+  <${Field} label=${t.form.name} hint=${t.form.nameHint} ...${fieldOf(form, "name")} required />
+  <${Field} label=${t.form.description} ...${fieldOf(form, "description")} />
+  <${Field} label=${t.form.labels} hint=${t.form.labelsHint} ...${fieldOf(form, "labels")} />
+`;
+
+export const Expectation = ({ form }) => html`<div class="cols two">
+  <${Field} label=${t.form.expected} hint=${t.form.expectedHint} ...${fieldOf(form, "expected_every")} />
+  ${"grace" in form.values && html`<${Field} label=${t.form.grace} hint=${t.form.graceHint} ...${fieldOf(form, "grace")} />`}
+</div>`;
+
+/** The strategy; for `keep` a slider and a number for each rule, see the retention simulator. */
+export function Retention({ form }) {
+  const { strategies } = useContext(About);
+  const names = strategies.map((name) => [name, t.form.strategies[name] ?? name]);
+  return html`<${Field} label=${t.form.strategy} options=${names} ...${fieldOf(form, "strategy")} />
+    ${isKeep(form.values) &&
+    html`<fieldset class="stack"><legend>${t.form.keep}</legend><div class="nums">
+      ${RULES.map((rule) => html`<${Field} label=${t.form.rules[rule]} inputmode="numeric" ...${fieldOf(form, `strategy_options.${rule}`)} />`)}
+    </div></fieldset>`}`;
+}
+
+export const Limits = ({ form }) => html`<fieldset><legend>${t.form.limits}</legend><div class="nums">
+  <${Field} label=${t.form.maxVersions} inputmode="numeric" ...${fieldOf(form, "limits.versions")} />
+  <${Field} label=${t.form.maxVersionSize} ...${fieldOf(form, "limits.version_size")} />
+  <${Field} label=${t.form.maxTotalSize} ...${fieldOf(form, "limits.total_size")} />
+</div></fieldset>`;
+
+export const Guards = ({ form }) => html`<fieldset><legend>${t.form.guards}</legend><div class="nums">
+    <${Field} label=${t.form.maxShrink} ...${fieldOf(form, "guards.max_shrink_percent")} />
+    <${Field} label=${t.form.minSize} ...${fieldOf(form, "guards.min_version_size")} />
+    <${Field} label=${t.form.minRetention} ...${fieldOf(form, "guards.min_retention")} />
+  </div></fieldset>
+  <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />`;
+
+function actionsFor(form) {
+  const known = Object.entries(t.form.actions);
+  const current = form.values["guards.on_suspicious"];
+  return known.some(([name]) => name === current) ? known : [[current, current], ...known];
+}

@@ -1,0 +1,63 @@
+// The list of uploads and downloads with their progress, and the place to drop files.
+
+import { html, useRef, useState } from "../lib/html.js";
+import { elapsed, percent, size } from "../lib/format.js";
+import { useTransfers } from "../lib/transfers.js";
+import { t } from "../texts.js";
+import { Icon } from "./icons.js";
+
+const ENDED = ["done", "failed", "cancelled"];
+
+/** The transfers about a topic. Nothing is shown if there are none. */
+export function Transfers({ topic }) {
+  const found = useTransfers(topic);
+  if (found.length === 0) return null;
+  return html`<section class="card flush" aria-label=${t.transfers.title}>
+    <ul class="list">${found.map((one) => html`<${TransferLine} key=${one.id} transfer=${one} />`)}</ul>
+  </section>`;
+}
+
+function TransferLine({ transfer }) {
+  const { state, name, moved, size: whole, message, kind } = transfer;
+  const isEnded = ENDED.includes(state);
+  const colour = state === "done" ? "ok" : state === "failed" ? "overdue" : state === "retrying" ? "late" : "";
+  const share = whole ? moved / whole : 1;
+  return html`<li class=${colour}>
+    <${Icon} name=${colour || kind} isColoured=${Boolean(colour)} />
+    <div class="grow stack tight">
+      <div class="row"><b class="cut" title=${name}>${name}</b><span class="dim sm end">${isEnded ? size(whole) : rest(transfer)}</span></div>
+      ${!isEnded && html`<progress value=${share} max="1" aria-label=${t.transfers.progress(name, percent(share))}></progress>`}
+      <span class=${state === "failed" ? "sm fg" : "sm dim"} role=${state === "failed" ? "alert" : "status"}>${message || t.transfers.states[state]}</span>
+    </div>
+    ${!isEnded && html`<button class="btn s" onClick=${() => transfer.cancel()}>${t.cancel}</button>`}
+    ${(state === "failed" || (state === "cancelled" && kind === "upload")) && html`<button class="btn s" onClick=${() => transfer.start()}><${Icon} name="retry" />${t.transfers.retry}</button>`}
+    ${isEnded && html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}><${Icon} name="close" /></button>`}
+  </li>`;
+}
+
+/** "1.2 GB of 3 GB, 90 MB/s, 20 s left" */
+function rest({ moved, size: whole, speed }) {
+  const parts = [t.transfers.moved(size(moved), size(whole))];
+  if (speed > 0) {
+    const now = new Date();
+    parts.push(t.transfers.speed(size(speed)), t.transfers.left(elapsed(new Date(now - ((whole - moved) / speed) * 1000), now)));
+  }
+  return parts.join(", ");
+}
+
+/** A place for files: dropped there, or chosen. `take(files)` gets them. The whole view is the place while one drags. */
+export function DropZone({ title, text, take, isMany = false }) {
+  const [isOver, setOver] = useState(false);
+  const input = useRef(null);
+  const dropped = (event) => {
+    event.preventDefault();
+    setOver(false);
+    take([...event.dataTransfer.files]);
+  };
+  return html`<div class=${isOver ? "drop over stack" : "drop stack"} onDragOver=${(event) => (event.preventDefault(), setOver(true))} onDragLeave=${() => setOver(false)} onDrop=${dropped}>
+    <${Icon} name="upload" />
+    <p><b>${title}</b> ${text && html`<span class="dim">${text}</span>`}</p>
+    <div><button class="btn" type="button" onClick=${() => input.current.click()}>${t.transfers.choose}</button></div>
+    <input ref=${input} type="file" multiple=${isMany} hidden onChange=${(event) => (take([...event.target.files]), (event.target.value = ""))} />
+  </div>`;
+}

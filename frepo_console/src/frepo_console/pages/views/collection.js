@@ -1,0 +1,128 @@
+// One collection: what is wrong and what solves it, else the last version; each section is a tab with its own URL.
+
+import { html, useEffect, useState } from "../lib/html.js";
+import { useAccess } from "../lib/access.js";
+import { apiUrl, path, send } from "../lib/api.js";
+import { expectation, reason } from "../lib/collection_text.js";
+import { useNow, useResource } from "../lib/data.js";
+import { dateTime, exactTime, relative, size } from "../lib/format.js";
+import { go, link } from "../lib/router.js";
+import { upload } from "../lib/transfers.js";
+import { Confirm } from "../components/dialog.js";
+import { Empty, Loaded, Note } from "../components/feedback.js";
+import { Icon } from "../components/icons.js";
+import { StateBadge, Tag } from "../components/state.js";
+import { DropZone, Transfers } from "../components/transfers.js";
+import { t } from "../texts.js";
+import { Access } from "./collection/access.js";
+import { Events } from "./collection/events.js";
+import { Send } from "./collection/send.js";
+import { Settings } from "./collection/settings.js";
+import { downloadVersion } from "./collection/version_actions.js";
+import { Versions } from "./collection/versions.js";
+
+/** The tabs, with what a token needs for each. */
+const TABS = [
+  { name: "versions", View: Versions, needs: "versions.list" },
+  { name: "settings", View: Settings, needs: "collections.edit" },
+  { name: "access", View: Access, needs: "collections.access" },
+  { name: "send", View: Send },
+  { name: "events", View: Events, needs: "events.view" },
+];
+
+export default function CollectionView({ id, tab, route }) {
+  const now = useNow();
+  const collection = useResource(`/collections${path(id)}`);
+  if (collection.error?.status === 404 && !collection.data)
+    return html`<h1 class="vh">${t.collection.gone}</h1><div class="card"><${Empty} icon="collections" title=${t.collection.gone} text=${t.errors.notFoundText}><a class="btn" href=${link(["collections"])}>${t.menu.collections}</a><//></div>`;
+  return html`<${Loaded} resource=${collection}>${(data) => html`<${Shown} collection=${data} resource=${collection} tab=${tab} query=${route.query} now=${now} />`}<//>`;
+}
+
+function Shown({ collection, resource, tab, query, now }) {
+  const access = useAccess();
+  const tabs = TABS.filter((one) => !one.needs || access.may(one.needs));
+  const current = tabs.find((one) => one.name === tab) ?? tabs[0];
+  const [isUploading, setUploading] = useState(false);
+  const [changes, setChanges] = useState(0);
+  const changed = () => {
+    setChanges((count) => count + 1);
+    resource.reload();
+  };
+  useEffect(() => {
+    document.title = `${collection.name} · ${t.product}`;
+  }, [collection.name]);
+  const take = ([file]) => {
+    if (!file) return;
+    setUploading(false);
+    upload({ topic: collection.id, file, url: apiUrl(`/collections${path(collection.id)}/versions`), headers: {}, finished: changed });
+  };
+  return html`<${Head} collection=${collection} startUpload=${() => setUploading(!isUploading)} now=${now} />
+    ${isUploading && html`<${DropZone} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`}
+    <${Transfers} topic=${collection.id} />
+    <${Trouble} collection=${collection} now=${now} />
+    <${Facts} collection=${collection} now=${now} />
+    <nav class="tabs" aria-label=${t.collection.sections}>
+      ${tabs.map((one) => html`<a href=${link(["collections", collection.id, one.name])} aria-current=${one === current ? "page" : undefined}>${t.collection.tabs[one.name]}</a>`)}
+    </nav>
+    <${current.View} collection=${collection} changed=${changed} changes=${changes} query=${query} now=${now} />`;
+}
+
+function Head({ collection, startUpload, now }) {
+  const access = useAccess();
+  const last = collection.last_version;
+  return html`<header class="head">
+    <div>
+      <a class="sm" href=${link(["collections"])}>${t.menu.collections}</a>
+      <h1>${collection.name}</h1>
+      <p class="row wrap">
+        <${StateBadge} state=${collection.state} />
+        <span class="dim" title=${exactTime(collection.state_since)}>${t.collection.since(dateTime(collection.state_since, now))}</span>
+        ${collection.labels.map((label) => html`<${Tag}>${label}<//>`)}
+        <span class="dim">${collection.description}</span>
+      </p>
+    </div>
+    <div class="row">
+      ${last && access.may("versions.list") && html`<button class="btn" data-key="d" onClick=${() => downloadVersion(collection, last)}><${Icon} name="download" />${t.collection.download(last.number)}</button>`}
+      ${access.may("versions.upload") && html`<button class="btn pri" data-key="u" onClick=${startUpload}><${Icon} name="upload" />${t.collection.upload}</button>`}
+      ${access.may("collections.delete") && html`<${DeleteButton} collection=${collection} />`}
+    </div>
+  </header>`;
+}
+
+/** Deletes the collection. With a trash its versions go there; without one it must be empty. */
+function DeleteButton({ collection }) {
+  const access = useAccess();
+  const [isAsking, setAsking] = useState(false);
+  const hasTrash = access.has("deleted-collections");
+  const { versions, stored_size: bytes } = collection;
+  const run = async () => {
+    await send("DELETE", `/collections${path(collection.id)}`, { query: versions && hasTrash ? { versions: "trash" } : {} });
+    go(["collections"]);
+  };
+  const text = versions === 0 ? t.collection.deleteEmpty : hasTrash ? t.collection.deleteToTrash(versions, size(bytes)) : t.collection.deleteFirst(versions);
+  return html`<button class="btn bad" aria-label=${t.collection.delete} title=${t.collection.delete} onClick=${() => setAsking(true)}><${Icon} name="trash" /></button>
+    ${isAsking && html`<${Confirm} title=${t.collection.deleteTitle(collection.name)} action=${t.collection.delete} run=${run} close=${() => setAsking(false)}>${text}<//>`}`;
+}
+
+/** What is wrong, why, and what to do. */
+function Trouble({ collection, now }) {
+  const { state } = collection;
+  if (state === "ok" || state === "new") return null;
+  return html`<${Note} state=${state} title=${reason(collection, now)}>${t.collection.advice[state]} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//>`;
+}
+
+function Facts({ collection, now }) {
+  const { last_version: last, limits, due_at: due, state } = collection;
+  const facts = [
+    [t.facts.last, last ? relative(last.at, now) : t.never, last ? t.facts.lastText(last.number, dateTime(last.at, now)) : ""],
+    [t.facts.next, due ? relative(due, now) : t.table.notSet, expectation(collection) || t.facts.unwatched, state === "late" || state === "overdue" ? state : ""],
+    [t.facts.versions, versionsText(collection), limits.versions ? t.facts.of(limits.versions) : t.facts.unlimited],
+    [t.facts.stored, size(collection.stored_size), limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited],
+  ];
+  if ("trash_size" in collection) facts.push([t.facts.trash, size(collection.trash_size), t.facts.trashText]);
+  return html`<section class="card" aria-label=${t.facts.title}>
+    <dl class="facts">${facts.map(([name, value, text, colour]) => html`<div><dt>${name}</dt><dd class=${colour ? `${colour} fg` : ""}>${value}<small>${text}</small></dd></div>`)}</dl>
+  </section>`;
+}
+
+const versionsText = ({ versions, quarantined }) => (quarantined ? `${versions} + ${quarantined}` : String(versions));

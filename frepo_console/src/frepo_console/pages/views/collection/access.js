@@ -1,0 +1,67 @@
+// Who may use a collection: its tokens, what each may do, and when it was used last.
+
+import { html, useState } from "../../lib/html.js";
+import { useAccess } from "../../lib/access.js";
+import { path, send } from "../../lib/api.js";
+import { useResource } from "../../lib/data.js";
+import { date, exactTime, relative } from "../../lib/format.js";
+import { rightsOf } from "../../lib/rights.js";
+import { Confirm, Dialog } from "../../components/dialog.js";
+import { Empty, Loaded } from "../../components/feedback.js";
+import { FormError, useForm } from "../../components/form.js";
+import { Icon } from "../../components/icons.js";
+import { Table } from "../../components/table.js";
+import { t } from "../../texts.js";
+import { TokenField } from "../collections/selection.js";
+
+export function Access({ collection, now }) {
+  const access = useAccess();
+  const base = `/collections${path(collection.id)}/access`;
+  const list = useResource(base);
+  // The list of access does not say when a token was used; that of tokens does.
+  const tokens = useResource(access.may("tokens.list") ? "/tokens" : null, { query: { collection: collection.id, limit: 500 }, every: 60 });
+  const [dialog, setDialog] = useState(null);
+  const used = new Map((tokens.data?.items ?? []).map((one) => [one.fingerprint, one]));
+  const close = () => setDialog(null);
+  const remove = async () => {
+    await send("DELETE", `${base}${path(dialog.fingerprint)}`);
+    list.reload();
+  };
+  const columns = [
+    { title: t.access.token, className: "main", cell: (one) => html`<span class="name">${one.name ?? t.selection.noName}</span><br /><code class="dim">${one.fingerprint}</code>` },
+    { title: t.access.may, className: "opt", cell: (one) => rightsOf(one.roles) },
+    { title: t.access.expires, className: "opt", cell: (one) => (one.expires_at ? html`<time title=${exactTime(one.expires_at)}>${date(one.expires_at, now)}</time>` : t.never) },
+    ...(tokens.data ? [{ title: t.access.used, label: t.access.usedShort, cell: (one) => html`<${LastUse} token=${used.get(one.fingerprint)} now=${now} />` }] : []),
+    { title: t.table.actions, isHidden: true, className: "n act", cell: (one) => html`<button class="btn s bare bad" onClick=${() => setDialog(one)}>${t.access.remove}<span class="vh"> ${one.name ?? one.fingerprint}</span></button>` },
+  ];
+  return html`<section class="card flush">
+      <div class="sec"><h2>${t.collection.tabs.access}</h2><p class="dim sm">${list.data && t.tokensCount(list.data.items.length)}</p>
+        <button class="btn s end" data-key="n" onClick=${() => setDialog("grant")}><${Icon} name="plus" />${t.selection.grant}</button></div>
+      <${Loaded} resource=${list}>${({ items }) => (items.length ? html`<${Table} caption=${t.collection.tabs.access} columns=${columns} rows=${items} keyOf=${(one) => one.fingerprint} nameOf=${(one) => one.name} />` : html`<${Empty} icon="tokens" title=${t.access.none} text=${t.access.noneText} />`)}<//>
+    </section>
+    ${dialog === "grant" && html`<${Grant} base=${base} close=${close} done=${() => (close(), list.reload())} />`}
+    ${dialog?.fingerprint && html`<${Confirm} title=${t.access.removeTitle(dialog.name ?? dialog.fingerprint)} action=${t.access.removeAction} run=${remove} close=${close}>${t.access.removeText(collection.name)}<//>`}`;
+}
+
+const LastUse = ({ token, now }) =>
+  token?.last_used_at
+    ? html`<time title=${exactTime(token.last_used_at)}>${relative(token.last_used_at, now)}</time> <span class="dim">${token.last_used_from && t.access.from(token.last_used_from)}</span>`
+    : html`<span class="faint">${t.never}</span>`;
+
+function Grant({ base, close, done }) {
+  const form = useForm({ fingerprint: "" });
+  const submit = (event) => {
+    event.preventDefault();
+    form.submit(async ({ fingerprint }) => {
+      await send("PUT", `${base}${path(fingerprint.trim())}`);
+      done();
+    });
+  };
+  return html`<${Dialog} title=${t.selection.grant} close=${close}>
+    <form class="stack" onSubmit=${submit}>
+      <${TokenField} form=${form} />
+      <${FormError} form=${form} />
+      <div class="row actions"><button type="button" class="btn" onClick=${close}>${t.cancel}</button><button class="btn pri" disabled=${form.isSending || !form.values.fingerprint}>${t.selection.grant}</button></div>
+    </form>
+  <//>`;
+}

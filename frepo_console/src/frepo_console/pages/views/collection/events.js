@@ -1,0 +1,19 @@
+// What happened to a collection, newest first.
+
+import { html, useEffect } from "../../lib/html.js";
+import { useList } from "../../lib/data.js";
+import { Empty, Loaded } from "../../components/feedback.js";
+import { ListEnd } from "../../components/table.js";
+import { t } from "../../texts.js";
+import { EventLine } from "../overview/lists.js";
+
+export function Events({ collection, changes, now }) {
+  const list = useList("/events", { query: { collection: collection.id } });
+  useEffect(() => void list.reload(), [changes]);
+  return html`<${Loaded} resource=${{ ...list, data: list.items }}>
+    ${(items) =>
+      items.length
+        ? html`<section class="card flush"><ul class="list">${items.map((event) => html`<${EventLine} key=${event.position} event=${event} now=${now} />`)}</ul><${ListEnd} list=${list} /></section>`
+        : html`<div class="card"><${Empty} icon="events" title=${t.noEvents} /></div>`}
+  <//>`;
+}

@@ -1,0 +1,79 @@
+// How to send backups here: commands for this collection, to copy.
+
+import { html, useState } from "../../lib/html.js";
+import { API } from "../../lib/api.js";
+import { CopyButton } from "../../components/form.js";
+import { t } from "../../texts.js";
+
+const url = (collection) => `${API}/collections/${collection.id}/versions`;
+
+/** A name that needs no quotes in a shell, a unit or a file. */
+const safe = (collection) => collection.name.split(".")[0].replace(/[^A-Za-z0-9_-]+/g, "-") || "backup";
+
+const SNIPPETS = {
+  curl: (collection) => `# The file with the token, for your eyes only:
+#   umask 077; echo "Authorization: Bearer <token>" > ~/.config/frepo-token.header
+curl -fsS --retry 5 -T ./${safe(collection)}.dump.gz \\
+  -H @"$HOME/.config/frepo-token.header" \\
+  ${url(collection)}`,
+  cron: (collection) => `# /etc/cron.d/backup-${safe(collection)}
+SHELL=/bin/bash
+12 3 * * * postgres set -o pipefail; pg_dump shop | gzip > /var/tmp/${safe(collection)}.gz && curl -fsS --retry 5 -T /var/tmp/${safe(collection)}.gz -H @/etc/frepo/token.header ${url(collection)}`,
+  systemd: (collection) => `# /etc/systemd/system/backup-${safe(collection)}.service
+[Service]
+Type=oneshot
+User=postgres
+PrivateTmp=true
+LoadCredential=header:/etc/frepo/token.header
+ExecStart=/bin/bash -c 'set -o pipefail; pg_dump shop | gzip > /tmp/dump.gz'
+ExecStart=/usr/bin/curl -fsS --retry 5 -T /tmp/dump.gz -H @%d/header ${url(collection)}
+
+# /etc/systemd/system/backup-${safe(collection)}.timer
+[Timer]
+OnCalendar=*-*-* 03:12
+RandomizedDelaySec=10min
+Persistent=true
+[Install]
+WantedBy=timers.target`,
+  bahub: (collection) => `# bahub.conf.yaml: bahub uses the first API
+accesses:
+  frepo:
+    url: ${new URL(API).origin}
+    token: "\${FREPO_TOKEN}"
+backups:
+  ${safe(collection)}:
+    type: command_output
+    command: "pg_dump shop"
+    access: frepo
+    collection_id: ${collection.id}`,
+  newman: (collection) => JSON.stringify(newmanOf(collection), null, 2),
+};
+
+/** A collection of Postman with one request, for newman: it sends a file as a version. */
+const newmanOf = (collection) => ({
+  info: { name: collection.name, schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
+  item: [
+    {
+      name: `Send ${collection.name}`,
+      request: {
+        method: "PUT",
+        url: url(collection),
+        header: [{ key: "Authorization", value: "Bearer {{token}}" }],
+        body: { mode: "file", file: { src: `./${safe(collection)}.dump.gz` } },
+      },
+    },
+  ],
+});
+
+export function Send({ collection }) {
+  const [shown, setShown] = useState("curl");
+  const text = SNIPPETS[shown](collection);
+  return html`<section class="card stack">
+    <h2>${t.collection.tabs.send}</h2>
+    <div class="seg" role="group" aria-label=${t.send.kinds}>
+      ${Object.keys(SNIPPETS).map((name) => html`<button class="btn s" aria-pressed=${String(name === shown)} onClick=${() => setShown(name)}>${t.send.names[name]}</button>`)}
+    </div>
+    <pre tabindex="0">${text}</pre>
+    <div class="row"><span class="sm dim grow">${t.send.hint}</span><${CopyButton} text=${text} /></div>
+  </section>`;
+}

@@ -1,0 +1,44 @@
+// The settings of a collection as a form, with the retention simulator next to it.
+
+import { html, useState } from "../../lib/html.js";
+import { path, send } from "../../lib/api.js";
+import { Expectation, Guards, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
+import { FormError, useForm } from "../../components/form.js";
+import { t } from "../../texts.js";
+import { Simulator } from "./simulator.js";
+
+export function Settings({ collection, changed }) {
+  const [saved, setSaved] = useState(collection);
+  return html`<${Form} key=${JSON.stringify(valuesOf(saved))} collection=${saved} done=${(answer) => (setSaved(answer), changed())} />`;
+}
+
+function Form({ collection, done }) {
+  const form = useForm(valuesOf(collection));
+  const submit = (event) => {
+    event.preventDefault();
+    form.submit(async (values) => {
+      done(await send("PATCH", `/collections${path(collection.id)}`, { body: bodyOf(values, withStrategy(form.changed)) }));
+    });
+  };
+  const wrong = Object.keys(form.errors).length;
+  return html`<div class="cols">
+    <form class="card w5 stack" onSubmit=${submit}>
+      <h2>${t.settings.title}</h2>
+      <${Names} form=${form} />
+      <${Expectation} form=${form} />
+      <${Retention} form=${form} />
+      <${Limits} form=${form} />
+      <${Guards} form=${form} />
+      <${FormError} form=${form} />
+      <div class="row">
+        <span class="sm grow late fg" role="status">${form.changed.length > 0 && t.settings.unsaved(form.changed.length, wrong)}</span>
+        <button type="button" class="btn" disabled=${form.changed.length === 0} onClick=${() => form.reset()}>${t.discard}</button>
+        <button class="btn pri" disabled=${form.changed.length === 0 || form.isSending}>${t.save}</button>
+      </div>
+    </form>
+    <${Simulator} collection=${collection} values=${form.values} />
+  </div>`;
+}
+
+/** The options belong to the strategy: a new strategy is sent with them. */
+const withStrategy = (names) => (names.includes("strategy") ? [...names, "strategy_options."] : names);

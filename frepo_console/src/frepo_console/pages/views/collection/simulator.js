@@ -1,0 +1,3 @@
+// The retention simulator.
+
+export const Simulator = () => null;

@@ -1,0 +1,43 @@
+// The trash of a collection: versions that were evicted or deleted, and can be restored.
+
+import { html, useEffect, useState } from "../../lib/html.js";
+import { useAccess } from "../../lib/access.js";
+import { path, send } from "../../lib/api.js";
+import { useList } from "../../lib/data.js";
+import { dateTime, exactTime, size } from "../../lib/format.js";
+import { Confirm } from "../../components/dialog.js";
+import { Icon } from "../../components/icons.js";
+import { ListEnd } from "../../components/table.js";
+import { t } from "../../texts.js";
+import { ActionButton } from "./version_actions.js";
+
+export function Trash({ collection, changed, changes, now }) {
+  const access = useAccess();
+  const base = `/collections${path(collection.id)}/trash`;
+  const list = useList(base, { limit: 20 });
+  const [ending, setEnding] = useState(null);
+  useEffect(() => void list.reload(), [changes]);
+  if (!list.items?.length) return null;
+  const restore = (entry) => async () => {
+    await send("POST", `${base}${path(entry.number, "restore")}`);
+    changed();
+  };
+  const end = async () => {
+    await send("DELETE", `${base}${path(ending.number)}`);
+    changed();
+  };
+  return html`<section class="card flush">
+    <div class="sec"><h2>${t.trash.title}</h2><p class="dim sm">${t.trash.text}</p></div>
+    <ul class="list">${list.items.map(
+      (entry) => html`<li key=${entry.number}>
+        <span class="faint"><${Icon} name="trash" /></span>
+        <div class="grow"><b>${t.versions_.number(entry.number)}</b> <span class="dim">${size(entry.size)}, ${t.trash.reasons[entry.reason] ?? entry.reason} ${dateTime(entry.evicted_at, now)}</span>
+          <div class="sm dim" title=${exactTime(entry.ends_at)}>${t.trash.until(dateTime(entry.ends_at, now))}</div></div>
+        ${access.may("trash.restore") && html`<${ActionButton} run=${restore(entry)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${t.versions_.number(entry.number)}</span><//>`}
+        ${access.may("versions.delete") && html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>${t.trash.end}<span class="vh"> ${t.versions_.number(entry.number)}</span></button>`}
+      </li>`,
+    )}</ul>
+    <${ListEnd} list=${list} />
+    ${ending && html`<${Confirm} title=${t.trash.endTitle(ending.number)} action=${t.trash.endAction} run=${end} close=${() => setEnding(null)}>${t.trash.endText(size(ending.size))}<//>`}
+  </section>`;
+}

@@ -1,0 +1,95 @@
+// What can be done with a version: download, pin, note, release, delete, restore from the trash.
+
+import { html, useState } from "../../lib/html.js";
+import { apiUrl, path, send } from "../../lib/api.js";
+import { chooseTarget } from "../../lib/download.js";
+import { saveUrl } from "../../lib/save.js";
+import { size } from "../../lib/format.js";
+import { download } from "../../lib/transfers.js";
+import { Confirm, Dialog } from "../../components/dialog.js";
+import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
+import { t } from "../../texts.js";
+
+export const versionPath = (collection, number) => `/collections${path(collection.id, "versions", `v${number}`)}`;
+
+/**
+ * Save a version to disk, with its digest compared. A browser that cannot write a large file to disk gets a link that
+ * works without a token for ten minutes.
+ */
+export async function downloadVersion(collection, version) {
+  const base = versionPath(collection, version.number);
+  const name = fileName(collection.name, version.number);
+  let target;
+  try {
+    target = await chooseTarget(name, version.size);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    throw error;
+  }
+  if (target) download({ topic: collection.id, name, size: version.size, sha256: version.sha256, url: apiUrl(`${base}/content`), target });
+  else saveUrl((await send("POST", `${base}/link`, { body: {} })).url, name);
+}
+
+/** "shop-v12.sql.gz" for version 12 of shop.sql.gz. */
+function fileName(name, number) {
+  const [first, ...rest] = name.split(".");
+  return [`${first}-v${number}`, ...rest].join(".");
+}
+
+export const pinVersion = (collection, version) => send("PATCH", versionPath(collection, version.number), { body: { pinned: !version.pinned } });
+
+export const releaseVersion = (collection, version) => send("PATCH", versionPath(collection, version.number), { body: { quarantined: false } });
+
+/** Asks before versions are deleted. The text names what goes and for how long it can be restored. */
+export function DeleteDialog({ collection, versions, hasTrash, close, changed }) {
+  const bytes = versions.reduce((sum, one) => sum + one.size, 0);
+  const free = versions.filter((one) => !one.pinned);
+  const numbers = free.map((one) => one.number).join(", ");
+  const run = async () => {
+    for (const one of free) await send("DELETE", versionPath(collection, one.number));
+    changed();
+  };
+  const text = hasTrash ? t.versions_.toTrash(free.length, numbers, size(bytes)) : t.versions_.deleted(free.length, numbers, size(bytes));
+  const action = hasTrash ? t.versions_.moveToTrash(free.length) : t.versions_.delete(free.length);
+  return html`<${Confirm} title=${t.versions_.deleteTitle(free.length, numbers)} action=${action} run=${run} close=${close}>
+    ${text} ${free.length < versions.length && t.versions_.pinnedStay(versions.length - free.length)}
+  <//>`;
+}
+
+/** Changes the note of a version. */
+export function NoteDialog({ collection, version, close, changed }) {
+  const form = useForm({ note: version.note });
+  const submit = (event) => {
+    event.preventDefault();
+    form.submit(async ({ note }) => {
+      await send("PATCH", versionPath(collection, version.number), { body: { note } });
+      changed();
+      close();
+    });
+  };
+  return html`<${Dialog} title=${t.versions_.noteTitle(version.number)} close=${close}>
+    <form class="stack" onSubmit=${submit}>
+      <${Field} label=${t.versions_.note} rows="3" maxlength="1000" ...${fieldOf(form, "note")} />
+      <${FormError} form=${form} />
+      <div class="row actions"><button type="button" class="btn" onClick=${close}>${t.cancel}</button><button class="btn pri" disabled=${form.isSending}>${t.save}</button></div>
+    </form>
+  <//>`;
+}
+
+/** A button that runs something and shows why it failed next to itself. */
+export function ActionButton({ run, children, className = "btn s", ...more }) {
+  const [error, setError] = useState("");
+  const [isRunning, setRunning] = useState(false);
+  const click = async () => {
+    setRunning(true);
+    setError("");
+    try {
+      await run();
+    } catch (problem) {
+      setError(problem.message);
+    }
+    setRunning(false);
+  };
+  return html`<button type="button" class=${className} disabled=${isRunning} onClick=${click} ...${more}>${children}</button>
+    ${error && html`<span class="err" role="alert">${error}</span>`}`;
+}

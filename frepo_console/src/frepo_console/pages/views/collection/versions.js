@@ -1,0 +1,116 @@
+// The versions of a collection: bars and a curve of their sizes, a calendar, the table, and the trash.
+
+import { html, useEffect, useMemo, useState } from "../../lib/html.js";
+import { useAccess } from "../../lib/access.js";
+import { path } from "../../lib/api.js";
+import { useList, useResource } from "../../lib/data.js";
+import { dateTime, exactTime, percent, size } from "../../lib/format.js";
+import { Empty, Loaded } from "../../components/feedback.js";
+import { Icon } from "../../components/icons.js";
+import { ListEnd, Table, useSelection } from "../../components/table.js";
+import { t } from "../../texts.js";
+import { Calendar } from "./calendar.js";
+import { SizeCurve, VersionBars } from "./size_charts.js";
+import { Trash } from "./trash.js";
+import { ActionButton, DeleteDialog, NoteDialog, downloadVersion, pinVersion, releaseVersion } from "./version_actions.js";
+
+const SHOWN = 100;
+
+export function Versions({ collection, changed, changes, now }) {
+  const access = useAccess();
+  const base = `/collections${path(collection.id)}`;
+  const list = useList(`${base}/versions`, { limit: SHOWN });
+  const checks = useResource(`${base}/checks`, { query: { limit: 500 }, every: 60 });
+  const hasTrash = access.has("deleted-collections");
+  const [dialog, setDialog] = useState(null);
+  const selection = useSelection((list.items ?? []).map((one) => one.number));
+  useEffect(() => void list.reload(), [changes]);
+  const results = useMemo(() => byVersion(checks.data?.items ?? []), [checks.data]);
+  const close = () => setDialog(null);
+  const open = { note: (version) => setDialog({ kind: "note", version }), delete: (versions) => setDialog({ kind: "delete", versions }) };
+  const table = { collection, results, access, open, changed, now };
+  return html`<${Loaded} resource=${{ ...list, data: list.items }}>
+      ${(items) =>
+        items.length === 0
+          ? html`<div class="card"><${Empty} icon="upload" title=${t.versions_.none} text=${t.versions_.noneText} /></div>`
+          : html`<div class="cols"><${VersionBars} versions=${items} collection=${collection} /><${SizeCurve} versions=${items} collection=${collection} /></div>
+              ${access.may("events.view") && html`<${Calendar} collection=${collection} now=${now} />`}
+              <section class="card flush" aria-label=${t.collection.tabs.versions}>
+                <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${(one) => downloadVersion(collection, one)} selection=${access.may("versions.delete") ? selection : undefined} />
+                <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined ?? 0)} />
+              </section>`}
+    <//>
+    ${selection.keys.length > 0 && html`<${SelectedBar} items=${list.items.filter((one) => selection.has(one.number))} selection=${selection} remove=${open.delete} />`}
+    ${hasTrash && html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`}
+    ${dialog?.kind === "note" && html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`}
+    ${dialog?.kind === "delete" &&
+    html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} hasTrash=${hasTrash} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
+}
+
+const byVersion = (results) => Map.groupBy(results, (result) => result.version);
+
+function SelectedBar({ items, selection, remove }) {
+  const bytes = items.reduce((sum, one) => sum + one.size, 0);
+  return html`<div class="bar" role="region" aria-label=${t.selected(items.length)}>
+    <b>${t.selected(items.length)}</b><span class="dim sm grow">${size(bytes)}</span>
+    <button class="btn bad" onClick=${() => remove(items)}><${Icon} name="trash" />${t.versions_.delete(items.length)}</button>
+    <button class="btn bare" onClick=${selection.clear}><${Icon} name="close" />${t.clear}</button>
+  </div>`;
+}
+
+function columnsFor(items, table) {
+  // The size of the version before, for the change. Those in quarantine are not compared with.
+  const counted = items.filter((one) => !one.quarantined);
+  const before = new Map(items.map((one) => [one.number, counted.find((other) => other.number < one.number)]));
+  return [
+    { title: t.versions_.version, className: "b", cell: (one) => one.number },
+    { title: t.versions_.received, className: "main", cell: (one) => html`<${Received} version=${one} now=${table.now} />` },
+    { title: t.table.size, className: "n", label: t.table.sizeShort, cell: (one) => size(one.size) },
+    { title: t.versions_.change, className: "n", label: t.versions_.changeShort, cell: (one) => html`<${Change} version=${one} before=${before.get(one.number)} />` },
+    { title: t.versions_.checks, cell: (one) => html`<${Checks} version=${one} results=${table.results.get(one.number) ?? []} />` },
+    { title: t.table.actions, isHidden: true, className: "n act", cell: (one) => html`<${Actions} version=${one} ...${table} />` },
+  ];
+}
+
+const Received = ({ version, now }) => html`
+  <time datetime=${version.created_at} title=${exactTime(version.created_at)}>${dateTime(version.created_at, now)}</time>
+  ${version.pinned && html` <span class="badge"><${Icon} name="pin" />${t.versions_.pinned}</span>`}
+  ${version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.versions_.quarantined}</span>`}
+  ${version.suspicious && !version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.states.suspicious}</span>`}
+  ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
+  ${version.quarantined && html`<div class="sm dim">${t.versions_.quarantineText}</div>`}
+  ${version.note && html`<div class="sm dim">${version.note}</div>`}
+`;
+
+function Change({ version, before }) {
+  if (!before || !before.size) return null;
+  const part = version.size / before.size - 1;
+  const isLarge = Math.abs(part) >= 0.5;
+  return html`<span class=${isLarge ? "suspicious" : "dim"}><span class=${isLarge ? "fg b" : ""}>${percent(part, { isChange: true })}</span></span>`;
+}
+
+const CHECK_ICONS = { good: "ok", broken: "damaged", pending: "clock", "not checked": "minus" };
+
+const Checks = ({ version, results }) =>
+  results.length === 0
+    ? html`<span class="faint">${version.damaged ? t.versions_.unreadable : t.versions_.unchecked}</span>`
+    : results.map(
+        (one) => html`<span class=${`row ${CHECK_ICONS[one.outcome] ?? ""}`} title=${one.message}><${Icon} name=${CHECK_ICONS[one.outcome] ?? "minus"} isColoured /><span class="cut check-text">${one.name} ${t.versions_.outcomes[one.outcome] ?? one.outcome}</span></span>`,
+      );
+
+function Actions({ version, collection, access, open, changed }) {
+  const run = (action) => async () => {
+    await action(collection, version);
+    changed();
+  };
+  const name = t.versions_.number(version.number);
+  const canPin = "pinned" in version && access.may("versions.pin");
+  const bare = { className: "btn bare s" };
+  return html`<span class="row actions">
+    <${ActionButton} run=${() => downloadVersion(collection, version)} aria-label=${t.versions_.downloadOne(name)} title=${t.versions_.downloadOne(name)} ...${bare}><${Icon} name="download" /><//>
+    ${version.quarantined && canPin && html`<${ActionButton} run=${run(releaseVersion)}>${t.versions_.release}<span class="vh"> ${name}</span><//>`}
+    ${canPin && !version.quarantined && html`<${ActionButton} run=${run(pinVersion)} aria-label=${t.versions_.pinOne(name, version.pinned)} title=${t.versions_.pinOne(name, version.pinned)} aria-pressed=${String(version.pinned)} ...${bare}><${Icon} name="pin" /><//>`}
+    ${canPin && html`<button class="btn bare s" aria-label=${t.versions_.noteOne(name)} title=${t.versions_.noteOne(name)} onClick=${() => open.note(version)}><${Icon} name="edit" /></button>`}
+    ${access.may("versions.delete") && !version.pinned && html`<button class="btn bare s" aria-label=${t.versions_.deleteOne(name)} title=${t.versions_.deleteOne(name)} onClick=${() => open.delete([version])}><${Icon} name="trash" /></button>`}
+  </span>`;
+}

@@ -1,0 +1,97 @@
+// The last 24 hours as columns: what arrived stands on the line, what is wrong hangs below it, what is expected is hollow.
+
+import { html, useMemo } from "../../lib/html.js";
+import { useAccess } from "../../lib/access.js";
+import { readAll, useReading } from "../../lib/data.js";
+import { timeOfDay } from "../../lib/format.js";
+import { Icon } from "../../components/icons.js";
+import { t } from "../../texts.js";
+
+const STEP = 30 * 60 * 1000;
+const PAST = 48;
+const FUTURE = 8;
+const HIGHEST = 12;
+const LABEL_EVERY = 8;
+const KINDS = ["version.added", "version.suspicious", "version.refused"];
+const BELOW = ["overdue", "late", "full", "suspicious"];
+
+export function Arrivals({ collections, now }) {
+  const access = useAccess();
+  // The columns move every half an hour, so that an answer is valid for all requests between.
+  const end = Math.ceil(now.getTime() / STEP) * STEP;
+  const since = new Date(end - PAST * STEP).toISOString();
+  const events = useReading(access.may("events.view") ? `arrivals ${since}` : null, () =>
+    readAll("/events", { query: { kind: KINDS, since } }),
+  );
+  const found = events.data ?? (access.may("events.view") ? null : lastVersions(collections));
+  const columns = useMemo(() => (found ? columnsOf(found, collections, end, now) : null), [found, collections, end]);
+  if (!columns) return null;
+  const totals = totalsOf(columns);
+  const unit = Math.ceil(Math.max(...columns.map((column) => column.arrived), 1) / HIGHEST);
+  return html`<section class="card">
+    <div class="sec"><h2>${t.arrivals.title}</h2><p class="dim sm">${t.arrivals.summary(totals)}</p></div>
+    <div role="img" aria-label=${t.arrivals.summary(totals)}>
+      <ul class="tl">${columns.map((column) => html`<${Column} column=${column} unit=${unit} />`)}</ul>
+      <ul class="tl below">${columns.map((column) => html`<${Trouble} column=${column} />`)}</ul>
+      <div class="x sm">${labels(columns).map(([text, isNow]) => html`<span class=${isNow ? "b" : ""}>${text}</span>`)}</div>
+    </div>
+    <div class="key">
+      <span><i class="ok"></i>${unit > 1 ? t.arrivals.severalArrived(unit) : t.arrivals.arrived}</span>
+      <span><i class="wait"></i>${t.arrivals.expected}</span>
+      ${BELOW.filter((state) => totals[state] > 0).map((state) => html`<span class=${state}><${Icon} name=${state} isColoured />${t.arrivals[state]}</span>`)}
+    </div>
+  </section>`;
+}
+
+function Column({ column, unit }) {
+  const blocks = (number) => Math.min(HIGHEST, Math.ceil(number / unit));
+  const title = t.arrivals.column(timeOfDay(column.at), column.arrived, column.expected);
+  return html`<li class=${column.isNow ? "now" : ""} title=${title}>
+    ${Array.from({ length: blocks(column.arrived) }, () => html`<i class="ok"></i>`)}
+    ${Array.from({ length: blocks(column.expected) }, () => html`<i class="wait"></i>`)}
+  </li>`;
+}
+
+const Trouble = ({ column }) =>
+  html`<li>${BELOW.filter((state) => column[state] > 0).map((state) => html`<span class=${state} title=${`${column[state]} ${t.arrivals[state]}`}><${Icon} name=${state} isColoured /></span>`)}</li>`;
+
+const lastVersions = (collections) =>
+  collections.filter((one) => one.last_version).map((one) => ({ kind: "version.added", at: one.last_version.at }));
+
+function columnsOf(events, collections, end, now) {
+  const begin = end - PAST * STEP;
+  const columns = Array.from({ length: PAST + FUTURE }, (_, index) => ({
+    at: begin + index * STEP,
+    isNow: index === PAST,
+    ...Object.fromEntries(["arrived", "expected", ...BELOW].map((name) => [name, 0])),
+  }));
+  const add = (time, name, count = 1) => {
+    const column = columns[Math.floor((new Date(time) - begin) / STEP)];
+    if (column) column[name] += count;
+  };
+  for (const event of events) {
+    if (event.kind === "version.refused") add(event.at, "full", event.data.count ?? 1);
+    else {
+      add(event.at, "arrived");
+      if (event.kind !== "version.added") add(event.at, "suspicious");
+    }
+  }
+  for (const one of collections) {
+    if (!one.due_at) continue;
+    const isMissing = one.state === "late" || one.state === "overdue";
+    if (isMissing) add(one.due_at, one.state);
+    else if (new Date(one.due_at) > now) add(Math.max(new Date(one.due_at), end), "expected");
+  }
+  return columns;
+}
+
+function totalsOf(columns) {
+  const sum = (name) => columns.reduce((total, column) => total + column[name], 0);
+  return Object.fromEntries(["arrived", "expected", ...BELOW].map((name) => [name, sum(name)]));
+}
+
+function labels(columns) {
+  return columns
+    .filter((_, index) => index % LABEL_EVERY === 0)
+    .map((column) => [column.isNow ? t.arrivals.now : timeOfDay(column.at), column.isNow]);
+}

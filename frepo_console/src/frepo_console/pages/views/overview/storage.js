@@ -1,0 +1,83 @@
+// How the service grows, when it will be full at this rate, and its sizes in figures.
+
+import { html, useMemo, useState } from "../../lib/html.js";
+import { readAll, useReading } from "../../lib/data.js";
+import { count, date, percent, ratio, relative, size } from "../../lib/format.js";
+import { Curve } from "../../components/charts.js";
+import { t } from "../../texts.js";
+
+const DAY = 24 * 60 * 60 * 1000;
+const RANGES = [30, 182, 730];
+const SPREAD = 0.25;
+
+export function Storage({ overview, now }) {
+  const [days, setDays] = useState(RANGES[1]);
+  const since = new Date(now - days * DAY).toISOString().slice(0, 10);
+  const samples = useReading(`history ${since}`, () => readAll("/history", { query: { since } }), 0);
+  const chart = useMemo(() => (samples.data ? chartOf(samples.data, overview, days) : null), [samples.data, overview, days]);
+  return html`<section class="card w8">
+    <div class="sec">
+      <h2>${t.storage.title}</h2>
+      <p class="dim sm">${sentence(overview, now)}</p>
+      <span class="seg end" role="group" aria-label=${t.storage.range}>
+        ${RANGES.map((range) => html`<button class="btn s" aria-pressed=${String(range === days)} onClick=${() => setDays(range)}>${t.storage.ranges[range]}</button>`)}
+      </span>
+    </div>
+    ${chart
+      ? html`<${Curve} ...${chart} label=${t.storage.label(size(overview.size.stored), sentence(overview, now))} />
+          <div class="key">
+            <span><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" /></svg>${t.storage.stored}</span>
+            ${chart.lines.length > 2 && html`<span><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" stroke-dasharray="5 3" /></svg>${t.storage.forecast}</span>`}
+            ${chart.capacity && html`<span class="full"><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" stroke-dasharray="2 2" /></svg>${t.storage.capacity(size(chart.capacity))}</span>`}
+          </div>`
+      : samples.data && html`<p class="empty">${t.storage.tooNew}</p>`}
+  </section>`;
+}
+
+function sentence({ growth_per_day: growth, full_on: full, free_space: free }, now) {
+  if (full) return t.storage.fullOn(date(full, now), size(growth));
+  if (growth !== null && growth !== undefined) return t.storage.grows(size(growth));
+  return free === null ? "" : t.storage.free(size(free));
+}
+
+/** The lines of the chart: what is stored, the forecast with its spread, and the capacity. Null without two samples. */
+function chartOf(samples, overview, days) {
+  if (samples.length < 2) return null;
+  const past = samples.map((one) => new Date(one.at));
+  const today = new Date(overview.at);
+  const ahead = overview.growth_per_day > 0 ? Array.from({ length: 8 }, (_, index) => new Date(today.getTime() + ((index + 1) * days * DAY) / 16)) : [];
+  const times = [...past, today, ...ahead];
+  const stored = overview.size.stored;
+  const fill = (values) => [...values, ...Array(times.length - values.length).fill(null)];
+  const future = (rate) => [...past.map(() => null), stored, ...ahead.map((time) => stored + ((time - today) / DAY) * rate)];
+  const growth = overview.growth_per_day;
+  const lines = [{ values: fill([...samples.map((one) => one.size), stored]), isFilled: true }];
+  lines.push({ values: [...past.map(() => null), stored, ...ahead.map(() => null)], isPoint: true });
+  if (ahead.length) {
+    lines.push({ values: future(growth), dash: [6, 4] });
+    for (const rate of [1 - SPREAD, 1 + SPREAD]) lines.push({ values: future(growth * rate), colour: "accent-t" });
+  }
+  const capacity = overview.free_space === null ? null : stored + overview.free_space;
+  // A capacity far above all that is stored would press the curve onto the axis.
+  const isNear = capacity !== null && capacity < 4 * Math.max(...lines.flatMap((line) => line.values));
+  if (isNear) lines.push({ values: times.map(() => capacity), dash: [2, 3], colour: "line2" });
+  return { times, lines, marks: [today], capacity: isNear ? capacity : null };
+}
+
+export function Figures({ overview }) {
+  const { sent, stored } = overview.size;
+  const free = overview.free_space;
+  const facts = [
+    [t.figures.stored, size(stored), t.figures.blobs(count(overview.size.blobs))],
+    [t.figures.free, free === null ? t.figures.unknown : size(free), free === null ? overview.storage : t.figures.freeShare(percent(free / Math.max(1, stored + free)))],
+    [t.figures.sent, size(sent), t.figures.inVersions(count(overview.versions))],
+    [t.figures.deduplication, stored ? `${ratio(sent / stored)} ×` : "1 ×", t.figures.saves(size(Math.max(0, sent - stored)))],
+    [t.figures.uploads, count(overview.last_24_hours.uploads), t.figures.refused(count(overview.last_24_hours.refusals))],
+    [t.figures.damaged, count(overview.damaged_blobs), overview.damaged_blobs ? t.figures.damagedText : t.figures.undamaged, overview.damaged_blobs > 0],
+  ];
+  return html`<section class="card w4" aria-label=${t.figures.title}>
+    <dl class="facts">
+      ${facts.map(([name, value, text, isBad]) => html`<div><dt>${name}</dt><dd class=${isBad ? "damaged fg" : ""}>${value}<small>${text}</small></dd></div>`)}
+    </dl>
+  </section>`;
+}
