@@ -10,7 +10,8 @@ from pydantic.json_schema import models_json_schema
 
 from ..routing.endpoint import Endpoint
 from .error_models import ErrorReply, error_model
-from .named_schemas import PREFIX, name_schemas
+from .named_schemas import name_schemas
+from .operation import describe_operation
 from .parameters import CONTENT_FORM, open_path, parameters_of, storable
 from .responses import BINARY, JSON, responses_of
 
@@ -96,24 +97,15 @@ def model_name(model: type[BaseModel]) -> str:
 
 
 def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    operation: dict[str, Any] = {
-        "operationId": endpoint.name,
-        "tags": [tag_of(endpoint)],
-        "summary": endpoint.summary,
-        "description": endpoint.view.__doc__ or endpoint.summary,
-        "parameters": parameters_of(endpoint),
-        "responses": responses_of(endpoint, schemas),
-        "security": SECURITY if endpoint.permission else [{}, *SECURITY],
-    }
-    if endpoint.body:
-        schema = schemas[(endpoint.body, "validation")]
-        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
-    if endpoint.content:
-        # openapi-generator uses the first type. With the raw body first, its TypeScript has no model of the form.
-        content = {"multipart/form-data": "ContentForm", "application/octet-stream": "Content"}
-        bodies = {media: {"schema": {"$ref": PREFIX + name}} for media, name in content.items()}
-        operation["requestBody"] = {"required": True, "content": bodies}
-    return operation
+    return describe_operation(
+        endpoint,
+        schemas,
+        tag=tag_of(endpoint),
+        parameters=parameters_of(endpoint),
+        responses=responses_of(endpoint, schemas),
+        security=SECURITY,
+        media=JSON,
+    )
 
 
 def tag_of(endpoint: Endpoint) -> str:

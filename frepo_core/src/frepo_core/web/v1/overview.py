@@ -28,7 +28,7 @@ class CollectionStates(Reply):
 
 
 class StoredBytes(Reply):
-    """What clients have sent for the versions and files that exist, and what is stored of it: equal contents once.
+    """The bytes that clients sent for all versions and files, and the bytes in the storage, with equal contents once.
 
     `measured_at` is the time of the last sample if there are too many files to add up at each request.
     """
@@ -160,7 +160,7 @@ class SizesList(Reply):
 
 
 def show_overview(request: FrepoRequest) -> Answer:
-    """Show figures about the whole service: what an operator wants to know each morning."""
+    """Show figures about the state of the whole service."""
     untested = request.services.restore_tests.count().never
     return Answer(body=OverviewReply.of(request.services.overviews.read(), never_restore_tested=untested))
 

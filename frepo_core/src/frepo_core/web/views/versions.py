@@ -103,11 +103,12 @@ class DeletedVersionReply(Reply):
     exit_code: int = 200
 
 
-def add(request: FrepoRequest) -> Answer:
-    """Add a version; the body is the content."""
-    after, idempotency = last_version_of(request), _idempotency_of(request)
+def store_version(
+    request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
+) -> AddedVersion | RecordedAnswer:
+    """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
     with read_upload(request) as content:
-        added = request.services.add_version.add(
+        return request.services.add_version.add(
             request.collection,
             content.incoming,
             by=request.sender,
@@ -115,6 +116,11 @@ def add(request: FrepoRequest) -> Answer:
             idempotency=idempotency,
             is_checked=request.was_decided,
         )
+
+
+def add(request: FrepoRequest) -> Answer:
+    """Add a version; the body is the content."""
+    added = store_version(request, last_version_of(request), _idempotency_of(request))
     if isinstance(added, RecordedAnswer):
         return recorded_reply(added)
     return Answer(body=_reply(added), headers={"Repr-Digest": repr_digest(added.version.file.blob.digest)})

@@ -12,8 +12,9 @@ from frepo_core.services.records import CollectionRecord
 from ...routing.endpoint import Answer, Endpoint
 from ...routing.request import V1, FrepoRequest
 from ..conventions.answers import created, no_content, resource
-from ..conventions.entity_tags import IF_MATCH, if_match
+from ..conventions.entity_tags import if_match
 from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from .models import Collection, CollectionPage, CollectionPatch, Labels, NewCollection, collection_tag
 
 COLLECTIONS = f"{V1}/collections"
@@ -115,38 +116,28 @@ ENDPOINTS = [
         answers={201: Collection},
         has_etag=True,
     ),
-    Endpoint(
+    show_endpoint(
         name="show_collection",
-        method="GET",
         path=COLLECTION,
         view=show,
         summary="Show a collection",
         permission="collection.fetch",
         answers={200: Collection},
-        has_etag=True,
     ),
-    Endpoint(
+    edit_endpoint(
         name="edit_collection",
-        method="PATCH",
         path=COLLECTION,
         view=edit,
         summary="Change a collection",
         permission="collection.edit",
         body=CollectionPatch,
-        writes=True,
-        headers=(IF_MATCH,),
         answers={200: Collection},
-        has_etag=True,
     ),
-    Endpoint(
+    delete_endpoint(
         name="delete_collection",
-        method="DELETE",
         path=COLLECTION,
         view=remove,
         summary="Delete an empty collection",
         permission="collection.delete",
-        writes=True,
-        headers=(IF_MATCH,),
-        answers={204: None},
     ),
 ]

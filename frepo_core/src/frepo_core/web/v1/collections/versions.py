@@ -10,11 +10,10 @@ from frepo_core.services.collections.version_checks import NewCheck
 from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.records import VersionRecord
 
-from ...content.request_body import read_upload
 from ...routing.endpoint import Answer, Endpoint
 from ...routing.request import FrepoRequest
 from ...schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
-from ...views.versions import before_add_with
+from ...views.versions import before_add_with, store_version
 from ..conventions.answers import no_content, resource
 from ..conventions.content import (
     recordable,
@@ -41,16 +40,7 @@ def list_versions(request: FrepoRequest) -> Answer:
 
 def add(request: FrepoRequest) -> Answer:
     """Add a version. The body is the content itself, or a form with the content as its part `file`."""
-    after, idempotency = last_version_of(request), _idempotency_of(request)
-    with read_upload(request) as content:
-        added = request.services.add_version.add(
-            request.collection,
-            content.incoming,
-            by=request.sender,
-            after=after,
-            idempotency=idempotency,
-            is_checked=request.was_decided,
-        )
+    added = store_version(request, last_version_of(request), _idempotency_of(request))
     if isinstance(added, RecordedAnswer):
         return uploaded_before(request, added)
     version = added.version

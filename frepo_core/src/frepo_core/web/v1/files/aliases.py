@@ -13,6 +13,7 @@ from ...schemas.models import Form, Reply
 from ..conventions.answers import created, no_content, resource
 from ..conventions.entity_tags import IF_MATCH, entity_tag, if_match
 from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.resource_endpoints import delete_endpoint, show_endpoint
 
 ALIASES = f"{V1}/aliases"
 ALIAS = f"{ALIASES}/{{alias}}"
@@ -94,15 +95,13 @@ ENDPOINTS = [
         query=PageQuery,
         answers={200: AliasPage},
     ),
-    Endpoint(
+    show_endpoint(
         name="show_alias",
-        method="GET",
         path=ALIAS,
         view=show,
         summary="Show an alias",
         permission="aliases.manage",
         answers={200: Alias},
-        has_etag=True,
     ),
     Endpoint(
         name="put_alias",
@@ -117,15 +116,11 @@ ENDPOINTS = [
         answers={200: Alias, 201: Alias},
         has_etag=True,
     ),
-    Endpoint(
+    delete_endpoint(
         name="delete_alias",
-        method="DELETE",
         path=ALIAS,
         view=remove,
         summary="Delete an alias",
         permission="aliases.manage",
-        writes=True,
-        headers=(IF_MATCH,),
-        answers={204: None},
     ),
 ]

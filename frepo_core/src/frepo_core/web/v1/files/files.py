@@ -24,8 +24,9 @@ from ..conventions.content import (
     uploaded,
     uploaded_before,
 )
-from ..conventions.entity_tags import IF_MATCH, if_match
+from ..conventions.entity_tags import if_match
 from ..conventions.paging import next_cursor, page_request
+from ..conventions.resource_endpoints import edit_endpoint, show_endpoint
 from .models import FilePage, FilePatch, FileQuery, StoredFile, UploadQuery, file_tag
 
 FILES = f"{V1}/files"
@@ -159,28 +160,22 @@ ENDPOINTS = [
         headers=(IDEMPOTENCY_KEY,),
         answers={200: StoredFile, 201: StoredFile},
     ),
-    Endpoint(
+    show_endpoint(
         name="show_file",
-        method="GET",
         path=FILE,
         view=show,
         summary="Show a file",
         permission="token",
         answers={200: StoredFile},
-        has_etag=True,
     ),
-    Endpoint(
+    edit_endpoint(
         name="edit_file",
-        method="PATCH",
         path=FILE,
         view=edit,
         summary="Change a file",
         permission="file.overwrite",
         body=FilePatch,
-        writes=True,
-        headers=(IF_MATCH,),
         answers={200: StoredFile},
-        has_etag=True,
     ),
     Endpoint(
         name="delete_file",

@@ -10,6 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from ...openapi.document import model_name, referenced_names
 from ...openapi.named_schemas import PREFIX, name_schemas
+from ...openapi.operation import describe_operation
 from ...openapi.parameters import CONTENT_FORM, open_path, storable
 from ...openapi.responses import BINARY
 from ...routing.endpoint import Endpoint
@@ -93,22 +94,12 @@ def _schemas(endpoints: Sequence[Endpoint]) -> tuple[Mapping[Any, Any], dict[str
 
 
 def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    operation: dict[str, Any] = {
-        "operationId": endpoint.name,
-        "tags": [tag_of(endpoint)],
-        "summary": endpoint.summary,
-        "description": endpoint.view.__doc__ or endpoint.summary,
-        "parameters": parameters_of(endpoint),
-        "responses": responses_of(endpoint, schemas),
-        "security": SECURITY if endpoint.permission else [{}, *SECURITY],
-    }
-    if endpoint.body:
-        media = merge_patch.MEDIA if endpoint.method == "PATCH" else JSON
-        schema = schemas[(endpoint.body, "validation")]
-        operation["requestBody"] = {"required": True, "content": {media: {"schema": schema}}}
-    if endpoint.content:
-        # openapi-generator uses the first type. With the raw body first, its TypeScript has no model of the form.
-        content = {"multipart/form-data": "ContentForm", "application/octet-stream": "Content"}
-        bodies = {media: {"schema": {"$ref": PREFIX + name}} for media, name in content.items()}
-        operation["requestBody"] = {"required": True, "content": bodies}
-    return operation
+    return describe_operation(
+        endpoint,
+        schemas,
+        tag=tag_of(endpoint),
+        parameters=parameters_of(endpoint),
+        responses=responses_of(endpoint, schemas),
+        security=SECURITY,
+        media=merge_patch.MEDIA if endpoint.method == "PATCH" else JSON,
+    )

@@ -17,6 +17,7 @@ from ...schemas import json_schemas
 from ..conventions.answers import created, no_content, resource
 from ..conventions.entity_tags import IF_MATCH, if_match
 from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ..conventions.types import Moment
 from .models import IssuedToken, RotatedToken, Token, TokenDraft, TokenPage, TokenPatch, TokenRotation, token_tag
 
@@ -128,39 +129,29 @@ ENDPOINTS = [
         answers={201: IssuedToken},
         has_etag=True,
     ),
-    Endpoint(
+    show_endpoint(
         name="show_token",
-        method="GET",
         path=TOKEN,
         view=show,
         summary="Show a token",
         permission="token.list",
         answers={200: Token},
-        has_etag=True,
     ),
-    Endpoint(
+    edit_endpoint(
         name="edit_token",
-        method="PATCH",
         path=TOKEN,
         view=edit,
         summary="Change a token",
         permission="token.change",
         body=TokenPatch,
-        writes=True,
-        headers=(IF_MATCH,),
         answers={200: Token},
-        has_etag=True,
     ),
-    Endpoint(
+    delete_endpoint(
         name="delete_token",
-        method="DELETE",
         path=TOKEN,
         view=remove,
         summary="Revoke a token",
         permission="token.revoke",
-        writes=True,
-        headers=(IF_MATCH,),
-        answers={204: None},
     ),
     Endpoint(
         name="rotate_token",

@@ -6,7 +6,7 @@ from ...schemas.models import Reply
 
 
 class HealthCheck(Reply):
-    """A health check. `problems` are texts for people; there are none if it is good."""
+    """A health check. `problems` are texts for people, empty if the check is good."""
 
     name: str
     good: bool
