@@ -13,13 +13,13 @@ class ByteStream:
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
-        # What is at hand, and how much of it was taken: dropping the start for each small piece would copy the rest.
+        # The buffered bytes, and how many of them were taken: removing the taken ones each time would copy the rest.
         self._waiting = b""
         self._taken = 0
         self.offset = 0
 
     def take(self, limit: int = sys.maxsize) -> bytes:
-        """Return the next bytes, as many as are at hand, at most `limit`; `b""` at the end."""
+        """Return the next bytes, all that are buffered, at most `limit`; `b""` at the end."""
         if self._taken == len(self._waiting):
             self._waiting, self._taken = next(self._chunks, b""), 0
         data = self._waiting[self._taken : self._taken + limit]

@@ -60,7 +60,7 @@ def kind_of_name(name: str) -> str | None:
 
 
 def inner_name(name: str) -> str:
-    """Return the name of what is in a compressed file: `db.sql.gz` contains `db.sql`."""
+    """Return the name of the content of a compressed file: `db.sql.gz` contains `db.sql`."""
     stem = name.rpartition(".")[0]
     return f"{stem}.tar" if name.lower().endswith(_SHORT_FOR_TAR) else stem
 

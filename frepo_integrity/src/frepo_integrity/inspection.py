@@ -1,4 +1,4 @@
-"""Checks a whole content: recognizes its format, unpacks it to its end, and goes on with what is inside."""
+"""Checks a whole content: recognizes its format, unpacks it to its end, and checks the unpacked content in the same way."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks of a large content that take milliseconds: what is at its start and at its end.
+"""Checks of a large content that take milliseconds, as they read only its start and its end.
 
 The rest is done later by a job. See `inspection` for the complete checks.
 """

@@ -36,7 +36,7 @@ def show_metrics(request: FrepoRequest, context: PluginContext) -> Response:
 
 
 def knows_code(settings: MetricsSettings, code: str) -> bool:
-    """Return whether this is the code of the settings. Without a code nobody knows it."""
+    """Return whether this is the code of the settings. Without such a setting no code is valid."""
     expected = settings.code.get_secret_value()
     return bool(expected) and hmac.compare_digest(expected.encode(), code.encode())
 

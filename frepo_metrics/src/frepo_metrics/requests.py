@@ -108,7 +108,7 @@ def _count_uploads(counts: Mapping[tuple[str, str, int], Sequence[float]]) -> Ma
 
 
 def _cumulated(buckets: Sequence[float]) -> list[tuple[str, float]]:
-    """Return the bounds with the number of requests below each, as Prometheus wants them."""
+    """Return the bounds with the number of requests below each, in the form of Prometheus."""
     total, found = 0.0, []
     for bound, number in zip((*map(str, BUCKETS), "+Inf"), buckets, strict=True):
         total += number

@@ -12,7 +12,8 @@ class MetricsSettings(PluginSettings):
         False, description="Serve /metrics to tokens with the role metrics.view. It is always served if a code is set."
     )
     code: SecretStr = Field(
-        SecretStr(""), description="Whoever knows this code may read /metrics?code=..., without a token; empty: nobody."
+        SecretStr(""),
+        description="Anyone with this code may read /metrics?code=... without a token. Empty: no code is valid.",
     )
     collections: int = Field(
         1000,

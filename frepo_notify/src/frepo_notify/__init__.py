@@ -1,1 +1,1 @@
-"""frepo's notifications: tells people and other services what happened, and a watcher that the service is healthy."""
+"""frepo's notifications: sends events to people and other services, and a heartbeat to an external monitor."""

@@ -1,4 +1,4 @@
-"""frepo's notifications: tells people and other services what happened, and a watcher that the service is healthy."""
+"""frepo's notifications: sends events to people and other services, and a heartbeat to an external monitor."""
 
 from collections.abc import Sequence
 

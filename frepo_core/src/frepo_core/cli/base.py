@@ -85,7 +85,7 @@ class FrepoCommand(Command):
         return Word(text, self.app.stdout, colour)
 
     def confirms(self, question: str) -> bool:
-        """Ask a yes-or-no question on the terminal. Raises `FieldsError`, which names `--yes`, if there is none."""
+        """Ask a yes-or-no question on the terminal. Raises `FieldsError`, which names `--yes`, without a terminal."""
         return confirm(question, stdin=self.app.stdin, stdout=self.app.stdout)
 
     def storage(self, name: str) -> "StorageBackend":

@@ -97,7 +97,7 @@ def _has_directory(file: BinaryIO, tail: bytes, position: int, start: int) -> bo
 
 
 def _read_zip64(file: BinaryIO, end: int) -> tuple[int, int, int, int, int, int] | None:
-    """Return disk, first disk, entries, size, offset and the position of the zip64 record; None if there is none."""
+    """Return disk, first disk, entries, size, offset and the position of the zip64 record; None without such a record."""
     if end < _LOCATOR.size:
         return None
     signature, _, position, _ = _LOCATOR.unpack(read_at(file, end - _LOCATOR.size, _LOCATOR.size))

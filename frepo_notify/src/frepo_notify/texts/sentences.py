@@ -26,7 +26,7 @@ def text_of(topic: str) -> Text:
 
 
 def is_problem(event: Event) -> bool:
-    """Return whether somebody has to do something."""
+    """Return whether the event requires action."""
     return text_of(topic_of(event)).level in {"failure", "warning"}
 
 

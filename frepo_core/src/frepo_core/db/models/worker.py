@@ -43,7 +43,7 @@ class JobState(Base):
 
 
 class JobRequest(Base):
-    """A run of a job that somebody requested, until the worker that leads starts it. `requested_by` is as in an event."""
+    """A requested run of a job, until the worker that leads starts it. `requested_by` is as in an event."""
 
     __tablename__ = "job_request"
 

@@ -21,7 +21,7 @@ def check_cron(text: str) -> None:
 
 
 def next_time(text: str, zone: tzinfo, moment: datetime) -> datetime | None:
-    """Return the first time after `moment` (aware), in UTC; None if there is none in the next 50 years."""
+    """Return the first time after `moment` (aware), in UTC; None without such a time in the next 50 years."""
     # When clocks are set back, an hour is repeated, and its first run may be what the library finds in the second.
     times = (time.astimezone(UTC) for time in CronSim(text, moment.astimezone(zone)))
     return next((time for time in times if time > moment), None)

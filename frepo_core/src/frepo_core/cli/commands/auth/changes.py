@@ -49,7 +49,7 @@ class EditToken(ChangeCommand, ShowOne):
     """Change the name, the expiry and the restrictions of a token; show it. Its roles stay."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options. What is left out stays."""
+        """Define the options. A missing option keeps its value."""
         parser = super().get_parser(prog_name)
         parser.epilog = "Example: frepo auth:edit 3f9c2a71d0be --name db7 --expires '+90 days' --clear tags"
         parser.add_argument("--name", help="what people call the token")
