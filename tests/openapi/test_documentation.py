@@ -1,7 +1,9 @@
-"""The document and its page are generated once, and sent with validators."""
+"""The document is generated once; it and its page are sent with validators."""
 
 import pytest
+from webtest import TestApp
 
+from frepo_core.web import make_app
 from frepo_core.web.openapi import documentation
 
 PATHS = ["/api/doc.json", "/api/doc"]
@@ -15,17 +17,18 @@ def made(monkeypatch):
     def counted(make):
         return lambda *arguments: names.append(make.__name__) or make(*arguments)
 
-    for make in (documentation.build_document, documentation.render_page):
-        monkeypatch.setattr(documentation, make.__name__, counted(make))
+    make = documentation.build_document
+    monkeypatch.setattr(documentation, make.__name__, counted(make))
     return names
 
 
-def test_the_document_and_the_page_are_made_once(app, made):
+def test_the_document_is_made_once(services, made):
+    app = TestApp(make_app(services))  # not one that other tests have used
     for host in ("one.example", "two.example"):
         for path in PATHS:
             app.get(path, headers={"Host": host})
 
-    assert sorted(made) == ["build_document", "render_page"]
+    assert made == ["build_document"]
 
 
 def test_the_document_names_the_host_of_each_request(app):

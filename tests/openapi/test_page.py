@@ -1,74 +1,128 @@
+"""The pages that show the two documents: a vendored viewer that loads everything from the service itself."""
+
+import gzip
+import hashlib
+import json
 import re
+import tomllib
 from html.parser import HTMLParser
 
 import pytest
+from webob import Request
+
+from support.paths import ROOT
+
+VIEWER = ROOT / "frepo_core/src/frepo_core/web/openapi/viewer"
+VENDORED = json.loads((VIEWER / "vendored.json").read_text())
+PAGES = {"/api/doc": "/api/doc.json", "/api/v1/doc": "/api/v1/openapi.json"}
 
 
 class Page(HTMLParser):
-    """The parts of a page that tests check."""
-
-    VOID = frozenset({"meta", "br", "link", "img", "input", "hr"})
+    """What a page loads, and what would be inline."""
 
     def __init__(self, text):
         super().__init__()
-        self.names, self.links, self.loaded, self.words, self.open = set(), [], [], [], []
+        self.loaded, self.inline, self.document, self.tag = [], [], None, ""
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
-        self.names.add(found.get("id"))
-        self.links += [found["href"]] if tag == "a" else []
-        self.loaded += [tag] if "src" in found or tag in {"link", "script", "iframe", "img", "object"} else []
-        self.open += [] if tag in self.VOID else [tag]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+        self.tag = tag
+        self.loaded += [found[name] for name in ("src", "href") if name in found and tag in {"script", "link"}]
+        self.inline += [name for name in found if name == "style" or name.startswith("on")]
+        self.document = found.get("data-document", self.document)
 
     def handle_data(self, data):
-        self.words.append(data)
+        if self.tag in {"script", "style"} and data.strip():
+            self.inline.append(data)
 
 
-@pytest.fixture
-def answer(app):
-    return app.get("/api/doc")
+def resolve(path, relative):
+    """Return the path of a relative URL on a page."""
+    parts = path.split("/")[:-1]
+    for part in relative.split("/"):
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return "/".join(parts)
 
 
-@pytest.fixture
-def page(answer):
-    return Page(answer.text)
+@pytest.mark.parametrize("path", PAGES)
+def test_the_page_loads_its_document_and_the_viewer_from_the_service(app, path):
+    page = Page(app.get(path).text)
+    files = [resolve(path, name) for name in page.loaded if name != "data:,"]
+
+    assert PAGES[path] == resolve(path, page.document)
+    assert {"swagger-ui-bundle.js", "swagger-ui.css", "viewer.js", "viewer.css"} == {
+        name.rpartition("/")[2] for name in files
+    }
+    for name in files:
+        answer = app.get(name)
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert answer.body == (VIEWER / name.rpartition("/")[2]).read_bytes()
 
 
-def test_the_page_names_every_path_and_method(app, page):
-    document = app.get("/api/doc.json").json
-    operations = {op["operationId"] for on_path in document["paths"].values() for op in on_path.values()}
+@pytest.mark.parametrize("path", PAGES)
+def test_the_policy_allows_nothing_inline_and_no_other_host(app, path):
+    answer = app.get(path)
 
-    assert operations <= page.names
-    assert set(document["paths"]) <= set(page.words)
-
-
-def test_the_page_loads_nothing(answer, page):
-    assert page.loaded == []
-    assert re.findall(r"url\(|@import", answer.text) == []
-    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert [] == Page(answer.text).inline
+    policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
+    assert {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'"} == {
+        name: policy[name] for name in ("default-src", "script-src", "style-src", "connect-src")
+    }
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
 
 
-def test_links_lead_to_places_on_the_page(page):
-    lost = [link for link in page.links if link != "doc.json" and link.removeprefix("#") not in page.names]
+def test_the_files_are_sent_compressed(app):
+    page = Page(app.get("/api/doc").text)
+    path = resolve("/api/doc", next(name for name in page.loaded if name.endswith("bundle.js")))
 
-    assert lost == []
+    # WebTest would decompress it.
+    answer = Request.blank(path, headers={"Accept-Encoding": "gzip"}).get_response(app.app)
 
-
-def test_the_page_is_well_formed(page):
-    assert page.open == []
-
-
-def test_no_paragraph_holds_what_would_end_it(answer):
-    assert re.findall(r"<p>(?:(?!</p>).)*<(?:details|div|pre|table|ul)", answer.text) == []
+    assert ("gzip", True) == (answer.headers["Content-Encoding"], answer.content_length < 500_000)
+    assert (VIEWER / "swagger-ui-bundle.js").read_bytes() == gzip.decompress(answer.body)
 
 
-def test_the_page_holds_the_guide(page):
-    text = "".join(page.words).partition("Endpoints")[0]
+@pytest.mark.parametrize(
+    "name", ["viewer.py", "vendored.json", "page.html", "__init__.py", "licences", "..%2fguide.md"]
+)
+def test_nothing_else_is_sent(app, name):
+    folder = resolve("/api/doc", Page(app.get("/api/doc").text).loaded[-1]).rpartition("/")[0]
 
-    assert "X-Auth-Token" in text
-    assert "60007" in text
-    assert "`" not in text
+    assert 404 == app.get(f"{folder}/{name}", status="*").status_int
+    assert 404 == app.get("/api/viewer/0000000000000000/viewer.js", status="*").status_int
+
+
+@pytest.mark.parametrize("one", VENDORED, ids=lambda one: one["file"])
+def test_a_vendored_file_is_the_published_one(one):
+    assert one["sha256"] == hashlib.sha256((VIEWER / one["file"]).read_bytes()).hexdigest()
+    assert ("Apache-2.0", True) == (one["licence"], bool(one["version"]))
+
+
+def test_each_file_that_is_not_ours_is_listed_with_a_licence():
+    own = {"viewer.js", "viewer.css", "viewer.py", "__init__.py", "page.html", "vendored.json"}
+    files = {path.name for path in VIEWER.iterdir() if path.is_file()}
+
+    assert {one["file"] for one in VENDORED} == files - own
+    assert {f"{one['package']}.txt" for one in VENDORED} == {path.name for path in (VIEWER / "licences").iterdir()}
+
+
+def test_the_page_and_the_guides_are_in_the_package():
+    found = tomllib.loads((ROOT / "frepo_core/pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    source = ROOT / "frepo_core/src"
+    named = {
+        path
+        for package, patterns in found.items()
+        for pattern in patterns
+        for path in source.glob(f"{package.replace('.', '/').replace('*', '**')}/{pattern}")
+    }
+    files = {path for path in source.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}}
+
+    assert set() == {str(path) for path in files - named if "egg-info" not in str(path)}
+
+
+def test_the_errors_of_the_guide_can_be_linked():
+    script = (VIEWER / "viewer.js").read_text()
+    pattern = re.search(r"/(\^#.*?)/\.exec", script)[1].replace(r"\/", "/")
+
+    assert "4004" == re.match(pattern, "#error-4004")[1] == re.match(pattern, "#/error-4004")[1]

@@ -66,6 +66,7 @@ def make_app(services: Services) -> object:
     config.registry.services = services
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.routing.error_views")
+    config.include("frepo_core.web.openapi.viewer.viewer")
     endpoints = all_endpoints(services)
     if services.request_observers:
         config.include("frepo_core.web.routing.request_observers")

@@ -1,4 +1,4 @@
-"""Keeps the OpenAPI document and its page, which take 50 to 80 ms to make: each is made once for a process."""
+"""Keeps the OpenAPI document, which takes 50 ms to make: it is made once for a process."""
 
 import json
 import threading
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..routing.endpoint import Endpoint
 from .document import build_document
-from .html_page import render_page
+from .viewer.viewer import VIEWER
 
 # A host cannot hold these characters, and JSON does not escape them.
 _SERVER = "{the URL of this service}"
@@ -17,7 +17,7 @@ Build = Callable[[Sequence[Endpoint], str], dict[str, Any]]
 
 
 class Documentation:
-    """The document and the page of these endpoints, made for the first request that asks for one of them.
+    """The document of these endpoints, made for the first request that asks for it, and the page that shows it.
 
     `build` makes the document from the endpoints and the URL of the service; without it, that of the first API.
     """
@@ -27,7 +27,7 @@ class Documentation:
         self._build = build
         self._lock = threading.Lock()
         self._document: dict[str, Any] | None = None
-        self._json = self._page = b""
+        self._json = b""
 
     def document(self, server: str) -> bytes:
         """Return the document as JSON for a service at this URL, which depends on the request's Host."""
@@ -36,12 +36,11 @@ class Documentation:
                 self._json = json.dumps(self._built(), ensure_ascii=False, separators=(",", ":")).encode()
         return self._json.replace(json.dumps(_SERVER).encode(), json.dumps(server).encode())
 
-    def page(self) -> bytes:
-        """Return the page. It does not name the server."""
+    def page(self, document: str, folder: str) -> bytes:
+        """Return the page, which loads the document from the relative URL `document`, and the viewer from `folder`."""
         with self._lock:
-            if not self._page:
-                self._page = render_page(self._built()).encode()
-        return self._page
+            info = self._built()["info"]
+        return VIEWER.page(f"{info['title']} {info['version']}", document, folder).encode()
 
     def _built(self) -> dict[str, Any]:
         if self._document is None:

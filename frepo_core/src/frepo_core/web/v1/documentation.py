@@ -7,7 +7,7 @@ from pyramid.response import Response
 
 from ..routing.endpoint import Endpoint
 from ..routing.request import V1, FrepoRequest
-from ..views.api_docs import PAGE_POLICY, document_response
+from ..views.api_docs import document_response, page_response
 
 
 class OpenApiDocument(RootModel[dict[str, Any]]):
@@ -21,10 +21,8 @@ def show_document(request: FrepoRequest) -> Response:
 
 
 def show_page(request: FrepoRequest) -> Response:
-    """Return the OpenAPI document as one page that loads nothing else."""
-    response = document_response(request, request.registry.v1_documentation.page(), "text/html; charset=utf-8")
-    response.headers["Content-Security-Policy"] = PAGE_POLICY
-    return response
+    """Return a page that shows the OpenAPI document, with a search, and sends requests with one's token."""
+    return page_response(request, request.registry.v1_documentation.page("openapi.json", "../viewer"))
 
 
 ENDPOINTS = [

@@ -8,11 +8,10 @@ from typing import Any
 from pydantic import BaseModel, RootModel
 from pyramid.response import Response
 
+from ..openapi.viewer.viewer import PAGE_POLICY
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas.models import Reply
-
-PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 class OpenApiReply(RootModel[dict[str, Any]]):
@@ -39,8 +38,13 @@ def show_document(request: FrepoRequest) -> Response:
 
 
 def show_page(request: FrepoRequest) -> Response:
-    """Return the OpenAPI document as one page that loads nothing else."""
-    response = document_response(request, request.registry.documentation.page(), "text/html; charset=utf-8")
+    """Return a page that shows the OpenAPI document, with a search, and sends requests with one's token."""
+    return page_response(request, request.registry.documentation.page("doc.json", "viewer"))
+
+
+def page_response(request: FrepoRequest, page: bytes) -> Response:
+    """Return a page of the viewer, which loads scripts and styles from this service only."""
+    response = document_response(request, page, "text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = PAGE_POLICY
     return response
 

@@ -1,0 +1,1 @@
+"""The page that shows an OpenAPI document: Swagger UI, vendored as published, and the files that start it."""
