@@ -1,0 +1,77 @@
+"""Each endpoint of /api/v1 for each role, on and off a collection's list.
+
+The requests have an unknown parameter. It is refused (400) after the permission was checked, so nothing is changed.
+"""
+
+import re
+
+import pytest
+from webtest import TestApp
+
+from frepo_core.domain.access import RULES
+from frepo_core.domain.roles import Role
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.web import make_app
+from frepo_core.web.v1.endpoints import v1_endpoints
+from support.client import Client
+
+ENDPOINTS = {f"{endpoint.method} {endpoint.path}": endpoint for endpoint in v1_endpoints()}
+PUBLIC = {"GET /api/v1/openapi.json", "GET /api/v1/doc", "GET /api/v1/files/{name}/content"}
+PROTECTED = sorted(ENDPOINTS.keys() - PUBLIC)
+WORDS = {"fingerprint": "0123456789ab", "selector": "v9", "number": "9"}
+
+
+class World:
+    """A service with a token of each role. The collection `listed[True]` lists them all, `listed[False]` none."""
+
+    def __init__(self, services):
+        self.app = TestApp(make_app(services))
+        tokens = {role: services.tokens.generate(NewToken(roles=[role], expires="never")).id for role in Role}
+        self.clients = {role: Client(self.app, token) for role, token in tokens.items()}
+        self.identities = {role: services.tokens.look_up(token) for role, token in tokens.items()}
+        self.listed = {
+            listed: services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=None).id
+            for listed in (True, False)
+        }
+        for identity in self.identities.values():
+            services.collections.allow_token(self.listed[True], identity.token)
+
+    def answer(self, name, client, *, listed):
+        """Send the request; return its status."""
+        method, path = name.split(" ")
+        words = WORDS | {"collection": self.listed[listed]}
+        path = re.sub(r"{(\w+)[^}]*}", lambda match: words.get(match[1], "none"), path)
+        return client.call(method, f"{path}?unknown=1").status_int
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, open_services):
+    folder = tmp_path_factory.mktemp("roles")
+    ini = {"app.env": "test", "app.secret": "a secret", "enc.token_phrase": "a phrase"}
+    services = open_services(folder, ini | {"fs.local.directory": str(folder / "storage")})
+    yield World(services)
+    services.database.engine.dispose()
+
+
+def test_no_other_endpoint_is_public():
+    assert {name for name, endpoint in ENDPOINTS.items() if endpoint.permission is None} == PUBLIC
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_a_role_is_allowed_exactly_as_in_the_table(world, name):
+    rule = RULES[ENDPOINTS[name].permission]
+    both = (True, False) if "{collection}" in name else (False,)
+
+    for listed in both:
+        found = {role: world.answer(name, client, listed=listed) for role, client in world.clients.items()}
+        expected = {
+            role: 400 if rule.allows(identity, listed=listed) else 403 for role, identity in world.identities.items()
+        }
+        assert expected == found
+        assert 400 == found[Role.ADMINISTRATOR]
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_a_request_without_a_token_is_refused(world, name):
+    assert 401 == world.answer(name, Client(world.app), listed=True)
