@@ -50,6 +50,10 @@ EXPLANATIONS: Mapping[str, str] = {
     "raise maxCollectionSize",
     "new_version_shrank_too_much": "The version is smaller than the last one by more than maxShrinkPercent of the "
     "collection: check what made it",
+    "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "
+    "the newest one: raise the limits of the collection, or unpin a version",
+    "version_is_in_quarantine": "The version is in quarantine: release it first",
+    "version_is_pinned": "A pinned version is not deleted: unpin it first",
     "version_is_younger_than_the_minimal_retention": "A version that would be deleted is younger than minRetention of "
     "the collection: wait, or lower minRetention",
     # Rights of uploads

@@ -16,13 +16,7 @@ _CUSTOM_FORMAT = "PGDMP"
 _COMMAND = re.compile(r"(magic|name|type):(\S+)\s*=\s*(.+)")
 
 
-def _action(value: Any) -> Any:
-    if value == "quarantine":
-        raise ValueError("versions cannot be quarantined yet; write off, mark or refuse")
-    return value
-
-
-Action = Annotated[Literal["off", "mark", "refuse"], BeforeValidator(_action)]
+Action = Literal["off", "mark", "quarantine", "refuse"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +95,9 @@ class IntegritySettings(PluginSettings):
     command_output: Size = Field(
         "64MiB", ge=1024, validate_default=True, description="How much a program may write to its output, or to a file."
     )
-    gzip: Action = Field("mark", description="What happens to broken gzip data: `off`, `mark` or `refuse`.")
+    gzip: Action = Field(
+        "mark", description="What happens to broken gzip data: `off`, `mark`, `quarantine` or `refuse`."
+    )
     bzip2: Action = Field("mark", description="The same for bzip2.")
     xz: Action = Field("mark", description="The same for xz.")
     zstd: Action = Field("mark", description="The same for Zstandard.")

@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 from frepo_core.plugins import Event
 
 from .signing import Signer
-from .texts import BROKEN, TEXTS, topic_of
+from .texts import BROKEN, NEW_NORMAL, TEXTS, topic_of
 
 # What an operator must react to, or was waiting for. Everything else is asked for with `kinds=`.
 PROBLEMS = (
     "version.refused",
     "version.suspicious",
+    "version.quarantined",
     BROKEN,
     "collection.overdue",
     "collection.recovered",
@@ -23,6 +24,8 @@ PROBLEMS = (
     "storage.*",
     "job.*",
 )
+# The topics that are no kinds of events, but what some events of a kind are called here.
+_KINDS = {BROKEN: "version.checked", NEW_NORMAL: "version.quarantined"}
 _NAME = re.compile("[a-z][a-z0-9_]*")
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*://.+")
 _OPTION = re.compile("([a-z]+)=(.*)")
@@ -54,8 +57,8 @@ class Target:
     @property
     def event_kinds(self) -> tuple[str, ...]:
         """The patterns of kinds to subscribe to. `version.broken` is not a kind, but a result of `version.checked`."""
-        has_broken = any(fnmatchcase(BROKEN, pattern) for pattern in self.kinds)
-        return (*self.kinds, "version.checked") if has_broken else self.kinds
+        topics = [topic for topic in _KINDS if any(fnmatchcase(topic, pattern) for pattern in self.kinds)]
+        return (*self.kinds, *(_KINDS[topic] for topic in topics))
 
     def takes(self, event: Event, collection_name: str = "", labels: Sequence[str] = ()) -> bool:
         """Return whether this target gets an event; name and labels are those of the event's collection.

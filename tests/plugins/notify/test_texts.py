@@ -91,6 +91,22 @@ def test_a_broken_version_is_a_failure_and_says_so():
     assert "The check gzip says that version 3 of the collection db.sql (c0) is broken. It was stored" in found.body
 
 
+@pytest.mark.parametrize(
+    ("nights", "level", "title", "text"),
+    [
+        (2, "warning", "Backup of db.sql (c0) in quarantine", "(9 bytes) was put into quarantine: The dump is empty."),
+        (3, "failure", "Backups of db.sql (c0) in quarantine for 3 nights", "it may be the new normal"),
+    ],
+)
+def test_quarantine_says_when_it_may_be_the_new_normal(nights, level, title, text):
+    data = {"reason": "a", "message": "The dump is empty.", "nights": nights, "new_normal": nights >= 3, "size": 9}
+    found = message(event(1, "version.quarantined", collection_id="c0", version_number=3, data=data))
+
+    assert (level, f"[backup1] {title}") == (found.level, found.title)
+    assert text in found.body
+    assert "frepo backup:release" in found.body
+
+
 def test_a_line_end_of_a_client_does_not_start_a_new_line():
     found = describe(event(1, "file.added", data={"name": "a\nFrom: b", "size": 1}))
 

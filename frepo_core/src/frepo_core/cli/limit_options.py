@@ -52,6 +52,14 @@ def _percent(text: str) -> int:
     return int(text)
 
 
+def _read_action(text: str | None) -> str | None:
+    """Return what happens to a suspicious version. The services call `mark` `keep`. Raises `FieldsError`."""
+    if text not in {None, *ACTIONS, "keep"}:
+        raise FieldsError({"--on-suspicious": [f"{text!r} is not one of {', '.join(ACTIONS)}"]}, FieldsError.FORM)
+    return "keep" if text == "mark" else text
+
+
+ACTIONS = ("refuse", "mark", "quarantine")
 LIMITS = (
     Number(
         flags=("-b", "--max-backups-count"),
@@ -108,8 +116,9 @@ def add_numbers(parser: argparse.ArgumentParser, *, has_short_names: bool = True
         parser.add_argument(*names, metavar=number.metavar, help=number.help)
     parser.add_argument(
         "--on-suspicious",
-        choices=("refuse", "keep"),
-        help="refuse a suspicious version (default), or keep it if no other version has to be deleted",
+        metavar="ACTION",
+        help="refuse a suspicious version; quarantine: nothing is deleted for it; or mark: add it if no other version has to "
+        "be deleted",
     )
 
 
@@ -121,7 +130,8 @@ def read_limits(arguments: argparse.Namespace) -> dict[str, int]:
 
 def read_guards(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the given guards."""
-    guards = {name: number.read(arguments) for name, number in GUARDS.items()} | {"action": arguments.on_suspicious}
+    guards = {name: number.read(arguments) for name, number in GUARDS.items()}
+    guards["action"] = _read_action(arguments.on_suspicious)
     return {name: value for name, value in guards.items() if value is not None}
 
 

@@ -75,6 +75,7 @@ RULES: Mapping[str, Rule] = {
     "collection.tokens": _in_collection(Role.MANAGE_COLLECTION_TOKENS),
     "version.upload": _in_collection(Role.UPLOAD_VERSIONS),
     "version.list": _in_collection(Role.LIST_VERSIONS),
+    "version.edit": _in_collection(Role.PIN_VERSIONS),
     "version.delete": _in_collection(Role.DELETE_VERSIONS),
 }
 

@@ -58,6 +58,10 @@ class Guards:
         return bool(self.min_retention) and now - created_at < self.min_retention
 
 
+# The defaults of collections that /api/v1 and the console create. Those of the first API have no guards.
+SAFE_GUARDS = Guards(max_shrink_percent=50, action="quarantine")
+
+
 def find_strictest(objections: Iterable[Objection]) -> Objection | None:
     """Return the first objection with the strictest action, or None: `refuse` before `quarantine` before `keep`."""
     return max(objections, key=lambda objection: _BY_SEVERITY.index(objection.action), default=None)

@@ -34,9 +34,22 @@ class EventKind(StrEnum):
     )
     VERSION_EVICTED = (
         "version.evicted",
-        "A version was deleted by the collection's strategy, to make room for a new one.",
-        *("name", "size", "sha256", "type", "replaced_by"),
+        "A version was deleted to make room: by the collection's strategy, or as the oldest one in its quarantine.",
+        *("name", "size", "sha256", "type", "replaced_by", "reason"),
     )
+    VERSION_QUARANTINED = (
+        "version.quarantined",
+        "A version was put into quarantine. It is night number `nights` with the same reason; `new_normal` from 3 on.",
+        *("name", "size", "sha256", "type", "reason", "message", "nights", "new_normal"),
+    )
+    VERSION_RELEASED = (
+        "version.released",
+        "A version was released from quarantine.",
+        *("name", "size", "sha256", "type", "reason"),
+    )
+    VERSION_PINNED = "version.pinned", "A version was pinned.", "name", "size", "sha256", "type"
+    VERSION_UNPINNED = "version.unpinned", "A version was unpinned.", "name", "size", "sha256", "type"
+    VERSION_NOTED = "version.noted", "The note of a version was changed.", "before", "after"
     VERSION_DELETED = "version.deleted", "A version was deleted on request.", "name", "size", "sha256", "type"
     VERSION_CHECKED = "version.checked", "A check of a version has ended.", "check", "outcome", "message"
     VERSION_DOWNLOADED = (

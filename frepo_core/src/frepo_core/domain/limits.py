@@ -27,6 +27,11 @@ class Limits:
     one: int
     total: int
 
+    def is_below(self, other: "Limits") -> bool:
+        """Return whether fewer versions, or fewer bytes of all versions, are allowed than by the other limits."""
+        pairs = ((self.count, other.count), (self.total, other.total))
+        return any(mine and (not theirs or mine < theirs) for mine, theirs in pairs)
+
 
 def infinite_fields(requested: Mapping[str, int]) -> list[str]:
     """Return the fields that switch a limit off, which requires the role `collections.allow_infinite_limits`."""

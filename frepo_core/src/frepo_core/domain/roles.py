@@ -77,6 +77,10 @@ class Role(StrEnum):
         "collections.list_versions_for_allowed_collections",
         "List and download versions in collections that list the token",
     )
+    PIN_VERSIONS = (
+        "collections.pin_versions_in_allowed_collections",
+        "Pin versions, write notes, and release versions from quarantine, in collections that list the token",
+    )
     DELETE_VERSIONS = (
         "collections.delete_versions_for_allowed_collections",
         "Delete versions in collections that list the token",

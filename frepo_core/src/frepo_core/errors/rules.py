@@ -129,6 +129,24 @@ class UploadCheckError(CollectionRuleError):
     number, field, text = 4017, "file", "an_upload_check_refused_the_content"
 
 
+class VersionPinnedError(CollectionRuleError):
+    """A pinned version cannot be deleted; `pinned` is the number of pinned versions if a collection is deleted."""
+
+    number, field, text = 4018, "version", "version_is_pinned"
+
+
+class PinsLeaveNoRoomError(CollectionRuleError):
+    """The pinned versions of a collection would leave no room for another version of the size of the newest."""
+
+    number, field, text = 4019, "pinned", "pinned_versions_would_leave_no_room"
+
+
+class VersionQuarantinedError(CollectionRuleError):
+    """A version that is in quarantine cannot be pinned."""
+
+    number, field, text = 4020, "pinned", "version_is_in_quarantine"
+
+
 class ForeignVersionError(CollectionRuleError):
     """The version belongs to another collection."""
 

@@ -96,8 +96,9 @@ class UploadCheck:
       calls it in a thread of its own, outside any transaction, and waits. After any other exception, the content is
       accepted and recorded as `not checked`.
     - `on_finding`: what follows a finding, or a function that gets the plug-in's settings and returns it at the start.
-      `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `refuse`: the upload is
-      refused. `quarantine` is reserved: the service does not start with it yet.
+      `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `quarantine`: the version is
+      accepted into quarantine, where nothing is deleted for it, until a person releases or deletes it; for a file, it is
+      the same as `mark`. `refuse`: the upload is refused.
     - `applies_to`: what is checked: versions of collections, other files, or both.
     - `deadline`: in seconds, or a function that gets the plug-in's settings and returns it at the start. A check that
       takes longer hangs: the content is accepted as `not checked`, and `run` can no longer read it. While four runs of
@@ -126,9 +127,7 @@ class UploadCheck:
 def check_on_finding(value: object) -> OnFinding:
     """Return the value if it says what follows a finding. Raises `ValueError`."""
     if value not in get_args(OnFinding):
-        raise ValueError(f"on_finding is {value!r}; write off, mark or refuse")
-    if value == "quarantine":
-        raise ValueError("on_finding is 'quarantine', which this version of frepo cannot do; write off, mark or refuse")
+        raise ValueError(f"on_finding is {value!r}; write off, mark, quarantine or refuse")
     return cast(OnFinding, value)
 
 

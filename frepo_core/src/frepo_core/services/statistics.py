@@ -50,7 +50,7 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
     """Return what the newest collections contain."""
     newest = (
         select(Version.created_at)
-        .where(Version.collection_id == Collection.id)
+        .where(Version.collection_id == Collection.id, Version.quarantined_at.is_(None))
         .order_by(Version.number.desc())
         .limit(1)
         .scalar_subquery()

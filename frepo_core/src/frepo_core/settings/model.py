@@ -183,6 +183,13 @@ class Settings(BaseModel):
         "allow",
         "`refuse`: refuse a version whose content the collection contains already.",
     )
+    quarantine_max: int = _setting(
+        "quarantine.max",
+        2,
+        "How many versions in quarantine a collection keeps, the newest; older ones are deleted.",
+        ge=1,
+        le=1000,
+    )
 
     # Events and jobs
     events_downloads: bool = _setting(

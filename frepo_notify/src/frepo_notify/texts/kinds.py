@@ -25,6 +25,7 @@ class Text:
 
 _VERSION = "version {version} of the collection {collection}"
 BROKEN = "version.broken"
+NEW_NORMAL = "version.new_normal"
 _LOOK = "`frepo events` lists what happened."
 
 TEXTS: Mapping[str, Text] = {
@@ -49,10 +50,41 @@ TEXTS: Mapping[str, Text] = {
         "run it again before good versions are evicted.",
         level="warning",
     ),
+    "version.quarantined": Text(
+        title="Backup of {collection} in quarantine",
+        counted=("backup in quarantine", "backups in quarantine"),
+        what="V" + _VERSION[1:] + " ({size}) was put into quarantine: {message}. No other version was deleted for it.",
+        advice="Check the backup job of this collection. If the version is right, release it with `frepo backup:release`; if "
+        "not, repair the job and run it again.",
+        level="warning",
+    ),
+    # Not a kind of its own, but what `version.quarantined` is called here after three nights with the same reason.
+    NEW_NORMAL: Text(
+        title="Backups of {collection} in quarantine for {nights} nights",
+        counted=("backup in quarantine again", "backups in quarantine again"),
+        what="V"
+        + _VERSION[1:]
+        + " ({size}) was put into quarantine: {message}. It is night {nights} in a row with this "
+        "reason, so it may be the new normal.",
+        advice="If backups are right like this, release the version with `frepo backup:release`: later ones are compared with "
+        "it. If not, the collection has had no good backup for all these nights: repair its job today.",
+        level="failure",
+    ),
+    "version.released": Text(
+        title="Version of {collection} released from quarantine",
+        counted=("version released", "versions released"),
+        what="V" + _VERSION[1:] + " ({size}) was released from quarantine: it is a normal version now.",
+        level="success",
+    ),
+    "version.noted": Text(
+        title="Note about a version of {collection}",
+        counted=("note changed", "notes changed"),
+        what="The note of " + _VERSION + " was changed: {after}.",
+    ),
     "version.evicted": Text(
         title="Version evicted from {collection}",
         counted=("version evicted", "versions evicted"),
-        what="V" + _VERSION[1:] + " ({size}) was deleted by the strategy to make room for version {replaced_by}.",
+        what="V" + _VERSION[1:] + " ({size}) was deleted to make room for version {replaced_by}.",
     ),
     "version.deleted": Text(
         title="Version of {collection} deleted",

@@ -6,7 +6,7 @@ from typing import Any
 
 from frepo_core.plugins import Event
 
-from .kinds import BROKEN, OTHER, TEXTS, Level, Text
+from .kinds import BROKEN, NEW_NORMAL, OTHER, TEXTS, Level, Text
 
 _LONGEST = 300
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
@@ -16,8 +16,12 @@ LEVELS: tuple[Level, ...] = ("failure", "warning", "success", "info")
 
 
 def topic_of(event: Event) -> str:
-    """Return the event's kind, and `version.broken` for a check that found a version broken."""
-    return BROKEN if event.kind == "version.checked" and event.data.get("outcome") == "broken" else event.kind
+    """Return the event's kind, or another topic: for a check that found a version broken, and for quarantine for nights."""
+    if event.kind == "version.checked" and event.data.get("outcome") == "broken":
+        return BROKEN
+    if event.kind == "version.quarantined" and event.data.get("new_normal"):
+        return NEW_NORMAL
+    return event.kind
 
 
 def text_of(topic: str) -> Text:

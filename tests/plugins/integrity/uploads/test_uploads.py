@@ -5,8 +5,6 @@ import time
 
 import pytest
 
-from frepo_core.errors import ConfigurationError
-from frepo_core.services.container import assemble
 from frepo_integrity import inspection
 from support.compressors import COMPRESSORS, rows, tar_of, zip_of
 
@@ -83,10 +81,14 @@ def test_nothing_is_recorded_if_all_kinds_are_off(root, collection, results):
     assert [] == results()
 
 
-@pytest.mark.parametrize("name", ["gzip", "sql"])
-def test_quarantine_stops_the_start_until_there_is_one(ini, plugins, name):
-    with pytest.raises(ConfigurationError, match=rf"integrity\.{name} \(INTEGRITY_{name.upper()}\).*cannot be quar"):
-        assemble(ini | {f"integrity.{name}": "quarantine"}, {}, plugins)
+@with_setting(gzip="quarantine")
+def test_a_cut_gzip_is_quarantined_if_the_setting_says_so(root, collection, results, services):
+    root.push(collection, WHOLE)
+    root.push(collection, CUT)
+
+    assert [(1, "good", {"kinds": ["gzip"]}), (2, "broken", {"kind": "gzip", "kinds": ["gzip"]})] == results()
+    assert 1 == services.versions.find(collection, "latest").number
+    assert "check integrity" == services.versions.find(collection, "v2").quarantine_reason
 
 
 class TestBusyThreads:

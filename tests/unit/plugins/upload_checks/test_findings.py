@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
+from frepo_core.db.models import Event
 from frepo_core.plugins import CheckResult, Finding
 
 ORIGIN = "the check 'paint' (the plug-in 'acme' of the package acme-paint 1.2.3)"
@@ -76,6 +78,46 @@ def test_a_finding_changes_no_rotation(root, collection, painter):
         root.push(collection, content)
 
     assert ["2", "3"] == sorted(root.versions(collection))
+
+
+class TestQuarantine:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"acme.on_finding": "quarantine"}
+
+    def test_a_finding_puts_the_version_into_quarantine(self, root, collection, painter, services):
+        for content in (b"one", b"two"):
+            root.push(collection, content)
+        painter.act = find
+        root.push(collection, b"three")
+        found = services.versions.find(collection, "v3")
+        with services.database.reading() as session:
+            event = session.scalars(select(Event).where(Event.kind == "version.quarantined")).one()
+
+        assert ["1", "2", "3"] == sorted(root.versions(collection))
+        assert (True, "check paint") == (found.is_suspicious, found.quarantine_reason)
+        assert ("check paint", "The check paint found the content broken: it ends too early") == (
+            event.data["reason"],
+            event.data["message"],
+        )
+        (result,) = services.version_checks.of_collection(collection, 3)
+        assert ("paint", "broken") == (result.name, result.outcome)
+        assert 2 == services.versions.find(collection, "latest").number
+
+    def test_the_strictest_of_a_guard_and_a_check_decides(self, root, painter, services):
+        kept = root.create(minVersionSize=10, onSuspicious="keep").json["collection"]["id"]
+        refused = root.create(minVersionSize=10, onSuspicious="refuse").json["collection"]["id"]
+        painter.act = find
+
+        assert 200 == root.push(kept, b"small").status_int
+        assert 400 == root.push(refused, b"small").status_int
+        assert "check paint" == services.versions.find(kept, "v1").quarantine_reason
+
+    def test_a_file_is_marked(self, root, painter, caplog):
+        painter.act = find
+
+        assert 200 == root.upload(b"a file").status_int
+        assert "found: it ends too early" in caplog.text
 
 
 class TestRefusing:

@@ -146,8 +146,8 @@ class TestStates:
             "overdue": {"overdue_at": past, "due_at": past, "full_since": past},
             "full": {"full_since": past, "suspicious_since": past},
             "suspicious": {"suspicious_since": past, "due_at": past},
-            "late": {"due_at": past, "last_number": 0},
-            "new": {"last_number": 0, "due_at": utc_now() + HOUR},
+            "late": {"due_at": past, "arrived_at": None},
+            "new": {"arrived_at": None, "due_at": utc_now() + HOUR},
             "ok": {"due_at": utc_now() + HOUR, "overdue_at": utc_now() + HOUR},
         }.items():
             expected[name] = make_collection()

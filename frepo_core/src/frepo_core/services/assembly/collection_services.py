@@ -7,6 +7,7 @@ from ..collections.add_version import AddVersion
 from ..collections.collection_pages import CollectionPages
 from ..collections.collections import Collections
 from ..collections.version_checks import VersionChecks
+from ..collections.version_edits import VersionEdits
 from ..collections.versions import Versions
 from ..events.refusals import Refusals
 from ..restore import RestoreTests
@@ -24,6 +25,7 @@ class CollectionServices:
     enrolments: Enrolments
     collection_pages: CollectionPages
     versions: Versions
+    version_edits: VersionEdits
     version_checks: VersionChecks
     restore_tests: RestoreTests
     add_version: AddVersion
@@ -43,6 +45,7 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
         enrolments=Enrolments(database, collections, access.tokens, access.token_changes, collection_access),
         collection_pages=CollectionPages(database),
         versions=versions,
+        version_edits=VersionEdits(database, plugins, files.blobs),
         version_checks=version_checks,
         restore_tests=RestoreTests(database, settings, versions, files.downloads, version_checks, base.mask),
         add_version=AddVersion(database, settings, plugins, files.ingest, files.blobs, files.upload_checks, refusals),

@@ -38,13 +38,17 @@ OUTCOMES = ("good", "pending", "not checked")
 
 @dataclass(frozen=True, kw_only=True)
 class CheckReport:
-    """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package."""
+    """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package.
+
+    `quarantines` says that the content of a version has to be put into quarantine.
+    """
 
     check: str
     origin: str
     outcome: ReportOutcome
     message: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    quarantines: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,17 +110,19 @@ def _chosen(value: object, context: PluginContext) -> object:
 
 def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
     outcome: ReportOutcome = "not checked"
-    message, details = FAILED, NO_DETAILS
+    message, details, quarantines = FAILED, NO_DETAILS, False
     try:
         with SpooledContent(content, target) as spooled:
             result: Any = check.threads.call(partial(check.spec.run, spooled, check.context))
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details
     except Finding as finding:
-        if (finding.on_finding or check.on_finding) == "refuse":
+        follows = finding.on_finding or check.on_finding
+        if follows == "refuse":
             context = {"check": check.spec.name, "message": storable(str(finding.message))}
             raise UploadCheckError(context=context) from finding
         outcome, message, details = "broken", finding.message, finding.details
+        quarantines = follows == "quarantine"
     except CheckHangs as hangs:
         message = str(hangs)
         log.error("%s: %s. The content is accepted as not checked", check.origin, message)
@@ -129,6 +135,7 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
         outcome=outcome,
         message=storable(str(message)),
         details=_as_json(details),
+        quarantines=quarantines,
     )
 
 

@@ -15,7 +15,7 @@ unless the version that replaces it is committed in the same transaction.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,13 +23,14 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, Version
-from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.backup_guards import Objection, find_strictest
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import (
     CollectionFullError,
     DuplicateVersionError,
+    UploadCheckError,
     VersionConflictError,
     VersionTooBigError,
 )
@@ -50,6 +51,7 @@ from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord, collection_info
 from .collection_rows import find_collection, lock_collection
+from .quarantine import SURPLUS, describe_nights, find_surplus
 from .rotation.decision import decide
 from .rotation.stored_state import find_objection, read_state
 from .version_checks import NewCheck, write_checks
@@ -74,6 +76,7 @@ class _Committed:
     """What the write transaction changed.
 
     `objection` says why the version is suspicious, and `released_blob_ids` are the blobs that the evicted versions used.
+    `nights` is what the event about a version in quarantine says about earlier ones.
     """
 
     row: Version
@@ -81,6 +84,7 @@ class _Committed:
     objection: Objection | None
     evicted: Sequence[VersionRecord]
     released_blob_ids: Sequence[int]
+    nights: Mapping[str, object]
 
 
 class AddVersion:
@@ -102,6 +106,7 @@ class AddVersion:
         self._blobs = blobs
         self._checks = checks
         self._refusals = refusals
+        self._quarantine_max = settings.quarantine_max
         self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
 
     def add(
@@ -151,7 +156,7 @@ class AddVersion:
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
-                changes = self._write_rows(session, row, blob, after)
+                changes = self._write_rows(session, row, blob, after, reports)
                 record(session, *_events(changes, by))
                 write_checks(session, changes.row, [_check_of(report) for report in reports], by=by)
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
@@ -185,7 +190,10 @@ class AddVersion:
             current = CollectionRecord.of(find_collection(session, collection.id))
             _check_last_number(current, after)
             state = read_state(session, self._plugins, current, now=incoming.created_at)
-            decide(self._plugins, state, incoming, is_final=False)
+            # A version that is put into quarantine needs no room. An unknown size says nothing yet.
+            quarantines = size and current.guards.action == "quarantine"
+            objection = find_objection(session, current, size) if quarantines else None
+            decide(self._plugins, state, incoming, objection=objection, is_final=False)
 
     def _find_recorded(
         self, idempotency: VersionUpload | None, content: Content, by: Identity
@@ -195,34 +203,52 @@ class AddVersion:
         with self._database.reading() as session:
             return find_recorded_answer(session, idempotency, content.digest, by)
 
-    def _write_rows(self, session: Session, row: Collection, blob: Blob, after: int | None) -> _Committed:
+    def _write_rows(
+        self, session: Session, row: Collection, blob: Blob, after: int | None, reports: Sequence[CheckReport]
+    ) -> _Committed:
         """Delete the evicted versions and insert the new one. `row` is the locked collection."""
         now = utc_now()
         collection = CollectionRecord.of(row)
         _check_last_number(collection, after)
         if self._refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
-        objection = find_objection(session, collection, blob.size)
+        objection = find_strictest(_objections(find_objection(session, collection, blob.size), reports))
         incoming = IncomingVersion(size=blob.size, created_at=now)
         state = read_state(session, self._plugins, collection, now=now)
         decision = decide(self._plugins, state, incoming, objection=objection)
-        rows = find_evicted(session, row, decision.evicted)
+        if decision.is_quarantined:
+            rows = find_surplus(session, row, keep=self._quarantine_max - 1)
+        else:
+            rows = find_evicted(session, row, decision.evicted)
         evicted_versions = [VersionRecord.of(old) for old in rows]
         released_blob_ids = delete_versions(session, row, rows)
         hit("versions_deleted")
-        version = insert_version(session, row, blob, incoming, is_suspicious=objection is not None)
+        version = insert_version(
+            session, row, blob, incoming, objection=objection, is_quarantined=decision.is_quarantined
+        )
         return _Committed(
             row=version,
             added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
             objection=objection,
             evicted=evicted_versions,
             released_blob_ids=released_blob_ids,
+            nights=describe_nights(row),
         )
 
 
 def _target(collection: CollectionRecord) -> UploadTarget:
     """Return what the upload checks are told about the collection."""
     return UploadTarget(file_name=collection.filename, collection=collection_info(collection))
+
+
+def _objections(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
+    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
+    if guard is not None:
+        yield guard
+    for report in reports:
+        if report.quarantines:
+            error = UploadCheckError(context={"check": report.check, "message": report.message})
+            yield Objection(error=error, action="quarantine", check=report.check)
 
 
 def _check_of(report: CheckReport) -> NewCheck:
@@ -240,12 +266,20 @@ def _check_last_number(collection: CollectionRecord, number: int | None) -> None
 def _events(committed: _Committed, by: Identity) -> list[NewEvent]:
     """Return the events about the new version and about the evicted ones."""
     version, objection = committed.added.version, committed.objection
-    events = [
-        version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number) for old in committed.evicted
+    is_quarantined = version.quarantined_at is not None
+    why = {"reason": SURPLUS} if is_quarantined else {}
+    evicted = [
+        version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why)
+        for old in committed.evicted
     ]
-    events.append(version_event(EventKind.VERSION_ADDED, version, by=by))
+    reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
+    if is_quarantined:
+        return [
+            *evicted,
+            version_event(EventKind.VERSION_QUARANTINED, version, by=by, **reason, **committed.nights),
+        ]
+    events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
     if objection is not None:
-        reason = {"reason": objection.error.text, "message": objection.error.explanation}
         events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
     return events
 
@@ -253,8 +287,14 @@ def _events(committed: _Committed, by: Identity) -> list[NewEvent]:
 def _log(committed: _Committed, by: Identity) -> None:
     version = committed.added.version
     what = describe(file_values(version.file))
+    done = "added" if version.quarantined_at is None else "put into quarantine"
     log.info(
-        "collection %s: version %s added by %s: %s", version.collection_id, version.number, describe_actor(by), what
+        "collection %s: version %s %s by %s: %s",
+        version.collection_id,
+        version.number,
+        done,
+        describe_actor(by),
+        what,
     )
     for old in committed.evicted:
         log.info(

@@ -81,7 +81,7 @@ class CollectionPages:
         with self._database.reading(is_snapshot=True) as session:
             rows = session.execute(paged(query, page, [order, Collection.id])).all()
             found = cut(rows, page, lambda row: [row[3], row[0].id])
-            newest = _newest_versions(session, [row.id for row, *_ in found.items])
+            newest = _newest_versions(session, [row for row, *_ in found.items])
             details = [
                 CollectionDetails(
                     record=CollectionRecord.of(row),
@@ -110,7 +110,7 @@ class CollectionPages:
     def details(self, record: CollectionRecord) -> CollectionDetails:
         """Return a collection with its newest version and its state."""
         with self._database.reading() as session:
-            newest = _newest_versions(session, [record.id]).get(record.id)
+            newest = _newest_versions(session, [record]).get(record.id)
             states = read_states(session, [record.id], utc_now())
         # It may have been deleted since the record was read.
         state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
@@ -138,16 +138,19 @@ def _visible(by: Identity) -> list[ColumnElement[bool]]:
     return [Collection.id.in_(listed)]
 
 
-def _newest_versions(session: Session, ids: Sequence[str]) -> dict[str, VersionRecord]:
-    """Return the newest version of each collection that has one."""
-    if not ids:
+def _newest_versions(
+    session: Session, collections: Sequence[Collection | CollectionRecord]
+) -> dict[str, VersionRecord]:
+    """Return the newest version of each collection that has one. Versions in quarantine do not count."""
+    if not collections:
         return {}
-    newest = (
-        select(Version.collection_id, func.max(Version.number).label("number"))
-        .where(Version.collection_id.in_(ids))
-        .group_by(Version.collection_id)
-        .subquery()
+    numbers = select(Version.collection_id, func.max(Version.number).label("number")).where(
+        Version.collection_id.in_([collection.id for collection in collections])
     )
+    if any(collection.quarantined_count for collection in collections):
+        # Without this condition, the index over the numbers is enough.
+        numbers = numbers.where(Version.quarantined_at.is_(None))
+    newest = numbers.group_by(Version.collection_id).subquery()
     query = select_with_files().join(
         newest, (newest.c.collection_id == Version.collection_id) & (newest.c.number == Version.number)
     )

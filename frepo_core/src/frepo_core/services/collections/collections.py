@@ -30,11 +30,13 @@ from .collection_rows import count_tokens, find_collection, find_token, set_guar
 from .collection_rules import check_all, check_roles, new_id
 from .expected_backups import set_expectation
 from .rotation.strategy_options import check_options
+from .version_edits import check_pins_leave_room
 
 __all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"]
 
 log = logging.getLogger(__name__)
 
+NO_GUARDS = Guards()
 DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
 Precondition: TypeAlias = Callable[[CollectionRecord], None] | None
 
@@ -69,7 +71,14 @@ class Collections:
             collection = CollectionRecord.of(find_collection(session, collection_id))
             return collection, session.get(CollectionToken, (collection.id, identity.token)) is not None
 
-    def create(self, change: CollectionChange, *, by: Identity | None, simulate: bool = False) -> CollectionRecord:
+    def create(
+        self,
+        change: CollectionChange,
+        *,
+        by: Identity | None,
+        simulate: bool = False,
+        default_guards: Guards = NO_GUARDS,
+    ) -> CollectionRecord:
         """Create a collection and put its creator's token on its list. `by` is None for the console, which has every right.
 
         Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `FieldsError` and `RuleError`.
@@ -104,7 +113,7 @@ class Collections:
             quarantined_size=0,
             quarantine_nights=0,
         )
-        set_guards(row, replace(Guards(), **change.guards))
+        set_guards(row, replace(default_guards, **change.guards))
         _set_expectation(row, change)
 
         def work(session: Session) -> None:
@@ -152,6 +161,8 @@ class Collections:
                 lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size),
                 lambda: self._set_strategy(row, change),
             )
+            if limits.is_below(current.limits):
+                check_pins_leave_room(session, row, limits)
             row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
                 limits.count,
                 limits.one,
@@ -192,7 +203,7 @@ class Collections:
             row = find_collection(session, collection_id, lock=True)
             if precondition:
                 precondition(CollectionRecord.of(row))
-            if row.versions_count:
+            if row.versions_count or row.quarantined_count:
                 raise CollectionNotEmptyError()
             deleted = CollectionRecord.of(row)
             if not simulate:

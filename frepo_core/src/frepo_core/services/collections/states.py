@@ -118,7 +118,7 @@ def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
         (BackupState.FULL, Collection.full_since.is_not(None)),
         (BackupState.SUSPICIOUS, Collection.suspicious_since.is_not(None)),
         (BackupState.LATE, Collection.due_at <= now),
-        (BackupState.NEW, Collection.last_number == 0),
+        (BackupState.NEW, Collection.arrived_at.is_(None)),
     ]
 
 

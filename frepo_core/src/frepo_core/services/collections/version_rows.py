@@ -6,12 +6,15 @@ from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.naming import version_name
+from frepo_core.errors import VersionPinnedError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ..files.file_rows import insert_file
 from .expected_backups import set_arrived
+from .quarantine import end_nights, enter_quarantine
 
 
 def select_with_files() -> Select[Version]:
@@ -20,8 +23,9 @@ def select_with_files() -> Select[Version]:
 
 
 def has_content(session: Session, collection_id: str, blob: Blob) -> bool:
-    """Return whether the collection has a version with this content."""
+    """Return whether the collection has a version with this content. Versions in quarantine do not count."""
     query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
+    query = query.where(Version.quarantined_at.is_(None))
     return session.scalar(query.limit(1)) is not None
 
 
@@ -38,13 +42,23 @@ def find_evicted(session: Session, collection: Collection, evicted: Sequence[Ver
 
 
 def insert_version(
-    session: Session, collection: Collection, blob: Blob, incoming: IncomingVersion, *, is_suspicious: bool
+    session: Session,
+    collection: Collection,
+    blob: Blob,
+    incoming: IncomingVersion,
+    *,
+    objection: Objection | None,
+    is_quarantined: bool = False,
 ) -> Version:
     """Insert the version under the next number, which is never used again, and update the collection's counters."""
     collection.last_number += 1
-    collection.versions_count += 1
-    collection.stored_size += blob.size
-    set_arrived(collection, incoming.created_at, is_suspicious=is_suspicious)
+    if objection and is_quarantined:
+        enter_quarantine(collection, blob.size, objection.reason, now=incoming.created_at)
+    else:
+        collection.versions_count += 1
+        collection.stored_size += blob.size
+        set_arrived(collection, incoming.created_at, is_suspicious=objection is not None)
+        end_nights(collection)
     name = version_name(collection.filename, collection.last_number)
     version = Version(
         id=new_uuid4(),
@@ -54,7 +68,11 @@ def insert_version(
             session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash
         ),
         created_at=incoming.created_at,
-        is_suspicious=is_suspicious,
+        is_suspicious=objection is not None,
+        pinned=False,
+        quarantined_at=incoming.created_at if is_quarantined else None,
+        quarantine_reason=objection.reason if objection and is_quarantined else None,
+        note="",
     )
     session.add(version)
     session.flush()
@@ -62,11 +80,20 @@ def insert_version(
 
 
 def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
-    """Delete the rows of versions and of their files; return the ids of the blobs that these files used."""
+    """Delete the rows of versions and of their files; return the ids of the blobs that these files used.
+
+    Raises `VersionPinnedError` if one of them is pinned.
+    """
+    if any(row.pinned for row in rows):
+        raise VersionPinnedError()
     file_ids = [row.file_id for row in rows]
     released_blob_ids = [row.file.blob_id for row in rows]
-    collection.versions_count -= len(rows)
-    collection.stored_size -= sum(row.file.blob.size for row in rows)
+    counted = [row.file.blob.size for row in rows if row.quarantined_at is None]
+    quarantined = [row.file.blob.size for row in rows if row.quarantined_at is not None]
+    collection.versions_count -= len(counted)
+    collection.stored_size -= sum(counted)
+    collection.quarantined_count -= len(quarantined)
+    collection.quarantined_size -= sum(quarantined)
     session.flush()
     if rows:
         session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))

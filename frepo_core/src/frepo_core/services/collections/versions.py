@@ -7,13 +7,20 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Version
+from frepo_core.db.models import Collection, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.error_explanations import not_a_uuid
-from frepo_core.errors import AccessDeniedError, FieldsError, ForeignVersionError, NotFoundError, VersionTooYoungError
+from frepo_core.errors import (
+    AccessDeniedError,
+    FieldsError,
+    ForeignVersionError,
+    NotFoundError,
+    VersionPinnedError,
+    VersionTooYoungError,
+)
 
 from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..blobs.lifecycle import Blobs
@@ -28,6 +35,7 @@ from .version_rows import delete_versions, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
+_IS_COUNTED = Version.quarantined_at.is_(None)
 _NEWEST, _OLDEST = ("latest", "recent"), "first"
 _WORDS = (*_NEWEST, _OLDEST)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
@@ -52,14 +60,14 @@ class Versions:
     def find(self, collection_id: str, name: str) -> VersionRecord:
         """Return the version with this name: `latest`, `recent`, `first`, `v<N>`, or the version's id.
 
-        Raises `NotFoundError`.
+        A version in quarantine has only the last two. Raises `NotFoundError`.
         """
         query = select_with_files().where(Version.collection_id == collection_id)
         number = parse_version_number(name)
         if name in _NEWEST:
-            query = query.order_by(Version.number.desc()).limit(1)
+            query = query.where(_IS_COUNTED).order_by(Version.number.desc()).limit(1)
         elif name == _OLDEST:
-            query = query.order_by(Version.number).limit(1)
+            query = query.where(_IS_COUNTED).order_by(Version.number).limit(1)
         elif number is not None:
             query = query.where(Version.number == number)
         else:
@@ -73,13 +81,15 @@ class Versions:
     def find_selected(self, collection_id: str, selector: str) -> VersionRecord:
         """Return the version with this name, see `find`, or the newest one at or before a time of RFC 3339.
 
+        Versions in quarantine are not found by a time.
+
         A time without fractions of a second includes its whole second, and a day ends at midnight UTC.
         Raises `NotFoundError`.
         """
         end = _parse_end(selector)
         if end is None:
             return self.find(collection_id, selector)
-        query = select_with_files().where(Version.collection_id == collection_id, Version.created_at < end)
+        query = select_with_files().where(Version.collection_id == collection_id, Version.created_at < end, _IS_COUNTED)
         with self._database.reading() as session:
             row = session.scalar(query.order_by(Version.number.desc()).limit(1))
             if row is None:
@@ -108,15 +118,14 @@ class Versions:
     def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:
         """Delete the version with this name (`v<N>`) or id.
 
-        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection or is younger
-        than the minimal retention.
+        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
+        younger than the minimal retention. A version in quarantine can be deleted at any age.
         """
 
         def work(session: Session) -> tuple[VersionRecord, list[int]]:
             collection = lock_collection(session, collection_id)
             row = _find_for_deletion(session, collection_id, name)
-            if CollectionRecord.of(collection).guards.protects(row.created_at, now=utc_now()):
-                raise VersionTooYoungError()
+            _check_deletable(collection, row)
             version = VersionRecord.of(row)
             if simulate:
                 return version, []
@@ -158,6 +167,14 @@ def _malformed(name: str, *words: str) -> str | None:
     if name in words or parse_version_number(name) is not None or parse_uuid4(name.lower()):
         return None
     return f"{not_a_uuid('version')}, and it is not one of: {', '.join(('v<number>', *words))}"
+
+
+def _check_deletable(collection: Collection, version: Version) -> None:
+    if version.pinned:
+        raise VersionPinnedError()
+    is_counted = version.quarantined_at is None
+    if is_counted and CollectionRecord.of(collection).guards.protects(version.created_at, now=utc_now()):
+        raise VersionTooYoungError()
 
 
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:

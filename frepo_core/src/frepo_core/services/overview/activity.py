@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db.models import Event, Sample
 from frepo_core.domain.event_kinds import EventKind
 
-UPLOADS = (EventKind.VERSION_ADDED.value, EventKind.FILE_ADDED.value)
+UPLOADS = (EventKind.VERSION_ADDED.value, EventKind.VERSION_QUARANTINED.value, EventKind.FILE_ADDED.value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ class Sizes:
 def measure_sizes(session: Session, now: datetime) -> Sizes:
     """Add up the sizes of all blobs, versions and files. It takes longer the more there are."""
     blobs, stored = session.execute(select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Blob)).one()
-    versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size), 0)))
+    versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size + Collection.quarantined_size), 0)))
     plain = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
     files = session.scalar(plain.where(File.kind == "plain"))
     return Sizes(at=now, blobs=blobs, stored=int(stored), sent=int(versions or 0) + int(files or 0))

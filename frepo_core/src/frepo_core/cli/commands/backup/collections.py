@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from frepo_core.services.container import Services
     from frepo_core.services.records import CollectionRecord
 
-COLUMNS = ("Id", "Name", "State", "Since", "Last version", "Arrived", "Versions", "Size", "Labels", "Description")
+COLUMNS = (
+    "Id",
+    "Name",
+    "State",
+    "Since",
+    "Last version",
+    "Arrived",
+    "Versions",
+    "Size",
+    "Pinned",
+    "Quarantined",
+    "Labels",
+    "Description",
+)
 MAX_LISTED = 100_000
 PAGE = 500
 
@@ -59,6 +72,8 @@ class ListCollections(ListCommand):
                 Moment(record.arrived_at),
                 record.versions_count,
                 Size(record.stored_size),
+                record.pinned_count,
+                record.quarantined_count,
                 Words(record.labels),
                 record.description,
             )
@@ -136,6 +151,8 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "description": record.description,
         "versions": record.versions_count,
         "stored_size": Size(record.stored_size),
+        "pinned": record.pinned_count,
+        "quarantined": record.quarantined_count,
         "last_number": record.last_number,
         "max_backups_count": limits.count,
         "max_one_version_size": Size(limits.one),
@@ -145,7 +162,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "min_retention": format_duration(guards.min_retention),
         "min_version_size": Size(guards.min_version_size),
         "max_shrink_percent": guards.max_shrink_percent,
-        "on_suspicious": guards.action,
+        "on_suspicious": "mark" if guards.action == "keep" else guards.action,
         "expected_every": record.expected_every,
         "grace": format_duration(record.grace) if record.grace else None,
         "due_at": Moment(record.due_at),

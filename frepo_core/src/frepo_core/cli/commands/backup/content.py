@@ -43,7 +43,7 @@ class Upload(ShowCommand):
             added = services.add_version.add(collection, incoming, by=console_identity())
         assert isinstance(added, AddedVersion)  # only an Idempotency-Key has a recorded answer
         version = added.version
-        return ("collection", "version", "id", "file", "size", "sha256", "time", "suspicious"), (
+        return ("collection", "version", "id", "file", "size", "sha256", "time", "suspicious", "quarantined"), (
             collection.id,
             f"v{version.number}",
             version.id,
@@ -52,6 +52,7 @@ class Upload(ShowCommand):
             version.file.blob.digest,
             Moment(version.created_at),
             version.is_suspicious,
+            version.quarantined_at is not None,
         )
 
 

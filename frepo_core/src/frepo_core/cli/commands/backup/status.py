@@ -45,6 +45,8 @@ class Status(ShowCommand):
             "last_version_checks": ", ".join(f"{check.name}: {check.outcome}" for check in checks),
             "versions": record.versions_count,
             "stored_size": Size(record.stored_size),
+            "pinned": record.pinned_count,
+            "quarantined": record.quarantined_count,
         }
         return tuple(fields), tuple(fields.values())
 

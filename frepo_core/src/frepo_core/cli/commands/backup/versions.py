@@ -14,12 +14,25 @@ if TYPE_CHECKING:
     from frepo_core.services.collections.version_checks import CheckRecord
     from frepo_core.services.records import VersionRecord
 
-COLUMNS = ("Version", "Time", "Size", "Suspicious", "Checks", "Message", "SHA-256", "File", "Id")
+COLUMNS = (
+    "Version",
+    "Time",
+    "Size",
+    "Suspicious",
+    "Pinned",
+    "Quarantine",
+    "Note",
+    "Checks",
+    "Message",
+    "SHA-256",
+    "File",
+    "Id",
+)
 _BAD = ("broken", "pending", "not checked", "good")
 
 
 class Versions(ListCommand):
-    """List the versions of a collection, newest first: which were suspicious, and which failed a check."""
+    """List the versions of a collection, newest first: which are pinned, in quarantine, suspicious, or failed a check."""
 
     examples = (
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
@@ -54,6 +67,9 @@ class Versions(ListCommand):
             Moment(version.created_at),
             Size(blob.size),
             self.word("yes", YELLOW) if version.is_suspicious else "no",
+            "yes" if version.pinned else "no",
+            self.word(version.quarantine_reason or "", YELLOW),
+            version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),
             _message(checks, is_damaged=blob.is_damaged),
             blob.digest,

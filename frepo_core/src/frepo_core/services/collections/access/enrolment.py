@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from frepo_core.db import Database, utc_now
 from frepo_core.domain.access import is_uploader
+from frepo_core.domain.backup_guards import SAFE_GUARDS
 from frepo_core.domain.identity import Identity, derived_uuid4
 from frepo_core.domain.naming import check_token_name
 from frepo_core.domain.roles import Role
@@ -64,6 +65,7 @@ class Enrolments:
     ) -> Enrolled:
         """Create a collection, and a token with this name that can upload to it. Put the tokens `allow` on its list, too.
 
+        Unless the change says otherwise, the collection quarantines versions that shrank by half.
         `allow` names tokens by fingerprint or id. `may_exist` accepts a collection with the id of the change; if a valid
         token of the name that can upload is on its list, no other one is made. Raises the errors of `Collections.create`,
         `Tokens.generate` and `CollectionAccess.find_token`; the last ones before something is created.
@@ -90,7 +92,7 @@ class Enrolments:
 
     def _find_or_create(self, change: CollectionChange, *, may_exist: bool) -> tuple[CollectionRecord, bool]:
         try:
-            return self._collections.create(change, by=None), True
+            return self._collections.create(change, by=None, default_guards=SAFE_GUARDS), True
         except FieldsError as error:
             if change.id is None or not (may_exist and "id_not_unique" in error.fields.get("id", [])):
                 raise

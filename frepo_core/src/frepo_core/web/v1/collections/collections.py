@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 from pyramid.response import Response
 
+from frepo_core.domain.backup_guards import SAFE_GUARDS
 from frepo_core.services.collections.collection_pages import CollectionFilter
 from frepo_core.services.collections.states import BackupState
 from frepo_core.services.records import CollectionRecord
@@ -57,7 +58,7 @@ def list_collections(request: FrepoRequest) -> Answer:
 def create(request: FrepoRequest) -> Answer:
     """Create a collection. The token of the request is put on its list."""
     change = request.body_as(NewCollection).change()
-    record = request.services.collections.create(change, by=request.sender)
+    record = request.services.collections.create(change, by=request.sender, default_guards=SAFE_GUARDS)
     return created(request, f"{COLLECTIONS}/{record.id}", _body(request, record), collection_tag(record))
 
 

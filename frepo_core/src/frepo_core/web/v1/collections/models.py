@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from frepo_core.domain.backup_guards import GuardAction
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.naming import MAX_LABELS, check_labels
@@ -37,6 +36,10 @@ ExpectedEvery = Annotated[
     AfterValidator(_expected_every),
     Field(max_length=255, examples=["P1D"], description="A duration, or cron with a time zone."),
 ]
+# What happens to a suspicious version. The first API calls `mark` `keep`.
+OnSuspicious = Annotated[
+    Literal["mark", "refuse", "quarantine"], BeforeValidator(lambda value: "mark" if value == "keep" else value)
+]
 Labels = Annotated[list[str], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
 Grace = Annotated[Duration, AfterValidator(_grace)]
 
@@ -50,16 +53,19 @@ class Limits(Reply):
 
 
 class Guards(Reply):
-    """The guards against broken backups and early deletion; a guard of 0 is off."""
+    """The guards against broken backups and early deletion; a guard of 0 is off.
+
+    A version that violates one is suspicious: it is refused, put into quarantine, or added with a mark.
+    """
 
     min_retention: Duration
     min_version_size: Whole
     max_shrink_percent: Percent
-    on_suspicious: GuardAction
+    on_suspicious: OnSuspicious
 
 
 class LastVersion(Reply):
-    """The newest version of a collection."""
+    """The newest version of a collection that is not in quarantine."""
 
     number: int
     at: Time
@@ -81,7 +87,7 @@ class LastVersion(Reply):
 
 
 class Collection(Reply):
-    """A collection. `stored_size` counts each version's full size, in bytes.
+    """A collection. `stored_size` counts each version's full size, in bytes. Versions in quarantine count on their own.
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
@@ -105,6 +111,8 @@ class Collection(Reply):
     last_version: LastVersion | None
     versions: Whole
     stored_size: Whole
+    pinned_versions: Whole
+    quarantined_versions: Whole
     created_at: Time
     created_by: str | None
 
@@ -130,6 +138,8 @@ class Collection(Reply):
             last_version=LastVersion.of(details.newest) if details.newest else None,
             versions=record.versions_count,
             stored_size=record.stored_size,
+            pinned_versions=record.pinned_count,
+            quarantined_versions=record.quarantined_count,
             created_at=record.created_at,
             created_by=record.created_by,
         )
@@ -145,7 +155,7 @@ def _guards(record: CollectionRecord) -> Guards:
         min_retention=guards.min_retention,
         min_version_size=guards.min_version_size,
         max_shrink_percent=guards.max_shrink_percent,
-        on_suspicious=guards.action,
+        on_suspicious="mark" if guards.action == "keep" else guards.action,
     )
 
 
@@ -170,7 +180,7 @@ class GuardsPatch(Patch):
     min_retention: Duration = unset()
     min_version_size: Whole = unset()
     max_shrink_percent: Percent = unset()
-    on_suspicious: GuardAction = unset()
+    on_suspicious: OnSuspicious = unset()
 
 
 class CollectionPatch(Patch):
@@ -195,7 +205,10 @@ class CollectionPatch(Patch):
 
 
 class NewCollection(CollectionPatch):
-    """A new collection. Missing limits are those of the service."""
+    """A new collection. Missing limits are those of the service.
+
+    By default, a version that shrank by more than 50 percent is put into quarantine.
+    """
 
     name: FileName
     id: str | None = Field(None, max_length=64, pattern=json_schemas.UUID4, examples=[json_schemas.A_COLLECTION])
@@ -208,7 +221,8 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
     """Return what the service has to change, from the fields that the client has sent."""
     guards = dict(sent.get("guards", {}))
     if "on_suspicious" in guards:
-        guards["action"] = guards.pop("on_suspicious")
+        action = guards.pop("on_suspicious")
+        guards["action"] = "keep" if action == "mark" else action
     options = sent.get("strategy_options")
     grace = sent.get("grace")
     return CollectionChange(

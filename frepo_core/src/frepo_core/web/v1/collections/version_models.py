@@ -7,16 +7,24 @@ from pydantic import Field
 
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.collections.version_checks import CheckRecord, Outcome
+from frepo_core.services.collections.version_edits import VersionChange
 from frepo_core.services.records import VersionRecord
 
 from ...schemas import json_schemas
 from ...schemas.models import Form, Reply
+from ..conventions.entity_tags import entity_tag
+from ..conventions.merge_patch import Patch, unset
 from ..conventions.paging import PageQuery
 from ..conventions.types import Duration, Time, Whole
 
 
 class Version(Reply):
-    """A version. The size is in bytes. `file_name` is the name under which `/files` and links know its content."""
+    """A version. The size is in bytes. `file_name` is the name under which `/files` and links know its content.
+
+    A `pinned` version is not deleted. A `suspicious` one violates a guard. One in quarantine is downloaded by its number
+    only, and limits do not count it; `quarantine_reason` is the code name of the guard, or `check` and the name of the
+    upload check.
+    """
 
     id: str
     number: int
@@ -26,6 +34,11 @@ class Version(Reply):
     mime_type: str
     file_name: str
     suspicious: bool
+    pinned: bool
+    quarantined: bool
+    quarantined_at: Time | None
+    quarantine_reason: str | None
+    note: str
     damaged: bool
     password_protected: bool
 
@@ -42,9 +55,32 @@ class Version(Reply):
             mime_type=blob.mime,
             file_name=record.file.stored_name,
             suspicious=record.is_suspicious,
+            pinned=record.pinned,
+            quarantined=record.quarantined_at is not None,
+            quarantined_at=record.quarantined_at,
+            quarantine_reason=record.quarantine_reason,
+            note=record.note,
             damaged=blob.is_damaged,
             password_protected=record.file.password_hash is not None,
         )
+
+
+class VersionPatch(Patch):
+    """What can be changed of a version. `quarantined: false` releases it from quarantine; the other way is not possible."""
+
+    pinned: Annotated[bool, Field(strict=True)] = unset()
+    note: str = Field(default_factory=str, max_length=1000)
+    quarantined: Literal[False] = unset()
+
+    def change(self) -> VersionChange:
+        """Convert the patch for the service."""
+        sent = self.changes()
+        return VersionChange(pinned=sent.get("pinned"), note=sent.get("note"), releases="quarantined" in sent)
+
+
+def version_tag(record: VersionRecord) -> str:
+    """Return the ETag of a version."""
+    return entity_tag(Version.of(record), VersionPatch)
 
 
 class VersionPage(Reply):

@@ -23,9 +23,21 @@ from ..conventions.content import (
     uploaded,
     uploaded_before,
 )
+from ..conventions.entity_tags import if_match
 from ..conventions.paging import next_cursor, page_request
 from .collections import COLLECTION, COLLECTIONS
-from .version_models import Check, Checks, Link, LinkRequest, NewCheckResult, Version, VersionPage, VersionQuery
+from .version_models import (
+    Check,
+    Checks,
+    Link,
+    LinkRequest,
+    NewCheckResult,
+    Version,
+    VersionPage,
+    VersionPatch,
+    VersionQuery,
+    version_tag,
+)
 
 VERSIONS = f"{COLLECTION}/versions"
 VERSION = f"{VERSIONS}/{{selector}}"
@@ -71,11 +83,27 @@ def _selected(request: FrepoRequest) -> VersionRecord:
 
 def show(request: FrepoRequest) -> Answer:
     """Show a version."""
-    return resource(Version.of(_selected(request)))
+    return _answer(_selected(request))
+
+
+def edit(request: FrepoRequest) -> Answer:
+    """Pin or unpin a version, write its note, or release it from quarantine. Missing fields keep their values."""
+    record = request.services.version_edits.edit(
+        request.collection.id,
+        _selected(request).id,
+        request.body_as(VersionPatch).change(),
+        by=request.sender,
+        precondition=if_match(request, version_tag),
+    )
+    return _answer(record)
+
+
+def _answer(record: VersionRecord) -> Answer:
+    return resource(Version.of(record), version_tag(record))
 
 
 def remove(request: FrepoRequest) -> Response:
-    """Delete a version. It is refused while the version is younger than the minimal retention."""
+    """Delete a version. It is refused while the version is pinned, or younger than the minimal retention."""
     request.services.versions.delete(request.collection.id, _selected(request).id, by=request.sender)
     return no_content()
 
@@ -148,6 +176,20 @@ ENDPOINTS = [
         summary="Show a version",
         permission="version.list",
         answers={200: Version},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="edit_version",
+        method="PATCH",
+        path=VERSION,
+        view=edit,
+        summary="Pin a version, or release it from quarantine",
+        permission="version.edit",
+        body=VersionPatch,
+        writes=True,
+        headers=(IF_MATCH,),
+        answers={200: Version},
+        has_etag=True,
     ),
     Endpoint(
         name="delete_version",

@@ -1,0 +1,105 @@
+"""Commands that pin versions, write notes, and release versions from quarantine."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ...base import FrepoCommand, check_length
+
+if TYPE_CHECKING:
+    from frepo_core.services.collections.version_edits import VersionChange
+    from frepo_core.services.records import VersionRecord
+
+MAX_NOTE = 1000
+_WHICH = "latest, first, v<number> or the version's id"
+_EXAMPLE = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3"
+
+
+class EditVersion(FrepoCommand):
+    """A command that edits a version."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("version", help=_WHICH)
+        return parser
+
+    def find(self, arguments: argparse.Namespace) -> "VersionRecord":
+        """Return the version. Raises `FieldsError` or `NotFoundError`."""
+        services = self.services()
+        return services.versions.find(services.collections.get(arguments.id).id, arguments.version)
+
+    def edit(self, version: "VersionRecord", change: "VersionChange") -> "VersionRecord":
+        """Edit the version and return it."""
+        return self.services().version_edits.edit(version.collection_id, version.id, change, by=None)
+
+
+class Pin(EditVersion):
+    """Pin a version: it is not deleted until it is unpinned, neither by the strategy nor on request."""
+
+    examples = (f"frepo backup:pin {_EXAMPLE} --note 'before the move to PostgreSQL 18'",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--note", metavar="TEXT", help="why; replaces the note of the version")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Pin the version."""
+        from frepo_core.services.collections.version_edits import VersionChange
+
+        note = check_length("--note", arguments.note, MAX_NOTE)
+        version = self.edit(self.find(arguments), VersionChange(pinned=True, note=note))
+        self.say(f"Pinned version v{version.number} of {version.collection_id}")
+
+
+class Unpin(EditVersion):
+    """Unpin a version: the strategy of its collection may delete it again."""
+
+    examples = (f"frepo backup:unpin {_EXAMPLE}",)
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Unpin the version."""
+        from frepo_core.services.collections.version_edits import VersionChange
+
+        version = self.edit(self.find(arguments), VersionChange(pinned=False))
+        self.say(f"Unpinned version v{version.number} of {version.collection_id}")
+
+
+class Release(EditVersion):
+    """Release a version from quarantine: it becomes a normal one, and the strategy may delete others for it."""
+
+    examples = (f"frepo backup:release {_EXAMPLE}",)
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Release the version. Return 1 if it is not in quarantine."""
+        from frepo_core.services.collections.version_edits import VersionChange
+
+        found = self.find(arguments)
+        if found.quarantined_at is None:
+            self.say(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
+            return 1
+        version = self.edit(found, VersionChange(releases=True))
+        self.say(f"Released version v{version.number} of {version.collection_id}")
+        return None
+
+
+class Note(EditVersion):
+    """Write a note about a version, for people. An empty text removes it."""
+
+    examples = (f"frepo backup:note {_EXAMPLE} 'the last one before the move'",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("note", metavar="TEXT", help="the note; it replaces the one before")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Write the note."""
+        from frepo_core.services.collections.version_edits import VersionChange
+
+        note = check_length("TEXT", arguments.note, MAX_NOTE)
+        version = self.edit(self.find(arguments), VersionChange(note=note))
+        self.say(f"Noted at version v{version.number} of {version.collection_id}")

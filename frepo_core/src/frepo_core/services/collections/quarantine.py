@@ -1,0 +1,54 @@
+"""Versions in quarantine: they are counted apart, and a collection keeps only the newest of them.
+
+A person releases or deletes them. Until then nothing depends on them: no limit, no strategy, no deadline.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from frepo_core.db.models import Collection, File, Version
+
+SURPLUS = "quarantine_surplus"
+# Uploads within these hours belong to one night, so that an upload that is tried again does not count twice.
+NIGHT = timedelta(hours=12)
+# After so many nights with the same reason, the event says that backups may look like this from now on.
+NEW_NORMAL_NIGHTS = 3
+
+
+def enter_quarantine(collection: Collection, size: int, reason: str, *, now: datetime) -> None:
+    """Count a version of `size` bytes that is put into quarantine, and the night if it is another one."""
+    collection.quarantined_count += 1
+    collection.quarantined_size += size
+    collection.suspicious_since = now
+    if collection.quarantine_reason != reason:
+        collection.quarantine_nights = 0
+    counted_at = collection.quarantine_counted_at
+    if not collection.quarantine_nights or counted_at is None or now - counted_at >= NIGHT:
+        collection.quarantine_reason = reason
+        collection.quarantine_nights += 1
+        collection.quarantine_counted_at = now
+
+
+def end_nights(collection: Collection) -> None:
+    """Begin to count nights anew, because a version was added or released."""
+    collection.quarantine_reason = collection.quarantine_counted_at = None
+    collection.quarantine_nights = 0
+
+
+def describe_nights(collection: Collection) -> dict[str, object]:
+    """Return what the event says about the nights in a row on which versions were quarantined for the same reason."""
+    nights = collection.quarantine_nights
+    return {"nights": nights, "new_normal": nights >= NEW_NORMAL_NIGHTS}
+
+
+def find_surplus(session: Session, collection: Collection, *, keep: int) -> Sequence[Version]:
+    """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first."""
+    if collection.quarantined_count <= keep:
+        return []
+    query = select(Version).options(joinedload(Version.file).joinedload(File.blob))
+    quarantined = query.where(Version.collection_id == collection.id, Version.quarantined_at.is_not(None))
+    rows = session.scalars(quarantined.order_by(Version.number)).all()
+    return rows[: max(len(rows) - keep, 0)]

@@ -1,0 +1,177 @@
+"""The use case of editing a version: pin and unpin it, write a note, release it from quarantine."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.limits import Limits
+from frepo_core.errors import NotFoundError, PinsLeaveNoRoomError, VersionQuarantinedError
+from frepo_core.plugins import IncomingVersion, PluginRegistry
+
+from ..blobs.lifecycle import Blobs
+from ..events.facts import version_event
+from ..events.recording import NewEvent, record
+from ..records import CollectionRecord, VersionRecord
+from .collection_rows import lock_collection
+from .expected_backups import set_deadline
+from .quarantine import end_nights
+from .rotation.decision import decide
+from .rotation.stored_state import read_state
+from .version_rows import delete_versions, find_evicted, select_with_files, set_suspicion
+
+log = logging.getLogger(__name__)
+
+Precondition: TypeAlias = Callable[[VersionRecord], None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionChange:
+    """The requested values of a version; None keeps the value. `releases` ends its quarantine."""
+
+    pinned: bool | None = None
+    note: str | None = None
+    releases: bool = False
+
+
+@dataclass(kw_only=True)
+class _Edit:
+    """What one transaction changes: its events, and the blobs of the versions that were evicted for a released one."""
+
+    row: Version
+    events: list[NewEvent] = field(default_factory=list)
+    released_blob_ids: Sequence[int] = ()
+
+
+class VersionEdits:
+    """Edits versions."""
+
+    def __init__(self, database: Database, plugins: PluginRegistry, blobs: Blobs) -> None:
+        self._database = database
+        self._plugins = plugins
+        self._blobs = blobs
+
+    def edit(
+        self,
+        collection_id: str,
+        version_id: str,
+        change: VersionChange,
+        *,
+        by: Identity | None,
+        precondition: Precondition = None,
+    ) -> VersionRecord:
+        """Change the given values of a version: release it first, then pin or unpin it.
+
+        A released version becomes a normal one: limits count it, later versions are compared with it, and versions are
+        evicted for it as for an upload. What is so already stays, without an event.
+
+        `precondition` is called with the locked version before the change; what it raises prevents the change.
+        Raises `NotFoundError` if the version was deleted meanwhile, and `RuleError`: a version in quarantine cannot be
+        pinned, the pinned versions have to leave room, and there has to be room for a released version.
+        """
+
+        def work(session: Session) -> tuple[VersionRecord, _Edit]:
+            collection = lock_collection(session, collection_id)
+            query = select_with_files().where(Version.id == version_id, Version.collection_id == collection.id)
+            row = session.scalar(query)
+            if row is None:
+                raise NotFoundError("The version was deleted meanwhile")
+            if precondition:
+                precondition(VersionRecord.of(row))
+            edit = _Edit(row=row)
+            if change.releases and row.quarantined_at is not None:
+                self._release(session, collection, edit, by)
+            if change.pinned is not None and change.pinned != row.pinned:
+                _set_pinned(session, collection, edit, by, pinned=change.pinned)
+            if change.note is not None and change.note != row.note:
+                _set_note(edit, change.note, by)
+            session.flush()
+            record(session, *edit.events)
+            return VersionRecord.of(row), edit
+
+        version, edit = self._database.write(work)
+        self._blobs.collect(edit.released_blob_ids)
+        for event in edit.events:
+            number, kind, who = event.version_number, event.kind, describe_actor(by)
+            log.info("collection %s: version %s: %s by %s", collection_id, number, kind, who)
+        return version
+
+    def _release(self, session: Session, collection: Collection, edit: _Edit, by: Identity | None) -> None:
+        """Make the version a normal one, and delete those that its collection's strategy evicts for it."""
+        row, current = edit.row, CollectionRecord.of(collection)
+        size, reason = row.file.blob.size, row.quarantine_reason
+        state = read_state(session, self._plugins, current, now=utc_now())
+        decision = decide(self._plugins, state, IncomingVersion(size=size, created_at=row.created_at))
+        evicted = find_evicted(session, collection, decision.evicted)
+        records = [VersionRecord.of(old) for old in evicted]
+        edit.released_blob_ids = delete_versions(session, collection, evicted)
+        row.quarantined_at = row.quarantine_reason = None
+        row.is_suspicious = False
+        collection.quarantined_count -= 1
+        collection.quarantined_size -= size
+        collection.versions_count += 1
+        collection.stored_size += size
+        end_nights(collection)
+        session.flush()
+        _set_arrived(collection, row)
+        set_suspicion(session, collection)
+        edit.events += [version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=row.number) for old in records]
+        edit.events.append(version_event(EventKind.VERSION_RELEASED, VersionRecord.of(row), by=by, reason=reason))
+
+
+def _set_arrived(collection: Collection, version: Version) -> None:
+    """Note that a released version arrived when it was uploaded."""
+    collection.full_since = None
+    if collection.arrived_at is None or collection.arrived_at < version.created_at:
+        collection.arrived_at = version.created_at
+        set_deadline(collection)
+
+
+def _set_pinned(session: Session, collection: Collection, edit: _Edit, by: Identity | None, *, pinned: bool) -> None:
+    if pinned and edit.row.quarantined_at is not None:
+        raise VersionQuarantinedError()
+    step = 1 if pinned else -1
+    edit.row.pinned = pinned
+    collection.pinned_count += step
+    collection.pinned_size += step * edit.row.file.blob.size
+    if pinned:
+        check_pins_leave_room(session, collection, CollectionRecord.of(collection).limits)
+    kind = EventKind.VERSION_PINNED if pinned else EventKind.VERSION_UNPINNED
+    edit.events.append(version_event(kind, VersionRecord.of(edit.row), by=by))
+
+
+def _set_note(edit: _Edit, note: str, by: Identity | None) -> None:
+    row, before = edit.row, edit.row.note
+    row.note = note
+    event = NewEvent(
+        kind=EventKind.VERSION_NOTED,
+        by=by,
+        collection_id=row.collection_id,
+        version_number=row.number,
+        file_id=row.file_id,
+        data={"before": before, "after": note},
+    )
+    edit.events.append(event)
+
+
+def check_pins_leave_room(session: Session, collection: Collection, limits: Limits) -> None:
+    """Raise `PinsLeaveNoRoomError` if no version of the size of the newest one would fit next to the pinned ones."""
+    if not collection.pinned_count:
+        return
+    newest = (
+        select(Blob.size)
+        .join(File, File.blob_id == Blob.id)
+        .join(Version, Version.file_id == File.id)
+        .where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
+    )
+    size = session.scalar(newest.order_by(Version.number.desc()).limit(1)) or 0
+    has_count = not limits.count or collection.pinned_count < limits.count
+    if not has_count or (limits.total and collection.pinned_size + size > limits.total):
+        raise PinsLeaveNoRoomError()

@@ -1,0 +1,183 @@
+"""Versions in /api/v1: pins, notes and quarantine, and the safe defaults of collections."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from support.client import COLLECTIONS as FIRST_API
+
+COLLECTIONS = "/api/v1/collections"
+
+
+@pytest.fixture
+def quarantining(root):
+    """A collection of /api/v1 with two good versions and one in quarantine; return its path."""
+    made = root.post(COLLECTIONS, {"name": "dump.sql", "guards": {"min_version_size": 4}}).json
+    for content in (b"good", b"better", b"bad"):
+        root.push(made["id"], content)
+    return f"{COLLECTIONS}/{made['id']}"
+
+
+@pytest.fixture
+def patch(root):
+    def patch(path, caller=root, headers=(), **values):
+        return caller.call("PATCH", path, json=values, headers=headers)
+
+    return patch
+
+
+def test_new_collections_quarantine_what_shrank_by_half(root):
+    made = root.post(COLLECTIONS, {"name": "dump.sql"}).json
+    root.push(made["id"], b"x" * 10)
+
+    assert {
+        "min_retention": "PT0S",
+        "min_version_size": 0,
+        "max_shrink_percent": 50,
+        "on_suspicious": "quarantine",
+    } == (made["guards"])
+    for content, is_quarantined in ((b"12345", False), (b"12", True)):
+        answer = root.call("PUT", f"{COLLECTIONS}/{made['id']}/versions", body=content).json
+        assert (is_quarantined, is_quarantined) == (answer["quarantined"], answer["suspicious"])
+
+
+def test_the_defaults_of_the_first_api_stay(root, collection):
+    guards = root.get(f"{COLLECTIONS}/{collection}").json["guards"]
+
+    assert (0, "refuse") == (guards["max_shrink_percent"], guards["on_suspicious"])
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown", "first_api"),
+    [("mark", "mark", "keep"), ("keep", "mark", "keep"), *[(it, it, it) for it in ("refuse", "quarantine")]],
+)
+def test_what_follows_a_suspicious_version_is_a_choice(root, patch, collection, sent, shown, first_api):
+    answer = patch(f"{COLLECTIONS}/{collection}", guards={"on_suspicious": sent})
+
+    assert shown == answer.json["guards"]["on_suspicious"]
+    assert first_api == root.get(f"{FIRST_API}/{collection}").json["collection"]["on_suspicious"]
+    assert 400 == patch(f"{COLLECTIONS}/{collection}", guards={"on_suspicious": "drop"}).status_int
+
+
+def test_a_version_shows_what_was_edited(root, patch, quarantining):
+    path = f"{quarantining}/versions/v1"
+    before = root.get(path).json
+    assert (False, False, None, None, "") == tuple(
+        before[name] for name in ("pinned", "quarantined", "quarantined_at", "quarantine_reason", "note")
+    )
+
+    answer = patch(path, pinned=True, note="before the move")
+
+    assert before | {"pinned": True, "note": "before the move"} == answer.json == root.get(path).json
+    shown = root.get(quarantining).json
+    assert (2, 1, 1, 2) == tuple(
+        shown["last_version"]["number"] if name == "last" else shown[name]
+        for name in ("versions", "pinned_versions", "quarantined_versions", "last")
+    )
+
+
+def test_a_release_makes_a_normal_version(root, patch, quarantining):
+    path = f"{quarantining}/versions/v3"
+    found = root.get(path).json
+    assert (True, True, "new_version_is_smaller_than_the_minimum") == (
+        found["suspicious"],
+        found["quarantined"],
+        found["quarantine_reason"],
+    )
+    assert found["created_at"] == found["quarantined_at"]
+    assert "suspicious" == root.get(quarantining).json["state"]
+
+    answer = patch(path, quarantined=False)
+
+    assert (200, False, False) == (answer.status_int, answer.json["suspicious"], answer.json["quarantined"])
+    assert ("ok", 3) == ((shown := root.get(quarantining).json)["state"], shown["last_version"]["number"])
+
+
+def test_selectors_and_downloads(root, quarantining):
+    selected = [root.get(f"{quarantining}/versions/{name}").json["number"] for name in ("latest", "2099-01-01", "v3")]
+
+    assert [2, 2, 3] == selected
+    assert b"bad" == root.get(f"{quarantining}/versions/v3/content").body
+    assert [3, 2, 1] == [one["number"] for one in root.get(f"{quarantining}/versions").json["items"]]
+
+
+def test_a_collection_with_quarantined_versions_only_is_not_deleted(root):
+    made = root.post(COLLECTIONS, {"name": "dump.sql", "guards": {"min_version_size": 9}}).json
+    root.push(made["id"], b"small")
+
+    assert (409, 4005) == ((answer := root.delete(f"{COLLECTIONS}/{made['id']}")).status_int, answer.json["code"])
+    assert 204 == root.delete(f"{COLLECTIONS}/{made['id']}/versions/v1").status_int
+    assert 204 == root.delete(f"{COLLECTIONS}/{made['id']}").status_int
+
+
+def test_a_pinned_version_is_not_deleted(root, patch, quarantining):
+    path = f"{quarantining}/versions/v1"
+    patch(path, pinned=True)
+    answer = root.delete(path)
+
+    assert (409, 4018) == (answer.status_int, answer.json["code"])
+    assert "A pinned version is not deleted: unpin it first" == answer.json["detail"]
+    patch(path, pinned=False)
+    assert 204 == root.delete(path).status_int
+
+
+def test_a_pin_is_refused(root, patch, quarantining):
+    patch(quarantining, limits={"versions": 2})
+    patch(f"{quarantining}/versions/v1", pinned=True)
+
+    for number, code in (("v2", 4019), ("v3", 4020)):
+        answer = patch(f"{quarantining}/versions/{number}", pinned=True)
+        assert (409, code, ["pinned"]) == (
+            answer.status_int,
+            answer.json["code"],
+            [one["field"] for one in answer.json["errors"]],
+        )
+    answer = patch(quarantining, limits={"versions": 1})
+    assert (409, 4019) == (answer.status_int, answer.json["code"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"quarantined": True}, {"pinned": None}, {"pinned": "yes"}, {"note": "x" * 1001}, {"note": None}, {"number": 3}],
+)
+def test_wrong_values_are_refused(patch, quarantining, values):
+    answer = patch(f"{quarantining}/versions/v1", **values)
+
+    assert (400, list(values)) == (answer.status_int, [one["field"] for one in answer.json["errors"]])
+
+
+def test_an_edit_may_depend_on_the_etag(root, patch, quarantining):
+    path = f"{quarantining}/versions/v1"
+    tag = root.get(path).headers["ETag"]
+    first = patch(path, headers={"If-Match": tag}, note="one")
+
+    assert (200, 412) == (first.status_int, patch(path, headers={"If-Match": tag}, note="two").status_int)
+    assert 200 == patch(path, headers={"If-Match": first.headers["ETag"]}, note="two").status_int
+
+
+def test_roles(root, patch, member, holder, collection):
+    root.push(collection, b"one")
+    path = f"{COLLECTIONS}/{collection}/versions/v1"
+    others = [role for role in Role if role not in {Role.PIN_VERSIONS, Role.ADMINISTRATOR}]
+
+    assert 200 == patch(path, member(Role.PIN_VERSIONS), pinned=True).status_int
+    assert 403 == patch(path, holder(Role.PIN_VERSIONS), pinned=True).status_int
+    assert 200 == patch(path, holder(Role.PIN_VERSIONS, Role.MODIFY_ANY_COLLECTION), note="a").status_int
+    assert 403 == patch(path, member(*others), pinned=False).status_int
+
+
+def test_the_first_api_lists_and_fetches_them(root, patch, quarantining):
+    collection = quarantining.rpartition("/")[2]
+    patch(f"{quarantining}/versions/v1", pinned=True)
+
+    assert ["1", "2", "3"] == sorted(root.versions(collection))
+    refused = root.delete(f"{FIRST_API}/{collection}/backup/v1")
+    assert (400, 4018, {"version": "version_is_pinned"}) == (
+        refused.status_int,
+        refused.json["error_code"],
+        refused.json["errors"],
+    )
+    assert 4005 == root.delete(f"{FIRST_API}/{collection}").json["error_code"]
+    assert 302 == root.get(f"{FIRST_API}/{collection}/backup/v3").status_int
+    latest = root.get(f"{FIRST_API}/{collection}/backup/latest").headers["Location"]
+    assert "-v2" in latest
+    assert 200 == root.delete(f"{FIRST_API}/{collection}/backup/v3").status_int
