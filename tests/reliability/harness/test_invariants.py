@@ -6,6 +6,7 @@ from sqlalchemy import delete, func, insert, select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Event, File
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.services.collections.version_edits import VersionChange
 from support.reliability.invariants import Ledger, assert_invariants, assert_unchanged
 
 
@@ -69,6 +70,35 @@ def test_a_wrong_counter_breaks_i3(breaks):
 
     assert "I3" == breaks(change.values(versions_count=2), mend=[change.values(versions_count=3)])
     assert "I3" == breaks(change.values(stored_size=1), mend=[change.values(stored_size=12)])
+
+
+@pytest.mark.parametrize("name", ["pinned_count", "pinned_size", "quarantined_count", "quarantined_size"])
+def test_a_wrong_counter_of_protected_versions_breaks_i3(breaks, name):
+    change = update(Collection)
+
+    assert "I3" == breaks(change.values({name: 1}), mend=[change.values({name: 0})])
+
+
+def test_a_pinned_version_that_is_gone_breaks_i10(world, collection):
+    world.pin(collection, 3)
+    world.check()
+    world.services.version_edits.edit(  # like a bug: no client requested it
+        collection, world.services.versions.find(collection, "v3").id, VersionChange(pinned=False), by=world.admin
+    )
+    with pytest.raises(AssertionError, match="I10"):
+        world.check()
+    world.pin(collection, 3)
+    world.check()
+
+
+def test_a_quarantined_version_that_is_gone_breaks_i1(world, collection):
+    world.edit(collection, guards={"min_version_size": 4, "action": "quarantine"})
+    world.push(collection, b"bad")
+    world.check()
+    world.services.versions.delete(collection, "v5")
+    with pytest.raises(AssertionError, match="I1: the quarantined version 5 was lost"):
+        world.check()
+    world.ledger.ask_to_delete(collection, 5)
 
 
 def test_more_than_the_limit_breaks_i3(breaks):

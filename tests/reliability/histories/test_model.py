@@ -1,7 +1,7 @@
 """Any sequence of requests has the result of a model made of dictionaries; a refused request changes nothing."""
 
 import os
-import shutil
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,9 +14,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy import text
 
-from frepo_core.db.models import Base
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.roles import Role
 from frepo_core.errors import (
@@ -28,10 +26,9 @@ from frepo_core.errors import (
 )
 from frepo_core.services.maintenance import OwnerMark
 from frepo_core.testing.sources import Source
-from support.databases import _empty
 from support.reliability.collection_model import Shelf
 from support.reliability.invariants import ALERTING, assert_unchanged, digest_of
-from support.reliability.world import World
+from support.reliability.world import World, clear
 from support.scale import IS_BIG
 
 EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if IS_BIG else "8"))
@@ -57,7 +54,7 @@ class Model(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        _clear(self.world)
+        clear(self.world)
         self.world = World(self.world.services)
         self.known: dict[str, Shelf] = {}
         self.files: dict[str, bytes] = {}
@@ -92,6 +89,8 @@ class Model(RuleBasedStateMachine):
             return
         assert shelf, "a collection that is gone was edited"
         stored = sum(map(len, shelf.versions.values()))
+        is_lower = any(limits[one] and not 0 < shelf.limits[one] <= limits[one] for one in (COUNT, TOTAL))
+        assert not is_lower or shelf.pins_leave_room(limits), "a limit below what pins need was accepted"
         assert not limits[TOTAL] or limits[TOTAL] >= stored, "a limit below what is stored was accepted"
         shelf.limits, shelf.strategy = limits, strategy or shelf.strategy
 
@@ -102,7 +101,7 @@ class Model(RuleBasedStateMachine):
                 "min_retention": st.sampled_from([timedelta(), timedelta(), timedelta(days=7)]),
                 "min_version_size": st.sampled_from([0, 2]),
                 "max_shrink_percent": st.sampled_from([0, 50]),
-                "action": st.sampled_from(["refuse", "keep"]),
+                "action": st.sampled_from(["refuse", "keep", "quarantine", "quarantine"]),
             }
         ),
     )
@@ -121,9 +120,9 @@ class Model(RuleBasedStateMachine):
             return
         after = None if follows is None else shelf.last + follows
         expected = shelf.after_push(content, after)
-        if isinstance(expected, dict):
+        if isinstance(expected, Shelf):
             assert shelf.last + 1 == self.world.push(collection, content, after=after)
-            shelf.versions, shelf.last = expected, shelf.last + 1
+            shelf.become(expected)
         else:
             self.refused(expected, self.world.push, collection, content, after=after)
 
@@ -146,21 +145,49 @@ class Model(RuleBasedStateMachine):
     @rule(collection=shelves, number=st.integers(1, 9))
     def delete(self, collection, number):
         shelf = self.known.get(collection)
-        if not shelf or number not in shelf.versions or shelf.guards.get("min_retention"):
-            self.refused(FrepoError, self.world.services.versions.delete, collection, f"v{number}")
+        expected = shelf.after_deletion(number) if shelf else FrepoError
+        if not isinstance(expected, Shelf):
+            self.refused(expected, self.world.services.versions.delete, collection, f"v{number}")
             return
         self.world.delete(collection, number)
-        del shelf.versions[number]
+        shelf.become(expected)
+
+    @rule(collection=shelves, number=st.integers(1, 9), pinned=st.booleans())
+    def pin(self, collection, number, pinned):
+        shelf = self.known.get(collection)
+        if not shelf or number not in shelf.contents:
+            self.refused(FrepoError, self.world.pin, collection, number, pinned=pinned)
+            return
+        expected = shelf.after_pin(number) if pinned else replace(shelf, pinned=shelf.pinned - {number})
+        if not isinstance(expected, Shelf) and number not in shelf.pinned:
+            self.refused(expected, self.world.pin, collection, number)
+            return
+        self.world.pin(collection, number, pinned=pinned)
+        if isinstance(expected, Shelf):
+            shelf.become(expected)
+
+    @rule(collection=shelves, newest=st.booleans())
+    def release(self, collection, newest):
+        shelf = self.known.get(collection)
+        if not shelf or not shelf.quarantined:
+            self.refused(FrepoError, self.world.release, collection, 0)
+            return
+        number = (max if newest else min)(shelf.quarantined)
+        expected = shelf.after_release(number)
+        if isinstance(expected, Shelf):
+            self.world.release(collection, number)
+            shelf.become(expected)
+        else:
+            self.refused(expected, self.world.release, collection, number)
 
     @rule(collection=shelves)
     def delete_collection(self, collection):
         shelf = self.known.get(collection)
-        if not shelf or shelf.versions:
+        if not shelf or shelf.contents:
             self.refused(FrepoError, self.world.services.collections.delete, collection)
             return
         self.world.services.collections.delete(collection)
-        for key in [key for key in self.world.ledger.versions if key[0] == collection]:
-            del self.world.ledger.versions[key]
+        self.world.ledger.forget(collection)
         del self.known[collection]
 
     @rule(target=names, content=contents, name=st.sampled_from(["a.txt", "b.txt"]))
@@ -222,13 +249,14 @@ class Model(RuleBasedStateMachine):
     def agrees(self):
         for collection, shelf in self.known.items():
             found = self.world.services.versions.list(collection)
-            assert {number: digest_of(content) for number, content in shelf.versions.items()} == {
-                version.number: version.file.blob.digest for version in found
-            }
+            expected = {number: digest_of(content) for number, content in shelf.contents.items()}
+            assert expected == {version.number: version.file.blob.digest for version in found}
+            assert shelf.pinned == {version.number for version in found if version.pinned}
+            assert {*shelf.quarantined} == {version.number for version in found if version.quarantined_at}
             assert shelf.last == self.world.services.collections.get(collection).last_number
         for name, content in self.files.items():
             assert digest_of(content) == self.world.services.files.find(name).blob.digest
-        wanted = {digest_of(content) for shelf in self.known.values() for content in shelf.versions.values()}
+        wanted = {digest_of(content) for shelf in self.known.values() for content in shelf.contents.values()}
         wanted |= {digest_of(content) for content in self.files.values()}
         keys = [stat.key for stat in self.world.backend.list() if OwnerMark.parse(stat.key) is None]
         assert wanted == {key.split("/")[1][:64] for key in keys}
@@ -242,23 +270,6 @@ class Model(RuleBasedStateMachine):
 
     def teardown(self):
         self.world.check()
-
-
-def _clear(world: World) -> None:
-    engine = world.services.database.engine
-    if engine.dialect.name == "postgresql":
-        _empty(engine)
-    else:
-        with engine.begin() as connection:
-            connection.execute(text("PRAGMA defer_foreign_keys = ON"))
-            for table in reversed(Base.metadata.sorted_tables):
-                connection.execute(table.delete())
-    directory = (
-        world.backend.path(next(iter(world.backend.list())).key).parents[1] if list(world.backend.list()) else ""
-    )
-    if directory:
-        shutil.rmtree(directory)
-        directory.mkdir()
 
 
 @pytest.mark.databases("sqlite", "postgresql")
@@ -280,4 +291,4 @@ def test_any_sequence_of_requests_does_what_the_model_does(world, database_kind)
             database=None,
         ),
     )
-    _clear(world)
+    clear(world)

@@ -1,40 +1,113 @@
-"""The rules of a collection, told a second time, on a dictionary of contents."""
+"""The rules of a collection, told a second time, on dictionaries of contents."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import FrepoError, RuleError, VersionConflictError
 from support.reliability.invariants import ALERTING
 
+QUARANTINE_MAX = 2
+
 
 @dataclass
 class Shelf:
-    """A collection in the model."""
+    """A collection in the model. `suspicious` and `pinned` are numbers of `versions`; `quarantined` are on their own."""
 
     limits: dict[str, int]
     strategy: str
     guards: dict[str, object] = field(default_factory=dict)
     versions: dict[int, bytes] = field(default_factory=dict)
+    quarantined: dict[int, bytes] = field(default_factory=dict)
+    suspicious: set[int] = field(default_factory=set)
+    pinned: set[int] = field(default_factory=set)
     last: int = 0
 
-    def after_push(self, content: bytes, follows: int | None) -> dict[int, bytes] | type[FrepoError]:
-        """Return the versions after a push, or the refusal."""
-        size, one, total, count = len(content), self.limits[ONE], self.limits[TOTAL], self.limits[COUNT]
+    @property
+    def contents(self) -> dict[int, bytes]:
+        """All versions."""
+        return self.versions | self.quarantined
+
+    def after_push(self, content: bytes, follows: int | None) -> "Shelf | type[FrepoError]":
+        """Return the collection after a push of unknown length, or the refusal."""
         if follows is not None and follows != self.last:
             return VersionConflictError
-        if (one and size > one) or (total and size > total):
+        if not self._fits_alone(content) or self._without_oldest(0) is None:  # the second one before it is read
             return RuleError
-        kept = dict(self.versions)
-        while kept and ((count and len(kept) >= count) or (total and sum(map(len, kept.values())) + size > total)):
-            del kept[min(kept)]
-        rotated = len(kept) < len(self.versions)
-        if rotated and (self.strategy == ALERTING or self.guards.get("min_retention")):
+        number, is_suspicious = self.last + 1, self._is_suspicious(len(content))
+        if is_suspicious and self.guards.get("action") == "quarantine":
+            kept = dict(list(self.quarantined.items())[-QUARANTINE_MAX + 1 :])
+            return replace(self, last=number, quarantined=kept | {number: content})
+        kept = self._without_oldest(len(content))
+        rotated = kept is None or len(kept) < len(self.versions)
+        if kept is None or (is_suspicious and (rotated or self.guards.get("action") != "keep")):
             return RuleError
-        if self._is_suspicious(size) and (rotated or self.guards.get("action") != "keep"):
+        suspicious = self.suspicious | ({number} if is_suspicious else set())
+        return replace(self, last=number, versions=kept | {number: content}, suspicious=suspicious)
+
+    def after_release(self, number: int) -> "Shelf | type[FrepoError]":
+        """Return the collection after the release of a version from quarantine, or the refusal."""
+        content = self.quarantined[number]
+        kept = self._without_oldest(len(content)) if self._fits_alone(content) else None
+        if kept is None:
             return RuleError
-        return kept | {self.last + 1: content}
+        others = {other: each for other, each in self.quarantined.items() if other != number}
+        return replace(self, versions=dict(sorted((kept | {number: content}).items())), quarantined=others)
+
+    def after_pin(self, number: int) -> "Shelf | type[FrepoError]":
+        """Return the collection after a version was pinned, or the refusal."""
+        if number in self.quarantined:
+            return RuleError
+        pinned = replace(self, pinned=self.pinned | {number})
+        return pinned if pinned.pins_leave_room(self.limits) else RuleError
+
+    def after_deletion(self, number: int) -> "Shelf | type[FrepoError]":
+        """Return the collection after a request to delete a version, or the refusal."""
+        if number in self.quarantined:
+            return replace(
+                self, quarantined={each: self.quarantined[each] for each in self.quarantined if each != number}
+            )
+        if number not in self.versions or number in self.pinned or self.guards.get("min_retention"):
+            return FrepoError
+        return replace(self, versions={each: self.versions[each] for each in self.versions if each != number})
+
+    def pins_leave_room(self, limits: dict[str, int]) -> bool:
+        """Return whether another version of the size of the newest fits next to the pinned ones."""
+        if not self.pinned:
+            return True
+        size = self._pinned_size() + len(self.versions[max(self.versions)])
+        has_count = not limits[COUNT] or len(self.pinned) < limits[COUNT]
+        return has_count and (not limits[TOTAL] or size <= limits[TOTAL])
+
+    def _fits_alone(self, content: bytes) -> bool:
+        return all(not self.limits[name] or len(content) <= self.limits[name] for name in (ONE, TOTAL))
+
+    def _without_oldest(self, size: int) -> dict[int, bytes] | None:
+        """Return the versions that stay for one of this size, or None if it is refused."""
+        count, total = self.limits[COUNT], self.limits[TOTAL]
+        pins = {number: self.versions[number] for number in self.pinned}
+        others = {number: content for number, content in self.versions.items() if number not in pins}
+        if (count and len(pins) >= count) or (total and self._pinned_size() + max(size, 1) > total):
+            return None
+        before = len(others)
+        while others and (
+            (count and len(others) + len(pins) >= count)
+            or (total and sum(map(len, others.values())) + self._pinned_size() + size > total)
+        ):
+            del others[min(others)]
+        if len(others) < before and (self.strategy == ALERTING or self.guards.get("min_retention")):
+            return None
+        return dict(sorted((others | pins).items()))
+
+    def _pinned_size(self) -> int:
+        return sum(len(self.versions[number]) for number in self.pinned)
 
     def _is_suspicious(self, size: int) -> bool:
-        newest = len(self.versions[max(self.versions)]) if self.versions else 0
+        trusted = [number for number in self.versions if number not in self.suspicious]
+        newest = len(self.versions[max(trusted)]) if trusted else 0
         shrink = self.guards.get("max_shrink_percent")
         return size < self.guards.get("min_version_size", 0) or bool(shrink and size < newest * (100 - shrink) / 100)
+
+    def become(self, other: Self) -> None:
+        """Take over the state after a request."""
+        vars(self).update(vars(other))

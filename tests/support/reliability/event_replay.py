@@ -17,7 +17,7 @@ from frepo_core.services.change_log import collection_values
 from frepo_core.services.container import Services
 from frepo_core.services.records import CollectionRecord
 
-NAMES = ("collection", "version", "file", "token", "access", "damage", "full")
+NAMES = ("collection", "version", "pin", "quarantine", "file", "token", "access", "damage", "full")
 Rows = dict[str, dict[Any, Any]]
 
 
@@ -93,8 +93,20 @@ def _apply(replay: Replay, event: Event) -> None:
         case "version.added":
             replay.add("version", version, data["sha256"])
             replay.forget("full", lambda key, _: key == collection)
+        case "version.quarantined":
+            replay.add("version", version, data["sha256"])
+            replay.add("quarantine", version)
+        case "version.released":
+            replay.remove("quarantine", version)
+            replay.forget("full", lambda key, _: key == collection)
+        case "version.pinned":
+            replay.add("pin", version)
+        case "version.unpinned":
+            replay.remove("pin", version)
         case "version.evicted" | "version.deleted":
+            assert version not in replay.rows["pin"], f"I10: events say that the pinned version {version} is gone"
             replay.remove("version", version)
+            replay.forget("quarantine", lambda key, _: key == version)
         case "file.added":
             replay.add("file", event.file_id, {"tags": sorted(data["tags"]), "public": data["public"]})
         case "file.edited":
@@ -126,12 +138,17 @@ def _found(session: Session) -> tuple[Rows, dict[str, dict[Any, datetime]]]:
     files = session.scalars(select(File).where(File.kind == "plain")).all()
     tokens = session.execute(select(Token.fingerprint, Token.roles, Token.created_at)).all()
     collections = session.scalars(select(Collection)).all()
+    marked = session.execute(
+        select(Version.collection_id, Version.number, Version.created_at, Version.pinned, Version.quarantined_at)
+    ).all()
     triples = {
         "collection": [(row.id, collection_values(CollectionRecord.of(row)), row.created_at) for row in collections],
         "version": [
             ((collection, number), digest, at)
             for collection, number, digest, at in session.execute(versions.join(Version.file).join(File.blob))
         ],
+        "pin": [((row.collection_id, row.number), True, row.created_at) for row in marked if row.pinned],
+        "quarantine": [((row.collection_id, row.number), True, row.created_at) for row in marked if row.quarantined_at],
         "file": [
             (row.id, {"tags": sorted(tag.name for tag in row.tags), "public": row.public}, row.created_at)
             for row in files

@@ -1,4 +1,4 @@
-"""The invariants I1 to I9 of docs/reliability.md, checked on a service without running requests."""
+"""The invariants I1 to I10 of docs/reliability.md, checked on a service without running requests."""
 
 import hashlib
 import os
@@ -21,6 +21,7 @@ from frepo_core.services.maintenance import OwnerMark
 from support.reliability.event_replay import check_events
 
 GRACE = timedelta(hours=48)
+QUARANTINE_MAX = 2  # the default of the setting
 # The kinds of events that refused and failed requests record, although they change nothing else.
 ABOUT_REFUSALS = ("version.refused", "collection.full", "storage.full", "storage.unavailable", "storage.recovered")
 EVERYTHING = 1 << 30  # more blobs than the sweep finds in any test
@@ -38,6 +39,8 @@ class Ledger:
     """The answers that clients received and the deletions that they requested; threads may share it.
 
     `edited` has the collections whose limits or strategy changed meanwhile, `secrets` the texts forbidden in logs.
+    `pinned` has the versions that are pinned, `quarantined` those that were quarantined and not released, and `released`
+    those that were.
     """
 
     versions: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -46,6 +49,9 @@ class Ledger:
     removed: set[str] = field(default_factory=set)
     edited: set[str] = field(default_factory=set)
     secrets: set[str] = field(default_factory=set)
+    pinned: set[tuple[str, int]] = field(default_factory=set)
+    quarantined: set[tuple[str, int]] = field(default_factory=set)
+    released: set[tuple[str, int]] = field(default_factory=set)
     highest: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -70,6 +76,11 @@ class Ledger:
         with self._lock:
             self.removed.add(name)
 
+    def forget(self, collection: str) -> None:
+        """Forget the versions of a collection that was deleted."""
+        for number in [number for name, number in self.versions if name == collection]:
+            del self.versions[collection, number]
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Row:
@@ -77,6 +88,8 @@ class _Row:
     number: int
     digest: str
     size: int
+    pinned: bool
+    quarantined: bool
 
 
 def snapshot(services: Services) -> dict[str, Any]:
@@ -108,7 +121,7 @@ def assert_invariants(
     swept: bool = False,
     rotten: Iterable[str] = (),
 ) -> None:
-    """Check I1 to I5 and I7 to I9; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
+    """Check I1 to I5 and I7 to I10; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
 
     `rotten` contains the digests of contents that the test damaged.
     """
@@ -116,10 +129,17 @@ def assert_invariants(
     good = _check_bytes(services, timedelta(0) if swept else grace, rotten, swept=swept)
     with services.database.reading() as session:
         collections = session.scalars(select(Collection)).all()
-        query = select(Version.collection_id, Version.number, Blob.digest, Blob.size).join(Version.file).join(File.blob)
+        query = select(Version, Blob.digest, Blob.size).join(Version.file).join(File.blob)
         rows = [
-            _Row(collection=row.collection_id, number=row.number, digest=row.digest, size=row.size)
-            for row in session.execute(query.order_by(Version.number))
+            _Row(
+                collection=row.collection_id,
+                number=row.number,
+                digest=digest,
+                size=size,
+                pinned=row.pinned,
+                quarantined=row.quarantined_at is not None,
+            )
+            for row, digest, size in session.execute(query.order_by(Version.number))
         ]
         files = dict(session.execute(select(File.stored_name, Blob.digest).join(File.blob)).all())
         kinds = session.execute(select(File.kind, Version.id).outerjoin(Version, Version.file_id == File.id)).all()
@@ -168,8 +188,18 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
 
 def _check_collection(collection: Collection, rows: list[_Row], ledger: Ledger) -> None:
     numbers = [row.number for row in rows]
-    assert len(rows) == collection.versions_count, "I3: the count is not that of the rows"
-    assert sum(row.size for row in rows) == collection.stored_size, "I3: the size is not that of the rows"
+    counted, quarantined = [row for row in rows if not row.quarantined], [row for row in rows if row.quarantined]
+    pinned = [row for row in rows if row.pinned]
+    for kind, found, count, size in (
+        ("", counted, collection.versions_count, collection.stored_size),
+        (" of pinned versions", pinned, collection.pinned_count, collection.pinned_size),
+        (" of quarantined versions", quarantined, collection.quarantined_count, collection.quarantined_size),
+    ):
+        assert len(found) == count, f"I3: the count{kind} is not that of the rows"
+        assert sum(row.size for row in found) == size, f"I3: the size{kind} is not that of the rows"
+    assert len(quarantined) <= QUARANTINE_MAX, "I3: more versions in quarantine than allowed"
+    assert not any(row.pinned for row in quarantined), "I3: a version is pinned and in quarantine"
+    rows = counted
     assert len(set(numbers)) == len(numbers), "I4: a number is there twice"
     assert max([0, *numbers]) <= collection.last_number, "I4: a number is ahead of its counter"
     assert collection.last_number >= ledger.highest[collection.id], "I4: the counter went back"
@@ -188,6 +218,13 @@ def _check_collection(collection: Collection, rows: list[_Row], ledger: Ledger) 
 def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, good: set[str]) -> None:
     """Check I1 and I5, and that rotation deleted the oldest versions, and only as many as necessary."""
     present = {row.number: row for row in rows}
+    for name, number in ledger.pinned:
+        if name == collection.id:
+            assert number in present and present[number].pinned, f"I10: the pinned version {number} is gone"
+    quarantined = {number for name, number in ledger.quarantined if name == collection.id}
+    released = {number for name, number in ledger.released if name == collection.id}
+    # Those that rotation may evict, in this order. A released one may be older than one that was evicted for it.
+    rotating = [row.number for row in rows if not row.pinned and row.number not in quarantined | released]
     deleted = {number for name, number in ledger.deleted if name == collection.id}
     for (name, number), digest in ledger.versions.items():
         if name != collection.id:
@@ -195,19 +232,23 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
         if number in present:
             assert present[number].digest == digest, f"I1: version {number} is not what was acknowledged"
             assert digest in good, f"I1: version {number} does not download"
+        elif number in quarantined - deleted:
+            newer = [each for each in quarantined if each > number]
+            assert len(newer) >= QUARANTINE_MAX, f"I1: the quarantined version {number} was lost"
         elif number not in deleted:
             newer_came = collection.last_number > number
-            assert newer_came and min(present, default=number + 1) > number, f"I1: version {number} was lost"
+            assert newer_came and min(rotating, default=number + 1) > number, f"I1: version {number} was lost"
     if collection.last_number and collection.last_number not in deleted:  # rotation never deletes the newest
         assert any(row.digest in good for row in rows), "I5: no good version remains"
     if collection.id in ledger.edited:
         return
     count, total = collection.max_backups_count, collection.max_collection_size
+    added, remaining = collection.last_number - len(quarantined), len([row for row in rows if not row.quarantined])
     if collection.strategy == ALERTING:
-        assert len(rows) >= collection.last_number - len(deleted), "I1: a version left that nobody deleted"
+        assert remaining >= added - len(deleted), "I1: a version left that nobody deleted"
     elif not total or total >= ROOMY:
-        wanted = min(count or collection.last_number, collection.last_number) - len(deleted)
-        assert len(rows) >= wanted, f"I1: {len(rows)} versions remain of {wanted} that need not have left"
+        wanted = min(count or added, added) - len(deleted)
+        assert remaining >= wanted, f"I1: {remaining} versions remain of {wanted} that need not have left"
 
 
 def _check_leftovers(services: Services) -> None:

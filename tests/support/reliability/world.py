@@ -1,24 +1,30 @@
 """A client of the services in this process that records its answers in a ledger."""
 
 import contextlib
+import shutil
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from io import BytesIO
 from typing import Any
 
+from sqlalchemy import text
+
 from frepo_core.db import migrations
+from frepo_core.db.models import Base
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import PluginRegistry, StorageBackend
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.collections.version_edits import VersionChange
 from frepo_core.services.container import Services, assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.maintenance import SweepReport, VerifyReport, sweep, verify
 from frepo_core.testing import FaultyStorage
 from frepo_core.testing.faulty import Fault
+from support.databases import _empty
 from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants, snapshot
 
 
@@ -58,6 +64,8 @@ class World:
         incoming = Incoming(stream=stream or BytesIO(content))
         added: Any = self.services.add_version.add(facts, incoming, **({"by": self.admin} | more))
         self.ledger.acknowledge(collection, added.version.number, content)
+        if added.version.quarantined_at:
+            self.ledger.quarantined.add((collection, added.version.number))
         return int(added.version.number)
 
     def upload(self, content: bytes, name: str = "a.txt", *, by: Identity | None = None) -> str:
@@ -69,6 +77,24 @@ class World:
     def delete(self, collection: str, number: int) -> None:
         self.ledger.ask_to_delete(collection, number)
         self.services.versions.delete(collection, f"v{number}")
+
+    def pin(self, collection: str, number: int, *, pinned: bool = True) -> None:
+        """Pin a version, or unpin it."""
+        if not pinned:
+            self.ledger.pinned.discard((collection, number))
+        self._edit_version(collection, number, VersionChange(pinned=pinned))
+        if pinned:
+            self.ledger.pinned.add((collection, number))
+
+    def release(self, collection: str, number: int) -> None:
+        """Release a version from quarantine. It may be older than versions that are evicted for it."""
+        self._edit_version(collection, number, VersionChange(releases=True))
+        self.ledger.quarantined.discard((collection, number))
+        self.ledger.released.add((collection, number))
+
+    def _edit_version(self, collection: str, number: int, change: VersionChange) -> None:
+        version = self.services.versions.find(collection, f"v{number}")
+        self.services.version_edits.edit(collection, version.id, change, by=self.admin)
 
     def remove(self, name: str) -> None:
         self.ledger.ask_to_remove(name)
@@ -122,3 +148,21 @@ def services_over(ini: dict[str, str], plugins: PluginRegistry) -> Iterator[Serv
     migrations.upgrade(services.database.engine)
     yield services
     services.database.engine.dispose()
+
+
+def clear(world: World) -> None:
+    """Delete all rows and all bytes."""
+    engine = world.services.database.engine
+    if engine.dialect.name == "postgresql":
+        _empty(engine)
+    else:
+        with engine.begin() as connection:
+            connection.execute(text("PRAGMA defer_foreign_keys = ON"))
+            for table in reversed(Base.metadata.sorted_tables):
+                connection.execute(table.delete())
+    directory = (
+        world.backend.path(next(iter(world.backend.list())).key).parents[1] if list(world.backend.list()) else ""
+    )
+    if directory:
+        shutil.rmtree(directory)
+        directory.mkdir()

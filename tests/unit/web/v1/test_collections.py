@@ -50,8 +50,8 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "guards": {
             "min_retention": "PT0S",
             "min_version_size": 0,
-            "max_shrink_percent": 0,
-            "on_suspicious": "refuse",
+            "max_shrink_percent": 50,
+            "on_suspicious": "quarantine",
         },
         "expected_every": None,
         "grace": None,
@@ -60,6 +60,8 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "last_version": None,
         "versions": 0,
         "stored_size": 0,
+        "pinned_versions": 0,
+        "quarantined_versions": 0,
     }
 
 

@@ -1,0 +1,106 @@
+"""`backup:pin`, `backup:unpin`, `backup:note` and `backup:release`, and the defaults of new collections."""
+
+import gzip
+import json
+import random
+
+import pytest
+
+DUMP = gzip.compress(random.Random(3).randbytes(900))
+
+
+@pytest.fixture
+def collection(console):
+    return console.answer("backup:create-collection", "-f", "db.sql.gz", "-b", "3", "--min-version-size", "30")
+
+
+@pytest.fixture
+def upload(console, collection):
+    def upload(content=DUMP):
+        (console.folder / "dump").write_bytes(content)
+        return json.loads(console.answer("backup:upload", collection, "dump", "-f", "json"))
+
+    return upload
+
+
+def rows(console, command, *arguments):
+    return json.loads(console.answer(command, *arguments, "-f", "json"))
+
+
+def test_a_pinned_version_is_shown_and_kept(console, collection, upload):
+    upload()
+    said = console.answer("backup:pin", collection, "v1", "--note", "before the move")
+    shown = rows(console, "backup:versions", collection)[0]
+
+    assert f"Pinned version v1 of {collection}" == said
+    assert ("yes", "", "before the move") == (shown["Pinned"], shown["Quarantine"], shown["Note"])
+    assert 1 == rows(console, "backup:show", collection)["pinned"] == rows(console, "backup:list")[0]["Pinned"]
+    refused = console.run("backup:delete-version", collection, "v1", "--yes")
+    assert (1, True) == (refused.returncode, "A pinned version is not deleted: unpin it first" in refused.stderr)
+
+    console.answer("backup:unpin", collection, "v1")
+    console.answer("backup:note", collection, "v1", "")
+
+    shown = rows(console, "backup:versions", collection)[0]
+    assert ("no", "") == (shown["Pinned"], shown["Note"])
+    kinds = [
+        kind
+        for (kind,) in console.rows(
+            "SELECT kind FROM event WHERE kind LIKE '%pinned' OR kind LIKE '%noted' ORDER BY id"
+        )
+    ]
+    assert ["version.pinned", "version.noted", "version.unpinned", "version.noted"] == kinds
+
+
+def test_a_suspicious_version_is_quarantined_and_released(console, collection, upload):
+    upload()
+    added = upload(b"empty")
+    shown = rows(console, "backup:versions", collection, "--problems")[0]
+
+    assert (True, True) == (added["suspicious"], added["quarantined"])
+    assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
+    assert ("v1", 1, "suspicious") == tuple(
+        json.loads(console.run("backup:status", collection, "-f", "json").stdout)[name]
+        for name in ("last_version", "quarantined", "state")
+    )
+
+    assert f"Released version v2 of {collection}" == console.answer("backup:release", collection, "v2")
+
+    again = console.run("backup:release", collection, "v2")
+    assert (1, f"Version v2 of {collection} is not in quarantine.\n") == (again.returncode, again.stdout)
+    assert [] == rows(console, "backup:versions", collection, "--problems")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], (50, "quarantine")),
+        (["--on-suspicious", "refuse", "--max-shrink-percent", "0"], (0, "refuse")),
+        (["--on-suspicious", "keep"], (50, "mark")),
+    ],
+)
+def test_the_guards_of_a_new_collection(console, options, expected):
+    made = console.answer("backup:create-collection", "-f", "db.sql.gz", *options)
+    shown = rows(console, "backup:show", made)
+
+    assert expected == (shown["max_shrink_percent"], shown["on_suspicious"])
+
+
+def test_hosts_of_a_fleet_have_the_same_guards_and_wrong_actions_are_refused(console):
+    (console.folder / "hosts.csv").write_text("name,on_suspicious\nweb1,\nweb2,mark\n")
+    console.answer("fleet:create", "--from", "hosts.csv", "--filename", "{name}.tar")
+    found = {
+        row["Name"]: rows(console, "backup:show", row["Id"])["on_suspicious"] for row in rows(console, "backup:list")
+    }
+
+    assert {"web1.tar": "quarantine", "web2.tar": "mark"} == found
+    (console.folder / "hosts.csv").write_text("name,on_suspicious\nweb3,drop\n")
+    refused = console.run("fleet:create", "--from", "hosts.csv", "--filename", "{name}.tar")
+    assert (1, True) == (refused.returncode, "'drop' is not one of refuse, mark, quarantine" in refused.stderr)
+
+
+def test_a_note_has_an_end(console, collection, upload):
+    upload()
+    refused = console.run("backup:note", collection, "v1", "x" * 1001)
+
+    assert (1, True) == (refused.returncode, "at most 1000 characters" in refused.stderr)
