@@ -44,6 +44,7 @@ NAMES = [
     "collections.manage_tokens_in_allowed_collections",
     "collections.upload_to_allowed_collections",
     "collections.list_versions_for_allowed_collections",
+    "collections.pin_versions_in_allowed_collections",
     "collections.delete_versions_for_allowed_collections",
 ]
 
@@ -84,6 +85,7 @@ TABLE = {
     "collection.tokens": ({Role.MANAGE_COLLECTION_TOKENS}, set()),
     "version.upload": ({Role.UPLOAD_VERSIONS}, set()),
     "version.list": ({Role.LIST_VERSIONS}, set()),
+    "version.edit": ({Role.PIN_VERSIONS}, set()),
     "version.delete": ({Role.DELETE_VERSIONS}, set()),
 }
 IN_COLLECTIONS = [
@@ -93,6 +95,7 @@ IN_COLLECTIONS = [
     "collection.tokens",
     "version.upload",
     "version.list",
+    "version.edit",
     "version.delete",
 ]
 

@@ -35,7 +35,7 @@ def test_guards_are_set_by_options(console):
     columns = "min_retention, min_version_size, max_shrink_percent, guard_action"
     assert console.rows(f"SELECT {columns} FROM collection ORDER BY filename") == [
         (604800, 1000, 50, "keep"),
-        (0, 0, 0, "refuse"),
+        (0, 0, 50, "quarantine"),
     ]
 
 

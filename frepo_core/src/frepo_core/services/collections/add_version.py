@@ -14,18 +14,15 @@ No transaction and no database connection is open during steps 2 to 4, however l
 unless the version that replaces it is committed in the same transaction.
 """
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, Version
+from frepo_core.db.models import Blob, Collection
 from frepo_core.domain.backup_guards import Objection, find_strictest
-from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.identity import Identity
 from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import (
     CollectionFullError,
@@ -37,54 +34,28 @@ from frepo_core.errors import (
 from frepo_core.plugins import IncomingVersion, PluginRegistry
 from frepo_core.settings import Settings
 
-from ..access.tokens import consume_token, log_consumed_token
+from ..access.tokens import consume_token
 from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
-from ..change_log import describe, file_values
 from ..checks.spooled_content import UploadTarget
 from ..checks.upload_checks import CheckReport, UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
-from ..events.facts import version_event
-from ..events.recording import NewEvent, record
+from ..events.recording import record
 from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord, collection_info
+from .addition import AddedVersion, Committed, addition_events, log_addition
 from .collection_rows import find_collection, lock_collection
-from .quarantine import SURPLUS, describe_nights, find_surplus
+from .quarantine import describe_nights, find_surplus
 from .rotation.decision import decide
 from .rotation.stored_state import find_objection, read_state
 from .version_checks import NewCheck, write_checks
 from .version_rows import delete_versions, find_evicted, has_content, insert_version
 
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddedVersion:
-    """The version that was added, and its collection after the commit."""
-
-    version: VersionRecord
-    collection: CollectionRecord
-
+__all__ = ["AddVersion", "AddedVersion", "VersionUpload"]
 
 VersionUpload: TypeAlias = IdempotentUpload[AddedVersion]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Committed:
-    """What the write transaction changed.
-
-    `objection` says why the version is suspicious, and `released_blob_ids` are the blobs that the evicted versions used.
-    `nights` is what the event about a version in quarantine says about earlier ones.
-    """
-
-    row: Version
-    added: AddedVersion
-    objection: Objection | None
-    evicted: Sequence[VersionRecord]
-    released_blob_ids: Sequence[int]
-    nights: Mapping[str, object]
 
 
 class AddVersion:
@@ -151,13 +122,13 @@ class AddVersion:
                 return recorded
             reports = self._checks.run(content, _target(collection))
 
-            def work(session: Session, blob: Blob) -> _Committed | RecordedAnswer:
+            def work(session: Session, blob: Blob) -> Committed | RecordedAnswer:
                 row = lock_collection(session, collection.id)
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
                 changes = self._write_rows(session, row, blob, after, reports)
-                record(session, *_events(changes, by))
+                record(session, *addition_events(changes, by))
                 write_checks(session, changes.row, [_check_of(report) for report in reports], by=by)
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
                 return changes
@@ -166,7 +137,7 @@ class AddVersion:
         if isinstance(committed, RecordedAnswer):
             return committed
         self._blobs.collect(committed.released_blob_ids)
-        _log(committed, by)
+        log_addition(committed, by)
         log_findings(f"collection {collection.id}: version {committed.added.version.number}", reports)
         return committed.added
 
@@ -205,7 +176,7 @@ class AddVersion:
 
     def _write_rows(
         self, session: Session, row: Collection, blob: Blob, after: int | None, reports: Sequence[CheckReport]
-    ) -> _Committed:
+    ) -> Committed:
         """Delete the evicted versions and insert the new one. `row` is the locked collection."""
         now = utc_now()
         collection = CollectionRecord.of(row)
@@ -226,7 +197,7 @@ class AddVersion:
         version = insert_version(
             session, row, blob, incoming, objection=objection, is_quarantined=decision.is_quarantined
         )
-        return _Committed(
+        return Committed(
             row=version,
             added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
             objection=objection,
@@ -261,43 +232,3 @@ def _check_last_number(collection: CollectionRecord, number: int | None) -> None
             f"The last version is v{collection.last_number}, not v{number}: another came first",
             context={"last_version": collection.last_number},
         )
-
-
-def _events(committed: _Committed, by: Identity) -> list[NewEvent]:
-    """Return the events about the new version and about the evicted ones."""
-    version, objection = committed.added.version, committed.objection
-    is_quarantined = version.quarantined_at is not None
-    why = {"reason": SURPLUS} if is_quarantined else {}
-    evicted = [
-        version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why)
-        for old in committed.evicted
-    ]
-    reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
-    if is_quarantined:
-        return [
-            *evicted,
-            version_event(EventKind.VERSION_QUARANTINED, version, by=by, **reason, **committed.nights),
-        ]
-    events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
-    if objection is not None:
-        events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
-    return events
-
-
-def _log(committed: _Committed, by: Identity) -> None:
-    version = committed.added.version
-    what = describe(file_values(version.file))
-    done = "added" if version.quarantined_at is None else "put into quarantine"
-    log.info(
-        "collection %s: version %s %s by %s: %s",
-        version.collection_id,
-        version.number,
-        done,
-        describe_actor(by),
-        what,
-    )
-    for old in committed.evicted:
-        log.info(
-            "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
-        )
-    log_consumed_token(by)

@@ -82,7 +82,7 @@ class VersionEdits:
             query = select_with_files().where(Version.id == version_id, Version.collection_id == collection.id)
             row = session.scalar(query)
             if row is None:
-                raise NotFoundError("The version was deleted meanwhile")
+                raise NotFoundError("The version was deleted before it was edited")
             if precondition:
                 precondition(VersionRecord.of(row))
             edit = _Edit(row=row)

@@ -1,0 +1,83 @@
+"""What adding a version has changed, as events and log lines tell it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from frepo_core.db.models import Version
+from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor
+
+from ..access.tokens import log_consumed_token
+from ..change_log import describe, file_values
+from ..events.facts import version_event
+from ..events.recording import NewEvent
+from ..records import CollectionRecord, VersionRecord
+from .quarantine import SURPLUS
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedVersion:
+    """The version that was added, and its collection after the commit."""
+
+    version: VersionRecord
+    collection: CollectionRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Committed:
+    """What the write transaction changed.
+
+    `objection` says why the version is suspicious, and `released_blob_ids` are the blobs that the evicted versions used.
+    `nights` is what the event about a version in quarantine says about earlier ones.
+    """
+
+    row: Version
+    added: AddedVersion
+    objection: Objection | None
+    evicted: Sequence[VersionRecord]
+    released_blob_ids: Sequence[int]
+    nights: Mapping[str, object]
+
+
+def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
+    """Return the events about the new version and about the evicted ones."""
+    version, objection = committed.added.version, committed.objection
+    is_quarantined = version.quarantined_at is not None
+    why = {"reason": SURPLUS} if is_quarantined else {}
+    evicted = [
+        version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why)
+        for old in committed.evicted
+    ]
+    reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
+    if is_quarantined:
+        return [
+            *evicted,
+            version_event(EventKind.VERSION_QUARANTINED, version, by=by, **reason, **committed.nights),
+        ]
+    events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
+    if objection is not None:
+        events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
+    return events
+
+
+def log_addition(committed: Committed, by: Identity) -> None:
+    version = committed.added.version
+    what = describe(file_values(version.file))
+    done = "added" if version.quarantined_at is None else "put into quarantine"
+    log.info(
+        "collection %s: version %s %s by %s: %s",
+        version.collection_id,
+        version.number,
+        done,
+        describe_actor(by),
+        what,
+    )
+    for old in committed.evicted:
+        log.info(
+            "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
+        )
+    log_consumed_token(by)
