@@ -12,6 +12,7 @@ from frepo_core.errors import MalformedRequestError, ReadOnlyError
 from ..content.json_body import JSON_BYTES
 from ..schemas.validation import parse_body, parse_query
 from ..v1.conventions import cors, validation
+from ..v1.conventions.revalidation import revalidate
 from .context import Context, collection_context, make_context
 from .endpoint import Answer, Endpoint
 from .request import FrepoRequest
@@ -72,7 +73,10 @@ def _view(context: Context, request: FrepoRequest) -> Response:
         request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
         _check_permission(request, endpoint.permission)
     answer = endpoint.view(request)
-    return to_response(answer) if isinstance(answer, Answer) else answer
+    if not isinstance(answer, Answer):
+        return answer
+    response = to_response(answer)
+    return revalidate(request, response) if endpoint.is_v1 and endpoint.method == "GET" else response
 
 
 def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
