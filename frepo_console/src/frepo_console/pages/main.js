@@ -8,7 +8,7 @@ import { link, useRoute } from "./lib/router.js";
 import { currentToken, onSessionChange, takeTokenFromLink } from "./lib/session.js";
 import { applyTheme } from "./lib/theme.js";
 import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
-import { Shell } from "./components/shell.js";
+import { MorePage, Shell } from "./components/shell.js";
 import { t } from "./texts.js";
 import { VIEWS, isAllowed } from "./views.js";
 
@@ -50,7 +50,9 @@ function CurrentView({ about }) {
   }, [first]);
   return html`<${Shell} current=${first}>
     ${about.read_only && html`<${Note} state="late" title=${t.menu.readOnly} />`}
-    ${!view
+    ${first === "more"
+      ? html`<${MorePage} />`
+      : !view
       ? html`<${NotFound} />`
       : isAllowed(view, access)
         ? html`<${Lazy} key=${view.name} load=${view.load} route=${route} />`

@@ -89,8 +89,18 @@ export function Retention({ form }) {
   return html`<${Field} label=${t.form.strategy} options=${names} ...${fieldOf(form, "strategy")} />
     ${isKeep(form.values) &&
     html`<fieldset class="stack"><legend>${t.form.keep}</legend><div class="nums">
-      ${RULES.map((rule) => html`<${Field} label=${t.form.rules[rule]} inputmode="numeric" ...${fieldOf(form, `strategy_options.${rule}`)} />`)}
+      ${RULES.map((rule) => html`<${Rule} rule=${rule} form=${form} />`)}
     </div></fieldset>`}`;
+}
+
+/** The number of a rule, to type or to drag. */
+function Rule({ rule, form }) {
+  const field = fieldOf(form, `strategy_options.${rule}`);
+  const most = Math.max(31, Number(field.value) || 0);
+  return html`<div>
+    <${Field} label=${t.form.rules[rule]} inputmode="numeric" ...${field} />
+    <input type="range" min="0" max=${most} value=${Number(field.value) || 0} aria-label=${t.form.drag(t.form.rules[rule])} onInput=${(event) => field.change(event.target.value)} />
+  </div>`;
 }
 
 export const Limits = ({ form }) => html`<fieldset><legend>${t.form.limits}</legend><div class="nums">
@@ -102,9 +112,11 @@ export const Limits = ({ form }) => html`<fieldset><legend>${t.form.limits}</leg
 export const Guards = ({ form }) => html`<fieldset><legend>${t.form.guards}</legend><div class="nums">
     <${Field} label=${t.form.maxShrink} ...${fieldOf(form, "guards.max_shrink_percent")} />
     <${Field} label=${t.form.minSize} ...${fieldOf(form, "guards.min_version_size")} />
-    <${Field} label=${t.form.minRetention} ...${fieldOf(form, "guards.min_retention")} />
   </div></fieldset>
-  <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />`;
+  <div class="cols two">
+    <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />
+    <${Field} label=${t.form.minRetention} hint=${t.form.minRetentionHint} ...${fieldOf(form, "guards.min_retention")} />
+  </div>`;
 
 function actionsFor(form) {
   const known = Object.entries(t.form.actions);

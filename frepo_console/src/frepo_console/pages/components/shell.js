@@ -31,6 +31,7 @@ export function Shell({ current, children }) {
       <div class="brand row"><${Logo} /><span>${t.product}</span></div>
       ${views.map((view) => html`<${MenuEntry} key=${view.name} view=${view} isCurrent=${view.name === current} />`)}
       <${PluginPages} />
+      <a class="small" href=${link(["more"])} aria-current=${current === "more" ? "page" : undefined} title=${t.menu.more}><${Icon} name="more" /><span>${t.menu.more}</span></a>
       <${Foot} help=${() => setHelping(true)} />
     </nav>
     <main tabindex="-1">${children}</main>
@@ -65,9 +66,12 @@ function BadCollections() {
 function PluginPages() {
   const { pages } = useContext(About);
   return pages.map(
-    (page) => html`<a key=${page.path} class="more-page" href=${page.path} title=${page.title}><${Icon} name="page" /><span class="cut">${page.title}</span></a>`,
+    (page) => html`<a key=${page.path} class="plugin" href=${page.path} title=${page.title}><${Icon} name="page" /><span class="cut">${page.title}</span></a>`,
   );
 }
+
+/** What the bar of a phone has no room for. */
+export const MorePage = () => html`<h1>${t.menu.more}</h1><section class="card stack plugin-pages"><${PluginPages} /><${Foot} /></section>`;
 
 function Foot({ help }) {
   const about = useContext(About);
@@ -83,7 +87,7 @@ function Foot({ help }) {
     <span>${t.product} ${about.version}</span>
     <div class="row">
       <button class="btn bare s" title=${t.menu.theme[theme]} aria-label=${t.menu.theme[theme]} onClick=${change}><${Icon} name="theme" /></button>
-      <button class="btn bare s" title=${t.menu.shortcuts} aria-label=${t.menu.shortcuts} onClick=${help}><${Icon} name="keyboard" /></button>
+      ${help && html`<button class="btn bare s" title=${t.menu.shortcuts} aria-label=${t.menu.shortcuts} onClick=${help}><${Icon} name="keyboard" /></button>`}
       <button class="btn bare s" onClick=${() => signOut()}><${Icon} name="exit" />${t.menu.signOut}</button>
     </div>
   </div>`;
