@@ -38,7 +38,7 @@ export function parseInterval(text, field) {
   return unit === "d" || unit === "w" ? `P${number}${UNITS[unit]}` : `PT${number}${UNITS[unit]}`;
 }
 
-export const parseLabels = (text) => [...new Set(text.split(/[,\s]+/).filter(Boolean))];
+export const parseLabels = (text) => [...new Set(text.split(",").map((label) => label.trim()).filter(Boolean))];
 
 export function parseCount(text, field) {
   if (!/^\s*\d*\s*$/.test(text)) throw wrong(field, t.form.badNumber(text));
