@@ -211,6 +211,7 @@ class TestOneCollection:
         assert [3, 2] == numbers
 
     def test_settings_are_saved_and_errors_are_at_their_fields(self, signed_in, world, api):
+        signed_in.expect("404")  # a service without the preview of the retention
         page = open_collection(signed_in, world, "shop.sql.gz", "settings")
         page.get_by_label("One version").fill("3 gigs")
         page.get_by_role("button", name="Save").click()
@@ -274,6 +275,7 @@ VIEWS = ("#/", "#/collections", "#/collections/new", "versions", "settings", "ac
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(open_console, service, world, theme):
     console = open_console(theme=theme)
+    console.expect("404")  # a service without the preview of the retention
     console.sign_in(service.admin)
     found = {}
     for view in VIEWS:
@@ -286,6 +288,7 @@ def test_axe_finds_nothing(open_console, service, world, theme):
 
 def test_texts_of_others_are_shown_as_text(open_console, service, world, api):
     console = open_console()
+    console.expect("404")  # a service without the preview of the retention
     console.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     secret = api.token(Role.UPLOAD_VERSIONS, name=XSS)
     fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]

@@ -119,6 +119,14 @@ def test_a_service_that_does_not_answer_is_tried_again(console, service):
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
+def test_pages_of_plugins_are_in_the_menu(console, service, api):
+    about = api("GET", "") | {"pages": [{"title": "Paint <b>it</b>", "path": "/paint/"}]}
+    console.page.route("**/api/v1", lambda route: route.fulfill(json=about))
+    console.sign_in(service.admin)
+
+    expect(console.page.get_by_role("link", name="Paint <b>it</b>")).to_have_attribute("href", "/paint/")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_sign_in(open_console, theme):
     console = open_console(theme=theme)

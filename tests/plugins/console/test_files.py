@@ -4,12 +4,15 @@ import gzip
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import frepo_console
 from frepo_console import POLICY
+from support.paths import ROOT
 
 PAGES = Path(frepo_console.__file__).parent / "pages"
 VENDOR = PAGES / "vendor"
@@ -108,3 +111,27 @@ def test_the_policy_is_strict():
 
     assert ("'none'", "'self'", "'self'") == tuple(directives[f"{name}-src"] for name in ("default", "script", "style"))
     assert "unsafe" not in POLICY
+
+
+def test_a_built_package_has_the_texts_compressed(tmp_path):
+    folder = ROOT / "frepo_console"
+    command = [
+        sys.executable,
+        "setup.py",
+        "-q",
+        "egg_info",
+        "-e",
+        tmp_path,
+        "build_py",
+        "--build-lib",
+        tmp_path / "lib",
+    ]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    built = tmp_path / "lib/frepo_console/pages"
+
+    files = {str(path.relative_to(PAGES)) for path in PAGES.rglob("*") if path.is_file()}
+    texts = {name for name in files if Path(name).suffix in {".html", ".css", ".js", ".mjs", ".svg"}}
+    assert files | {f"{name}.gz" for name in texts} == {
+        str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()
+    }
+    assert (PAGES / "main.js").read_bytes() == gzip.decompress((built / "main.js.gz").read_bytes())
