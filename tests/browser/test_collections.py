@@ -240,6 +240,26 @@ class TestOneCollection:
 
         expect(row).to_have_count(0)
 
+    def test_the_simulator_follows_the_rules_of_the_form(self, signed_in, world):
+        def answer(route):
+            version = {"size": 1000, "imagined": True, "rules": ["daily"], "protection": None}
+            versions = [{**version, "number": n, "at": f"2026-11-0{n}T03:00:00Z", "kept": n > 2} for n in range(1, 6)]
+            days = [{"day": f"2026-11-0{n}", "versions": n, "size": n * 1000, "trash_size": 0} for n in range(1, 6)]
+            limits = {"versions": 0, "version_size": 0, "total_size": 0}
+            route.fulfill(json={"versions": versions, "days": days, "peak": days[-1], "limits": limits, "refused": []})
+
+        signed_in.page.route("**/retention/preview", answer)
+        page = open_collection(signed_in, world, "late.tar", "settings")
+        expect(page.get_by_text("Keeps 3 of 5 versions, 3.00 kB.")).to_be_visible()
+        page.get_by_label("Which versions are kept").select_option("keep")
+        page.get_by_label("Daily, to drag").fill("14")
+        with page.expect_request(lambda request: "schedule" not in (request.post_data or "schedule")) as asked:
+            page.get_by_role("button", name="This collection").click()
+        expect(page.get_by_text("The next upload would evict nothing.")).to_be_visible()
+
+        body = asked.value.post_data_json
+        assert ("keep", 14) == (body["strategy"], body["strategy_options"]["daily"])
+
     def test_the_snippets_name_the_collection(self, signed_in, world):
         page = open_collection(signed_in, world, "shop.sql.gz", "send")
         for tool in ("cron", "systemd timer", "bahub", "newman", "curl"):

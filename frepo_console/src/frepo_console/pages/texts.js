@@ -484,7 +484,7 @@ export const t = {
     own: "This collection",
     imagined: "Imagined schedule",
     every: "One every",
-    growth: "Growth a month, %",
+    growth: "% a month",
     duration: "For",
     keeps: (kept, all, bytes) => `Keeps ${kept} of ${all} versions, ${bytes}.`,
     now: (versions, bytes) => `Now ${versions}, ${bytes}.`,

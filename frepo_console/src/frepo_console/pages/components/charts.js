@@ -48,7 +48,7 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
       chart?.destroy();
     };
   }, [theme, JSON.stringify([times, lines.map((line) => line.values)])]);
-  return html`<div class="curve" ref=${place} role="img" aria-label=${label}></div>`;
+  return html`<div style=${{ minHeight: `${height}px` }} ref=${place} role="img" aria-label=${label}></div>`;
 }
 
 function options(lines, { format, marks, height, width }) {

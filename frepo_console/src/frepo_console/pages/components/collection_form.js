@@ -9,11 +9,14 @@ import { Field, fieldOf } from "./form.js";
 
 const RULES = ["last", "hourly", "daily", "weekly", "monthly", "yearly"];
 const KEEP = "keep";
+const KEEP_DEFAULT = { last: 3, daily: 7, weekly: 4, monthly: 12 };
 
 /** The texts of the fields for a collection of the API. Names with dots are those of the API's errors. */
 export function valuesOf(collection) {
   const { limits, guards, strategy_options: options } = collection;
-  const rules = RULES.map((rule) => [`strategy_options.${rule}`, String(options?.[rule] ?? 0)]);
+  // What is proposed when the strategy is chosen; the options of another strategy are not for this form.
+  const shown = collection.strategy === KEEP ? (options ?? KEEP_DEFAULT) : KEEP_DEFAULT;
+  const rules = RULES.map((rule) => [`strategy_options.${rule}`, String(shown[rule] ?? 0)]);
   return {
     name: collection.name,
     description: collection.description,

@@ -7,11 +7,11 @@ import { t } from "../texts.js";
 /**
  * A table of `rows`. Each column: `{title, cell(row), className, sort, label}`; `label` is the title on a phone, where a
  * row becomes a few lines; `sort` is the name of its order. `open(row)` opens a row by Enter. With a `selection` (see
- * `useSelection`) each row has a check box. `sort` is the current order, `sortBy(order)` changes it.
+ * `useSelection`) each row has a check box; `keys` are further shortcuts for the row with the focus, `{p: pin}`. `sort` is the current order, `sortBy(order)` changes it.
  */
-export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, sort, sortBy }) {
+export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, keys, sort, sortBy }) {
   const body = useRef(null);
-  useRowKeys(body, rows, { open, selection, keyOf });
+  useRowKeys(body, rows, { open, selection, keys, keyOf });
   return html`<div class="scroll"><table class="cards">
     <caption class="vh">${caption}</caption>
     <thead><tr>
@@ -82,7 +82,7 @@ export function useSelection(order) {
 }
 
 /** `j` and `k` go through the rows, Enter opens one, `x` selects it, Shift+x up to it. */
-function useRowKeys(body, rows, { open, selection, keyOf }) {
+function useRowKeys(body, rows, { open, selection, keys = {}, keyOf }) {
   const at = useRef(-1);
   useEffect(() => {
     at.current = Math.min(at.current, rows.length - 1);
@@ -110,6 +110,7 @@ function useRowKeys(body, rows, { open, selection, keyOf }) {
           k: move(-1),
           ArrowUp: move(-1),
           Enter: () => document.activeElement?.tagName === "TR" && onRow(open)(),
+          ...Object.fromEntries(Object.entries(keys).map(([key, run]) => [key, onRow(run)])),
           ...(selection && {
             x: onRow((row) => selection.toggle(keyOf(row))),
             X: onRow((row) => selection.toggle(keyOf(row), true)),

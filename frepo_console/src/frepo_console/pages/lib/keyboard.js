@@ -14,7 +14,8 @@ export function switchShortcuts(isOn) {
   else localStorage.setItem(OFF, "1");
 }
 
-// The tables of shortcuts of the shown components, the innermost last: it is asked first.
+// The tables of shortcuts of the shown components, the innermost last: it is asked first. A function that returns false
+// leaves the key to the next one.
 const tables = [];
 
 /** While the component is shown, call the function of the pressed key: `{"/": focusSearch, "g o": openOverview}`. */
@@ -35,10 +36,9 @@ addEventListener("keydown", (event) => {
   const key = first ? `${first} ${event.key}` : event.key;
   first = "";
   clearTimeout(waiting);
-  const run = tables.findLast((table) => table.current[key])?.current[key];
-  if (run) {
-    if (run() !== false) event.preventDefault();
-  } else if (event.key === "g") {
+  const isDone = tables.toReversed().some((table) => table.current[key] && table.current[key]() !== false);
+  if (isDone) event.preventDefault();
+  else if (event.key === "g") {
     first = "g";
     waiting = setTimeout(() => (first = ""), WAIT_MS);
   }

@@ -20,11 +20,13 @@ export function sizeText(bytes) {
   if (!bytes) return "";
   for (const [base, suffix] of [[1000, "B"], [1024, "iB"]]) {
     for (let power = 5; power > 0; power -= 1) {
-      if (bytes % (base ** power / 1000) === 0 && bytes >= base ** power) return `${bytes / base ** power} ${DECIMAL[power].toUpperCase()}${suffix}`;
+      if (bytes % (base ** power / 1000) === 0 && bytes >= base ** power) return `${bytes / base ** power} ${unit(power, base)}${suffix}`;
     }
   }
   return String(bytes);
 }
+
+const unit = (power, base) => (power === 1 && base === 1000 ? "k" : DECIMAL[power].toUpperCase());
 
 /** ISO 8601 of "1 day", "6h", "2 weeks" or "P1D"; null for an empty text. Cron with a time zone stays as it is. */
 export function parseInterval(text, field) {

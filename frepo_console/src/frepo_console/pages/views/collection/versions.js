@@ -36,7 +36,7 @@ export function Versions({ collection, changed, changes, now }) {
           : html`<div class="cols"><${VersionBars} versions=${items} collection=${collection} /><${SizeCurve} versions=${items} collection=${collection} /></div>
               ${access.may("events.view") && html`<${Calendar} collection=${collection} now=${now} />`}
               <section class="card flush" aria-label=${t.collection.tabs.versions}>
-                <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${(one) => downloadVersion(collection, one)} selection=${access.may("versions.delete") ? selection : undefined} />
+                <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${(one) => downloadVersion(collection, one)} selection=${access.may("versions.delete") ? selection : undefined} keys=${rowKeys(table)} />
                 <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined ?? 0)} />
               </section>`}
     <//>
@@ -45,6 +45,13 @@ export function Versions({ collection, changed, changes, now }) {
     ${dialog?.kind === "note" && html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`}
     ${dialog?.kind === "delete" &&
     html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} hasTrash=${hasTrash} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
+}
+
+/** `d` downloads the version with the focus, `p` pins it. */
+function rowKeys({ collection, access, changed }) {
+  const pin = (version) => pinVersion(collection, version).then(changed, () => {});
+  const canPin = (version) => "pinned" in version && access.may("versions.pin") && !version.quarantined;
+  return { d: (version) => downloadVersion(collection, version), p: (version) => void (canPin(version) && pin(version)) };
 }
 
 const byVersion = (results) => Map.groupBy(results, (result) => result.version);

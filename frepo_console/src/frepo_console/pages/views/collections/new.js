@@ -9,8 +9,6 @@ import { Dialog } from "../../components/dialog.js";
 import { FormError, useForm } from "../../components/form.js";
 import { t } from "../../texts.js";
 
-const KEEP = { last: 3, hourly: 0, daily: 7, weekly: 4, monthly: 12, yearly: 0 };
-
 function draft(strategies) {
   return valuesOf({
     name: "",
@@ -19,7 +17,7 @@ function draft(strategies) {
     expected_every: "P1D",
     grace: null,
     strategy: strategies.includes("keep") ? "keep" : strategies[0],
-    strategy_options: KEEP,
+    strategy_options: null,
     limits: { versions: 0, version_size: 0, total_size: 0 },
     guards: { min_retention: "PT0S", min_version_size: 0, max_shrink_percent: 0, on_suspicious: "" },
   });
