@@ -361,6 +361,8 @@ export const t = {
     stored: "Stored",
     of: (limit) => `of ${limit}`,
     unlimited: "no limit",
+    pinned: (number) => `${number} pinned`,
+    quarantined: (number) => `${number} quarantined`,
     trash: "Trash",
     trashText: "can be restored",
   },
@@ -423,6 +425,12 @@ export const t = {
     endTitle: (number) => `Delete version ${number} for good?`,
     endText: (bytes) => `${bytes} are deleted now and cannot be restored.`,
     endAction: "Delete for good",
+  },
+
+  deleted: {
+    title: "Deleted collections",
+    at: (time) => `deleted ${time}`,
+    endTitle: (name) => `Delete ${name} for good?`,
   },
 
   access: {

@@ -59,7 +59,7 @@ function options(lines, { format, marks, height, width }) {
     height,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.08] } },
     axes: [
       { ...axis, grid: { show: false }, size: 28, space: 90, values: (_, ticks) => ticks.map((tick) => date(tick * 1000)) },

@@ -116,7 +116,7 @@ function Facts({ collection, now }) {
   const facts = [
     [t.facts.last, last ? relative(last.at, now) : t.never, last ? t.facts.lastText(last.number, dateTime(last.at, now)) : ""],
     [t.facts.next, due ? relative(due, now) : t.table.notSet, expectation(collection) || t.facts.unwatched, state === "late" || state === "overdue" ? state : ""],
-    [t.facts.versions, versionsText(collection), limits.versions ? t.facts.of(limits.versions) : t.facts.unlimited],
+    [t.facts.versions, versionsText(collection), limitText(collection)],
     [t.facts.stored, size(collection.stored_size), limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited],
   ];
   if ("trash_size" in collection) facts.push([t.facts.trash, size(collection.trash_size), t.facts.trashText]);
@@ -125,4 +125,10 @@ function Facts({ collection, now }) {
   </section>`;
 }
 
-const versionsText = ({ versions, quarantined }) => (quarantined ? `${versions} + ${quarantined}` : String(versions));
+const versionsText = ({ versions, quarantined_versions: apart }) => (apart ? `${versions} + ${apart}` : String(versions));
+
+/** "of 24, 1 pinned, 1 quarantined" */
+function limitText({ limits, pinned_versions: pinned, quarantined_versions: apart }) {
+  const limit = limits.versions ? t.facts.of(limits.versions) : t.facts.unlimited;
+  return [limit, pinned && t.facts.pinned(pinned), apart && t.facts.quarantined(apart)].filter(Boolean).join(", ");
+}

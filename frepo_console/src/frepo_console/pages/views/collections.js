@@ -12,6 +12,7 @@ import { STATES, Sparkline, StateBadge, Tag } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
 import { t } from "../texts.js";
 import { CsvButton } from "./collections/csv.js";
+import { DeletedCollections } from "./collections/deleted.js";
 import { Filters, filtersOf } from "./collections/filters.js";
 import { NewCollection } from "./collections/new.js";
 import { SelectionBar } from "./collections/selection.js";
@@ -56,6 +57,7 @@ function List({ query, isNew }) {
       <${Table} caption=${t.menu.collections} columns=${columnsFor(sizes, now)} rows=${items} keyOf=${(one) => one.id} nameOf=${(one) => one.name} open=${(one) => go(["collections", one.id])} selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined} sort=${filters.sort} sortBy=${(sort) => changeQuery({ sort })} />
       <${ListEnd} list=${list} total=${isFiltered ? null : total} />
     </section>`}
+    ${access.has("deleted-collections") && access.may("trash.restore") && html`<${DeletedCollections} now=${now} reload=${list.reload} />`}
     ${selection.keys.length > 0 && html`<${SelectionBar} items=${items.filter((one) => selection.has(one.id))} clear=${selection.clear} reload=${list.reload} />`}
     ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
 }

@@ -9,7 +9,7 @@ import { Confirm } from "../../components/dialog.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts.js";
-import { ActionButton } from "./version_actions.js";
+import { ActionButton } from "../../components/action.js";
 
 export function Trash({ collection, changed, changes, now }) {
   const access = useAccess();

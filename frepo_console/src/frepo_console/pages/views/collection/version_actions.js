@@ -1,6 +1,6 @@
 // What can be done with a version: download, pin, note, release, delete, restore from the trash.
 
-import { html, useState } from "../../lib/html.js";
+import { html } from "../../lib/html.js";
 import { apiUrl, path, send } from "../../lib/api.js";
 import { chooseTarget } from "../../lib/download.js";
 import { saveUrl } from "../../lib/save.js";
@@ -74,22 +74,4 @@ export function NoteDialog({ collection, version, close, changed }) {
       <div class="row actions"><button type="button" class="btn" onClick=${close}>${t.cancel}</button><button class="btn pri" disabled=${form.isSending}>${t.save}</button></div>
     </form>
   <//>`;
-}
-
-/** A button that runs something and shows why it failed next to itself. */
-export function ActionButton({ run, children, className = "btn s", ...more }) {
-  const [error, setError] = useState("");
-  const [isRunning, setRunning] = useState(false);
-  const click = async () => {
-    setRunning(true);
-    setError("");
-    try {
-      await run();
-    } catch (problem) {
-      setError(problem.message);
-    }
-    setRunning(false);
-  };
-  return html`<button type="button" class=${className} disabled=${isRunning} onClick=${click} ...${more}>${children}</button>
-    ${error && html`<span class="err" role="alert">${error}</span>`}`;
 }

@@ -5,6 +5,7 @@ import { useAccess } from "../../lib/access.js";
 import { path } from "../../lib/api.js";
 import { useList, useResource } from "../../lib/data.js";
 import { dateTime, exactTime, percent, size } from "../../lib/format.js";
+import { ActionButton } from "../../components/action.js";
 import { Empty, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd, Table, useSelection } from "../../components/table.js";
@@ -12,7 +13,7 @@ import { t } from "../../texts.js";
 import { Calendar } from "./calendar.js";
 import { SizeCurve, VersionBars } from "./size_charts.js";
 import { Trash } from "./trash.js";
-import { ActionButton, DeleteDialog, NoteDialog, downloadVersion, pinVersion, releaseVersion } from "./version_actions.js";
+import { DeleteDialog, NoteDialog, downloadVersion, pinVersion, releaseVersion } from "./version_actions.js";
 
 const SHOWN = 100;
 
@@ -37,7 +38,7 @@ export function Versions({ collection, changed, changes, now }) {
               ${access.may("events.view") && html`<${Calendar} collection=${collection} now=${now} />`}
               <section class="card flush" aria-label=${t.collection.tabs.versions}>
                 <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${(one) => downloadVersion(collection, one)} selection=${access.may("versions.delete") ? selection : undefined} keys=${rowKeys(table)} />
-                <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined ?? 0)} />
+                <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined_versions ?? 0)} />
               </section>`}
     <//>
     ${selection.keys.length > 0 && html`<${SelectedBar} items=${list.items.filter((one) => selection.has(one.number))} selection=${selection} remove=${open.delete} />`}
