@@ -90,7 +90,7 @@ def make(services):
 @pytest.fixture
 def edit(services, identity):
     def edit(collection, **more):
-        return services.collections.edit(collection.id, CollectionChange(limits={}, **more), by=identity)
+        return services.collections.edit(collection.id, CollectionChange(limits={}, **more), by=identity).collection
 
     return edit
 

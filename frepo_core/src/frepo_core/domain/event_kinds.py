@@ -59,7 +59,11 @@ class EventKind(StrEnum):
     )
 
     COLLECTION_CREATED = "collection.created", "A collection was created.", "after"
-    COLLECTION_EDITED = "collection.edited", "A collection was edited.", "before", "after"
+    COLLECTION_EDITED = (
+        "collection.edited",
+        "A collection was edited. `next_upload` says which versions the next upload would evict, if that may have changed.",
+        *("before", "after", "next_upload"),
+    )
     COLLECTION_DELETED = "collection.deleted", "An empty collection was deleted.", "before"
     COLLECTION_OVERDUE = (
         "collection.overdue",

@@ -41,8 +41,11 @@ def test_an_edit_changes_one_thing_and_keeps_the_others(root, make_collection, f
     before = shown(root, collection)
     answer = edit(root, collection, **{field: value})
 
+    answered = answer.json
+    answered.pop("next_upload")
+
     assert answer.status_int == 202
-    assert answer.json == {
+    assert answered == {
         "status": "OK",
         "error_code": None,
         "http_code": 202,

@@ -9,6 +9,8 @@ from frepo_core.domain.identity import parse_uuid4
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError
 
+from ..records import CollectionRecord
+
 
 def collection_not_found(collection_id: str) -> FieldsError:
     """Return the error for a collection that does not exist; its `explanation` says if the id is malformed."""
@@ -42,6 +44,15 @@ def set_guards(row: Collection, guards: Guards) -> None:
     row.min_version_size = guards.min_version_size
     row.max_shrink_percent = guards.max_shrink_percent
     row.guard_action = guards.action
+
+
+def set_rules(row: Collection, planned: CollectionRecord) -> None:
+    """Set the columns of the limits, the guards, the strategy and its options."""
+    limits = planned.limits
+    row.max_backups_count, row.max_one_version_size, row.max_collection_size = limits.count, limits.one, limits.total
+    row.strategy = planned.strategy
+    row.strategy_options = None if planned.strategy_options is None else dict(planned.strategy_options)
+    set_guards(row, planned.guards)
 
 
 def find_token(session: Session, token_key: str | None) -> Token:

@@ -1,8 +1,8 @@
 """The use cases of collections: create, edit and delete them, and allow tokens in them."""
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
 from sqlalchemy import delete
@@ -13,7 +13,7 @@ from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
-from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
+from frepo_core.domain.limits import check_limits
 from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
@@ -26,9 +26,18 @@ from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
 from .collection_change import CollectionChange
-from .collection_rows import count_tokens, find_collection, find_token, set_guards
+from .collection_rows import count_tokens, find_collection, find_token, set_guards, set_rules
 from .collection_rules import check_all, check_roles, new_id
 from .expected_backups import set_expectation
+from .planned_change import (
+    changes_rotation,
+    check_strategy,
+    planned,
+    requested_limits,
+    service_limits,
+    strategy_problem,
+)
+from .rotation.next_upload import NextUpload, foresee
 from .rotation.strategy_options import check_options
 from .version_edits import check_pins_leave_room
 
@@ -41,6 +50,14 @@ DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
 Precondition: TypeAlias = Callable[[CollectionRecord], None] | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class EditedCollection:
+    """A collection after an edit; and what the next upload evicts, if the edit can change that, None otherwise."""
+
+    collection: CollectionRecord
+    next_upload: NextUpload | None
+
+
 class Collections:
     """Manages collections. With `simulate`, everything is checked and answered as usual, but nothing changes."""
 
@@ -48,17 +65,11 @@ class Collections:
         self._database = database
         self._plugins = plugins
         self._passwords = passwords
-        self._ceilings = Limits(
-            count=settings.backup_max_versions,
-            one=settings.backup_one_version_max_size,
-            total=settings.backup_collection_max_size,
-        )
+        self._ceilings = service_limits(settings)
 
     def strategy_problem(self, name: str) -> str | None:
         """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
-        if name in self._plugins.strategies:
-            return None
-        return "unknown_strategy_allowed___" + "___or__".join(sorted(self._plugins.strategies))
+        return strategy_problem(self._plugins, name)
 
     def get(self, collection_id: str) -> CollectionRecord:
         """Return a collection. Raises `FieldsError` if it does not exist."""
@@ -84,9 +95,9 @@ class Collections:
         Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `FieldsError` and `RuleError`.
         """
         check_roles(change, by)
-        self._check_strategy(change.strategy)
+        check_strategy(self._plugins, change.strategy)
         strategy = change.strategy or DEFAULT_STRATEGY
-        limits = self._limits(change.limits, self._ceilings)
+        limits = requested_limits(change.limits, self._ceilings)
         check_all(
             lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
             lambda: check_options(self._plugins, strategy, change.strategy_options),
@@ -142,48 +153,42 @@ class Collections:
         by: Identity,
         simulate: bool = False,
         precondition: Precondition = None,
-    ) -> CollectionRecord:
+    ) -> EditedCollection:
         """Change the given values of a collection. Raises the same errors as `create`.
 
         `precondition` is called with the locked collection before the change; what it raises prevents the change.
         """
         check_roles(change, by)
-        self._check_strategy(change.strategy)
+        check_strategy(self._plugins, change.strategy)
         password_hash = self._passwords.hash(change.password or "")
 
-        def work(session: Session) -> tuple[CollectionRecord, Changes]:
+        def work(session: Session) -> tuple[EditedCollection, Changes]:
             row = find_collection(session, collection_id, lock=True)
             current = CollectionRecord.of(row)
             if precondition:
                 precondition(current)
-            limits = self._limits(change.limits, current.limits)
-            check_all(
-                lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits, stored=row.stored_size),
-                lambda: self._set_strategy(row, change),
-            )
-            if limits.is_below(current.limits):
-                check_pins_leave_room(session, row, limits)
-            row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
-                limits.count,
-                limits.one,
-                limits.total,
-            )
+            future = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+            if future.limits.is_below(current.limits):
+                check_pins_leave_room(session, row, future.limits)
+            set_rules(row, future)
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
             row.password_hash = row.password_hash if change.password is None else password_hash
-            set_guards(row, replace(current.guards, **change.guards))
             _set_expectation(row, change)
             after = CollectionRecord.of(row)
             changes = collection_changes(current, after)
             if simulate:
                 session.expunge(row)
-            elif changes.after:
-                record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **asdict(changes)))
-            return after, changes
+            upcoming = foresee(session, self._plugins, after) if changes_rotation(current, after) else None
+            if changes.after and not simulate:
+                data = asdict(changes) | ({"next_upload": asdict(upcoming)} if upcoming else {})
+                record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **data))
+            return EditedCollection(collection=after, next_upload=upcoming), changes
 
         edited, changes = self._database.write(work)
         if not simulate:
-            log.info("collection %s: edited by %s: %s", edited.id, describe_actor(by), describe_changes(changes))
+            what = describe_changes(changes)
+            log.info("collection %s: edited by %s: %s", edited.collection.id, describe_actor(by), what)
         return edited
 
     def delete(
@@ -266,25 +271,6 @@ class Collections:
         if removed:
             log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, describe_actor(by))
         return count
-
-    def _set_strategy(self, row: Collection, change: CollectionChange) -> None:
-        """Set the strategy and its options. Options that do not fit any more stay, unless one of both is changed."""
-        is_other = change.strategy is not None and change.strategy != row.strategy
-        if is_other or change.strategy_options is not None:
-            row.strategy = change.strategy or row.strategy
-            self._check_strategy(row.strategy)
-            row.strategy_options = check_options(self._plugins, row.strategy, change.strategy_options)
-
-    def _check_strategy(self, name: str | None) -> None:
-        if name is not None and (problem := self.strategy_problem(name)):
-            raise FieldsError({"form.strategy": [problem]}, FieldsError.FORM)
-
-    def _limits(self, requested: Mapping[str, int], current: Limits) -> Limits:
-        return Limits(
-            count=requested.get(COUNT, current.count),
-            one=requested.get(ONE, current.one),
-            total=requested.get(TOTAL, current.total),
-        )
 
 
 def _put_on_list(session: Session, row: Collection, by: Identity | None) -> list[NewEvent]:

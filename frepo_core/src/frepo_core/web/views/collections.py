@@ -133,6 +133,19 @@ class CollectionReply(Reply):
     context: dict[str, Any] | None = None
 
 
+class NextUploadObject(Reply):
+    """The numbers of the versions that the next upload would evict, or why it would be refused."""
+
+    evicts: list[int]
+    refused: str | None
+
+
+class EditedCollectionReply(CollectionReply):
+    """A collection after an edit. `next_upload` is null if the edit does not change which versions are evicted."""
+
+    next_upload: NextUploadObject | None
+
+
 def create(request: FrepoRequest) -> Answer:
     """Create a collection. The creator's token is added to its list."""
     form = request.body_as(CreateCollection)
@@ -145,10 +158,17 @@ def create(request: FrepoRequest) -> Answer:
 def edit(request: FrepoRequest) -> Answer:
     """Change a collection. Missing fields keep their values."""
     form = request.body_as(EditCollection)
-    record = request.services.collections.edit(
+    edited = request.services.collections.edit(
         request.collection.id, form.change(filename=form.filename), by=request.sender, simulate=_simulate(request)
     )
-    return _changed(record)
+    upcoming = edited.next_upload
+    body = EditedCollectionReply(
+        http_code=202,
+        exit_code=202,
+        collection=CollectionObject.of(edited.collection),
+        next_upload=NextUploadObject(evicts=list(upcoming.evicts), refused=upcoming.refused) if upcoming else None,
+    )
+    return Answer(status=202, body=body)
 
 
 def fetch(request: FrepoRequest) -> Answer:
@@ -196,7 +216,7 @@ ENDPOINTS = [
         body=EditCollection,
         collection_field="collection",
         writes=True,
-        answers={202: CollectionReply},
+        answers={202: EditedCollectionReply},
         envelope=COLLECTION_ENVELOPE,
     ),
     Endpoint(

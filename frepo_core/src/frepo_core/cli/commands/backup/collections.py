@@ -136,7 +136,12 @@ class EditCollection(ShowCommand):
         if change == CollectionChange(limits={}):
             raise FieldsError({"--help": ["nothing to change was given; it lists the options"]})
         services = self.services()
-        return show(services, services.collections.edit(arguments.id, change, by=console_identity()))
+        edited = services.collections.edit(arguments.id, change, by=console_identity())
+        names, values = show(services, edited.collection)
+        if edited.next_upload is None:
+            return names, values
+        upcoming = Words([f"v{number}" for number in edited.next_upload.evicts]), edited.next_upload.refused
+        return (*names, "next_upload_evicts", "next_upload_refused"), (*values, *upcoming)
 
 
 def show(services: "Services", record: "CollectionRecord") -> Record:

@@ -16,6 +16,7 @@ from ..conventions.answers import created, no_content, resource
 from ..conventions.entity_tags import if_match
 from ..conventions.paging import PageQuery, next_cursor, page_request
 from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
+from .edit_models import EditedCollection, NextUpload
 from .models import Collection, CollectionPage, CollectionPatch, Labels, NewCollection, collection_tag
 
 COLLECTIONS = f"{V1}/collections"
@@ -69,13 +70,14 @@ def show(request: FrepoRequest) -> Answer:
 
 def edit(request: FrepoRequest) -> Answer:
     """Change a collection. Missing fields keep their values."""
-    record = request.services.collections.edit(
+    edited = request.services.collections.edit(
         request.collection.id,
         request.body_as(CollectionPatch).change(),
         by=request.sender,
         precondition=if_match(request, collection_tag),
     )
-    return _answer(request, record)
+    body = EditedCollection(**dict(_body(request, edited.collection)), next_upload=NextUpload.of(edited.next_upload))
+    return resource(body, collection_tag(edited.collection))
 
 
 def remove(request: FrepoRequest) -> Response:
@@ -132,7 +134,7 @@ ENDPOINTS = [
         summary="Change a collection",
         permission="collection.edit",
         body=CollectionPatch,
-        answers={200: Collection},
+        answers={200: EditedCollection},
     ),
     delete_endpoint(
         name="delete_collection",

@@ -1,0 +1,85 @@
+"""What a collection is after a change of its limits, guards and strategy; nothing is changed. Edits and previews use it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
+from frepo_core.errors import FieldsError
+from frepo_core.plugins import PluginRegistry
+from frepo_core.settings import Settings
+
+from ..records import CollectionRecord
+from .collection_change import CollectionChange
+from .collection_rules import check_all
+from .rotation.strategy_options import check_options
+
+
+def service_limits(settings: Settings) -> Limits:
+    """Return the limits of the service: the defaults of new collections, and the most that a collection may have."""
+    return Limits(
+        count=settings.backup_max_versions,
+        one=settings.backup_one_version_max_size,
+        total=settings.backup_collection_max_size,
+    )
+
+
+def planned(
+    current: CollectionRecord, change: CollectionChange, *, plugins: PluginRegistry, ceilings: Limits
+) -> CollectionRecord:
+    """Return the collection with the limits, guards, strategy and options of the change.
+
+    Options that do not fit their strategy any more stay, unless the strategy or the options are changed.
+    Raises `FieldsError` and `RuleError`.
+    """
+    check_strategy(plugins, change.strategy)
+    limits = requested_limits(change.limits, current.limits)
+    check_all(
+        lambda: check_limits(limits, ceilings=ceilings, requested=change.limits, stored=current.stored_size),
+        lambda: _planned_strategy(current, change, plugins),
+    )
+    strategy, options = _planned_strategy(current, change, plugins)
+    guards = replace(current.guards, **change.guards)
+    return replace(current, limits=limits, strategy=strategy, strategy_options=options, guards=guards)
+
+
+def _planned_strategy(
+    current: CollectionRecord, change: CollectionChange, plugins: PluginRegistry
+) -> tuple[str, Mapping[str, Any] | None]:
+    """Return the name of the strategy, and its options. Raises `FieldsError`."""
+    if change.strategy in {None, current.strategy} and change.strategy_options is None:
+        return current.strategy, current.strategy_options
+    strategy = change.strategy or current.strategy
+    check_strategy(plugins, strategy)
+    return strategy, check_options(plugins, strategy, change.strategy_options)
+
+
+def changes_rotation(before: CollectionRecord, after: CollectionRecord) -> bool:
+    """Return whether an edit can change which versions the next upload evicts."""
+    return _rotation(before) != _rotation(after)
+
+
+def _rotation(record: CollectionRecord) -> tuple[object, ...]:
+    return record.limits, record.strategy, record.strategy_options, record.guards.min_retention
+
+
+def strategy_problem(plugins: PluginRegistry, name: str) -> str | None:
+    """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
+    if name in plugins.strategies:
+        return None
+    return "unknown_strategy_allowed___" + "___or__".join(sorted(plugins.strategies))
+
+
+def check_strategy(plugins: PluginRegistry, name: str | None) -> None:
+    """Raise `FieldsError` for a strategy that no installed package brings."""
+    if name is not None and (problem := strategy_problem(plugins, name)):
+        raise FieldsError({"form.strategy": [problem]}, FieldsError.FORM)
+
+
+def requested_limits(requested: Mapping[str, int], current: Limits) -> Limits:
+    """Return the requested limits; those that are missing stay."""
+    return Limits(
+        count=requested.get(COUNT, current.count),
+        one=requested.get(ONE, current.one),
+        total=requested.get(TOTAL, current.total),
+    )
