@@ -4,7 +4,7 @@ https://github.com/restic/restic/blob/v0.14.0/internal/restic/snapshot_policy.go
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TypeAlias
@@ -63,30 +63,29 @@ def find_rules(times: Sequence[datetime], policy: Policy, *, latest: datetime) -
     found: list[list[str]] = [[] for _ in times]
     periods = [_periods(time, policy.zone) for time in times]
     for name, period, count in policy.counted:
-        for position in _newest_of_each(period, periods, count=count):
-            found[position].append(name)
+        _mark(found, periods, name, period, count)
     for name, period, duration in policy.dated:
         start = duration.before(latest, policy.zone)
-        for position in _newest_of_each(period, periods, count=len(times)):
-            if times[position] <= start:
-                break
-            found[position].append(name)
+        young = next((position for position, time in enumerate(times) if time <= start), len(times))
+        _mark(found[:young], periods, name, period, young)
     return found
 
 
-def _newest_of_each(period: int | None, periods: Sequence[Periods], *, count: int) -> Iterator[int]:
-    """Yield the positions of the newest version of each of the last `count` hours, days, ... that have one."""
+def _mark(found: Sequence[list[str]], periods: Sequence[Periods], name: str, period: int | None, count: int) -> None:
+    """Add the name to the newest version of each of the last `count` hours, days, ... that have one."""
     if period is None:
-        yield from range(min(count, len(periods)))
+        for names in found[:count]:
+            names.append(name)
         return
     last = -1
-    for position, of_version in enumerate(periods):
-        if of_version[period] != last:
-            last = of_version[period]
-            yield position
-            count -= 1
-            if not count:
-                return
+    for names, of_version in zip(found, periods, strict=False):
+        if of_version[period] == last:
+            continue
+        if not count:
+            return
+        last = of_version[period]
+        names.append(name)
+        count -= 1
 
 
 @functools.lru_cache(maxsize=2**16)

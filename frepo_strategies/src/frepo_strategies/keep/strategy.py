@@ -1,7 +1,6 @@
 """The strategy `keep`: thins old versions, and decides what gives way if the limits have no room."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from operator import attrgetter
 
 from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, VersionInfo
@@ -10,6 +9,7 @@ from .options import KeepOptions
 from .policy import STRENGTH, Policy, find_rules
 
 _WEAKNESS = {rule: weakness for weakness, rule in enumerate(STRENGTH)}
+# Of two versions with the same time, the one with the higher number is the newer one.
 _BY_TIME = attrgetter("created_at", "number")
 
 
@@ -28,10 +28,12 @@ class Keep(CollectionStrategy):
         options = _options(collection)
         if collection.max_size and incoming.size > collection.max_size:
             raise CollectionFull("The version is larger than the maximum size of the whole collection")
-        versions = list(collection.versions)
+        versions = sorted(collection.versions, key=_BY_TIME)
         rules = _rules_with(incoming, versions, options)
         # A protected version that no rule keeps stays while there is room, so it does not make room here.
-        thinned = [version for version in versions if not rules[version.id] and not version.protected]
+        thinned = [
+            version for version, names in zip(versions, rules, strict=True) if not names and not version.protected
+        ]
         if collection.has_room(incoming, without=thinned):
             return thinned
         if options.on_full == "refuse":
@@ -40,44 +42,37 @@ class Keep(CollectionStrategy):
 
     def explain(self, collection: CollectionState) -> Mapping[str, Sequence[str]]:
         """Return the names of the rules that keep each version."""
-        newest_first = sorted(collection.versions, key=_BY_TIME, reverse=True)
-        if not newest_first:
+        versions = sorted(collection.versions, key=_BY_TIME, reverse=True)
+        if not versions:
             return {}
-        last_added = max(newest_first, key=attrgetter("number"))
-        times = [version.created_at for version in newest_first]
+        last_added = max(versions, key=attrgetter("number"))
+        times = [version.created_at for version in versions]
         rules = find_rules(times, Policy.of(_options(collection)), latest=last_added.created_at)
-        return {version.id: kept_by for version, kept_by in zip(newest_first, rules, strict=True)}
+        return {version.id: names for version, names in zip(versions, rules, strict=True)}
 
 
 def _options(collection: CollectionState) -> KeepOptions:
     return collection.options if isinstance(collection.options, KeepOptions) else KeepOptions()
 
 
-def _rules_with(
-    incoming: IncomingVersion, versions: Sequence[VersionInfo], options: KeepOptions
-) -> dict[str, list[str]]:
-    """Return by id the names of the rules that keep each version after the incoming one is added.
-
-    Of two versions with the same time, the one with the higher number is the newer one.
-    """
-    newest_first = sorted(versions, key=_BY_TIME, reverse=True)
-    times = [version.created_at for version in newest_first]
+def _rules_with(incoming: IncomingVersion, versions: Sequence[VersionInfo], options: KeepOptions) -> list[list[str]]:
+    """Return for each version, in the order of time, the names of the rules that keep it after the incoming one is added."""
+    times = [version.created_at for version in reversed(versions)]
     # The clock may have been set back: then some versions are newer than the incoming one.
     position = next((index for index, time in enumerate(times) if time <= incoming.created_at), len(times))
     times.insert(position, incoming.created_at)
     rules = find_rules(times, Policy.of(options), latest=incoming.created_at)
     del rules[position]
-    return {version.id: kept_by for version, kept_by in zip(newest_first, rules, strict=True)}
+    return rules[::-1]
 
 
-def _weakest_first(versions: Sequence[VersionInfo], rules: Mapping[str, Sequence[str]]) -> list[VersionInfo]:
+def _weakest_first(versions: Sequence[VersionInfo], rules: Sequence[Sequence[str]]) -> list[VersionInfo]:
     """Sort by the strongest rule of each version, the weakest first, then the oldest; protected versions come last."""
-
-    def strength(version: VersionInfo) -> tuple[bool, int, datetime, int]:
-        weakness = min((_WEAKNESS[rule] for rule in rules[version.id]), default=len(STRENGTH))
-        return version.protected, -weakness, version.created_at, version.number
-
-    return sorted(versions, key=strength)
+    weakness = {
+        version.id: min((_WEAKNESS[name] for name in names), default=len(STRENGTH))
+        for version, names in zip(versions, rules, strict=True)
+    }
+    return sorted(versions, key=lambda version: (version.protected, -weakness[version.id]))
 
 
 def _until_it_fits(

@@ -1,5 +1,6 @@
 """Cron expressions in a time zone, with the rules of Debian's cron for the days on which the clock is changed."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -22,9 +23,16 @@ def check_cron(text: str) -> None:
 
 def next_time(text: str, zone: tzinfo, moment: datetime) -> datetime | None:
     """Return the first time after `moment` (aware), in UTC; None without such a time in the next 50 years."""
-    # When clocks are set back, an hour is repeated, and its first run may be what the library finds in the second.
-    times = (time.astimezone(UTC) for time in CronSim(text, moment.astimezone(zone)))
-    return next((time for time in times if time > moment), None)
+    return next(times_after(text, zone, moment), None)
+
+
+def times_after(text: str, zone: tzinfo, moment: datetime) -> Iterator[datetime]:
+    """Yield the times after `moment` (aware), in UTC. They end if there is none for 50 years."""
+    for time in CronSim(text, moment.astimezone(zone)):
+        # When clocks are set back, an hour is repeated, and its first run may be what the library finds in the second.
+        if time > moment:
+            moment = time.astimezone(UTC)
+            yield moment
 
 
 def parse_zone(name: str) -> tzinfo:

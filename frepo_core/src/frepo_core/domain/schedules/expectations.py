@@ -1,11 +1,13 @@
 """When the next backup of a collection is expected, from `expected_every`: a duration, or cron with a time zone."""
 
 import functools
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from ..durations import format_iso_duration, parse_any_duration
-from .cron import FIELDS, check_cron, next_time, parse_zone
+from .cron import FIELDS, check_cron, next_time, parse_zone, times_after
 
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(days=3660)
 MIN_DEFAULT_GRACE = timedelta(minutes=10)
@@ -50,6 +52,13 @@ class Expectation:
         else:
             due, step = self._cron_due(arrived_at, max(created_at, since))
         return Deadline(due_at=due.astimezone(UTC), overdue_at=(due + default_grace(step, grace)).astimezone(UTC))
+
+    def times(self, start: datetime) -> Iterator[datetime]:
+        """Yield times at which backups arrive, in UTC: `start` and each interval after it, or the times of cron from `start`."""
+        if self.interval is None:
+            yield from times_after(self.cron, self.zone, start - timedelta(microseconds=1))
+        else:
+            yield from (start.astimezone(UTC) + number * self.interval for number in itertools.count())
 
     def _cron_due(self, arrived_at: datetime | None, since: datetime) -> tuple[datetime, timedelta]:
         """Return the time of cron that has no backup yet, and how long after it the following one is."""

@@ -11,6 +11,7 @@ from ..collections.version_edits import VersionEdits
 from ..collections.versions import Versions
 from ..events.refusals import Refusals
 from ..restore import RestoreTests
+from ..retention.preview import Previews
 from .access_services import AccessServices
 from .file_services import FileServices
 from .foundation import Foundation
@@ -24,6 +25,7 @@ class CollectionServices:
     collection_access: CollectionAccess
     enrolments: Enrolments
     collection_pages: CollectionPages
+    previews: Previews
     versions: Versions
     version_edits: VersionEdits
     version_checks: VersionChecks
@@ -44,6 +46,7 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
         collection_access=collection_access,
         enrolments=Enrolments(database, collections, access.tokens, access.token_changes, collection_access),
         collection_pages=CollectionPages(database),
+        previews=Previews(database, settings, plugins),
         versions=versions,
         version_edits=VersionEdits(database, plugins, files.blobs),
         version_checks=version_checks,

@@ -76,7 +76,7 @@ def decide(
         raise objection.error
     if objection and objection.action == "quarantine":
         return Decision(is_quarantined=True)
-    visible = _visible(state, incoming)
+    visible = visible_collection(state, incoming)
     try:
         evicted = call_strategy(plugins, state.strategy, visible, incoming, is_final=is_final)
     except CollectionFull:
@@ -101,7 +101,7 @@ def check_size_limits(limits: Limits, size: int) -> None:
         raise CollectionFullError()
 
 
-def _visible(state: RotationState, incoming: IncomingVersion) -> CollectionState:
+def visible_collection(state: RotationState, incoming: IncomingVersion) -> CollectionState:
     """Return the collection as its strategy sees it. Raises `RuleError` if the pinned versions leave no room at all."""
     limits = state.limits
     if limits.count and state.pinned_count >= limits.count:

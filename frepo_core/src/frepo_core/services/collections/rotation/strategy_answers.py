@@ -1,5 +1,6 @@
 """Calls the strategy of a plug-in and checks its answer; an error names the plug-in's package."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -20,7 +21,7 @@ def call_strategy(
 
     Raises `CollectionFull`, and `PluginError` if the strategy fails or, with `is_final`, gives an invalid answer.
     """
-    strategy, origin = plugins.strategy(name), plugins.strategy_origin(name)
+    strategy = plugins.strategy(name)
     try:
         answer: Any = strategy.make_room(state, incoming)
         evicted = list(answer)
@@ -28,12 +29,32 @@ def call_strategy(
         raise
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)
+        origin = plugins.strategy_origin(name)
         raise PluginError(f"{origin} failed in make_room(): {type(error).__name__}: {error}") from error
     if problem := _problem(evicted, state, incoming):
         if not is_final:
             return []
-        raise PluginError(f"{origin} answered make_room() with {problem}")
+        raise PluginError(f"{plugins.strategy_origin(name)} answered make_room() with {problem}")
     return evicted
+
+
+def call_explain(
+    plugins: PluginRegistry, name: str, state: CollectionState, ids: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the names of the rules that keep the versions with these ids; none if the strategy does not explain them.
+
+    Raises `PluginError` if the strategy fails, or if its answer is not a mapping of ids to texts.
+    """
+    try:
+        answer = plugins.strategy(name).explain(state)
+        rules = {version: tuple(answer.get(version, ())) for version in ids}
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        origin = plugins.strategy_origin(name)
+        raise PluginError(f"{origin} failed in explain(): {type(error).__name__}: {error}") from error
+    if not all(isinstance(one, str) for names in rules.values() for one in names):
+        raise PluginError(f"{plugins.strategy_origin(name)} answered explain() with names of rules that are not texts")
+    return rules
 
 
 def _problem(evicted: list[Any], state: CollectionState, incoming: IncomingVersion) -> str:

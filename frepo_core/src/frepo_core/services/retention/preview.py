@@ -1,0 +1,131 @@
+"""The use case of a preview: what a collection, or an imagined schedule, keeps under rules that need not be saved."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.domain.schedules.expectations import Expectation, parse_expectation
+from frepo_core.errors import FieldsError
+from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.settings import Settings
+
+from ..collections.collection_change import CollectionChange
+from ..collections.collection_rows import find_collection
+from ..collections.planned_change import planned, service_limits
+from ..collections.rotation.stored_state import read_state
+from ..records import CollectionRecord
+from .schedule import Schedule
+from .simulation import Simulation
+from .timeline import Fate, Timeline
+
+NIGHTLY = parse_expectation("P1D")
+TWO_YEARS = timedelta(days=730)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadPlan:
+    """Uploads to imagine: how often, for how long, and the size in bytes, which grows by `growth` percent a month.
+
+    None is now for `start`, and the size of the newest version for `size`.
+    """
+
+    every: Expectation = NIGHTLY
+    duration: timedelta = TWO_YEARS
+    size: int | None = None
+    growth: float = 0.0
+    start: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What happens to the versions of a collection under these rules from `start` on (UTC)."""
+
+    collection: CollectionRecord
+    start: datetime
+    timeline: Timeline
+
+
+class Previews:
+    """Simulates collections with the code that uploads run."""
+
+    def __init__(self, database: Database, settings: Settings, plugins: PluginRegistry) -> None:
+        self._database = database
+        self._plugins = plugins
+        self._ceilings = service_limits(settings)
+
+    def preview(
+        self, collection_id: str, change: CollectionChange, plan: UploadPlan | None = None, *, is_empty: bool = False
+    ) -> Preview:
+        """Return what happens to the versions of a collection after a change of its rules, which is not saved.
+
+        Without a plan, one version of the size of the newest is added now. With `is_empty`, the preview begins without
+        the versions that are there. Raises `FieldsError` and `RuleError` as an edit does, and for a wrong plan;
+        `ConfigurationError` if the strategy is not installed, and `PluginError` if it fails.
+        """
+        now = utc_now()
+        with self._database.reading(is_snapshot=True) as session:
+            current = CollectionRecord.of(find_collection(session, collection_id))
+            collection = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+            seen = _without_versions(collection) if is_empty else collection
+            state = read_state(session, self._plugins, seen, now=now)
+            state = replace(state, versions=list(state.versions))
+            others = [] if is_empty else _other_versions(session, collection.id)
+            size = _newest_size([*state.versions, *(fate.version for fate in others)])
+        start = (plan and plan.start) or now
+        uploads = _uploads(plan, start, size) if plan else [IncomingVersion(size=size or 0, created_at=start)]
+        simulation = Simulation(
+            self._plugins,
+            state,
+            collection.guards,
+            last_number=0 if is_empty else collection.last_number,
+            quarantined=_quarantined(others),
+        )
+        timeline = simulation.run(uploads)
+        fates = sorted(chain(timeline.fates, others), key=lambda fate: fate.version.number)
+        return Preview(collection=collection, start=start, timeline=replace(timeline, fates=fates))
+
+
+def _without_versions(collection: CollectionRecord) -> CollectionRecord:
+    return replace(collection, versions_count=0, stored_size=0, pinned_count=0, pinned_size=0)
+
+
+def _other_versions(session: Session, collection_id: str) -> list[Fate]:
+    """Return the versions that strategies do not see: the pinned ones, and those in quarantine."""
+    query = (
+        select(Version.id, Version.number, Version.created_at, Version.quarantined_at, Blob.size)
+        .join(File, File.id == Version.file_id)
+        .join(Blob, Blob.id == File.blob_id)
+        .where(Version.collection_id == collection_id)
+        .where(or_(Version.pinned.is_(True), Version.quarantined_at.is_not(None)))
+    )
+    return [
+        Fate(
+            version=VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at),
+            is_imagined=False,
+            protection="quarantined" if row.quarantined_at else "pinned",
+        )
+        for row in session.execute(query)
+    ]
+
+
+def _newest_size(versions: list[VersionInfo]) -> int | None:
+    newest = max(versions, key=lambda version: version.number, default=None)
+    return newest.size if newest else None
+
+
+def _quarantined(others: list[Fate]) -> tuple[int, int]:
+    sizes = [fate.version.size for fate in others if fate.protection == "quarantined"]
+    return len(sizes), sum(sizes)
+
+
+def _uploads(plan: UploadPlan, start: datetime, newest_size: int | None) -> list[IncomingVersion]:
+    size = newest_size if plan.size is None else plan.size
+    if size is None:
+        raise FieldsError({"schedule.size": ["is needed, because there is no version whose size can be taken"]})
+    schedule = Schedule(every=plan.every, start=start, duration=plan.duration, size=size, growth=plan.growth)
+    return list(schedule.uploads())

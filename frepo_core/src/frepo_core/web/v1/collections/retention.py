@@ -1,0 +1,28 @@
+"""The endpoint that previews which versions a collection keeps."""
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import FrepoRequest
+from .collections import COLLECTION
+from .retention_models import PreviewRequest, RetentionPreview
+
+
+def preview(request: FrepoRequest) -> Answer:
+    """Simulate uploads, and answer which versions are kept, which are evicted and when. Nothing is changed."""
+    body = request.body_as(PreviewRequest)
+    plan = body.schedule.plan() if body.schedule else None
+    found = request.services.previews.preview(request.collection.id, body.change(), plan, is_empty=body.empty)
+    return Answer(body=RetentionPreview.of(found))
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="preview_retention",
+        method="POST",
+        path=f"{COLLECTION}/retention/preview",
+        view=preview,
+        summary="Preview which versions are kept",
+        permission="version.list",
+        body=PreviewRequest,
+        answers={200: RetentionPreview},
+    ),
+]

@@ -1,0 +1,147 @@
+"""The preview of the retention: the collection's versions or an imagined schedule, under rules that are not saved."""
+
+import pytest
+from sqlalchemy import update
+
+from frepo_core.db.models import Version
+from frepo_core.domain.roles import Role
+
+COLLECTIONS = "/api/v1/collections"
+KEEP = {"strategy": "keep"}
+NO_RULES = dict.fromkeys(("last", "hourly", "daily", "weekly", "monthly", "yearly"), 0)
+START = "2026-01-01T02:00:00Z"
+NIGHTS = {"every": "P1D", "duration": "P30D", "size": 100, "start": START}
+
+
+@pytest.fixture
+def path(collection):
+    return f"{COLLECTIONS}/{collection}"
+
+
+@pytest.fixture
+def push(root, path):
+    def push(*contents):
+        for content in contents:
+            root.call("PUT", f"{path}/versions", body=content)
+
+    return push
+
+
+@pytest.fixture
+def preview(root, path):
+    return lambda **body: root.post(f"{path}/retention/preview", body)
+
+
+def kept(answer):
+    return [version["number"] for version in answer.json["versions"] if version["kept"]]
+
+
+def test_without_a_schedule_the_next_upload_is_previewed(push, preview):
+    push(b"one", b"two", b"three")
+    answer = preview(limits={"versions": 2})
+
+    assert (answer.status_int, kept(answer)) == (200, [3, 4])
+    shown = answer.json["versions"][0]
+    assert shown.pop("at") <= shown.pop("evicted_at")
+    assert shown == {
+        "number": 1,
+        "size": 3,
+        "imagined": False,
+        "kept": False,
+        "rules": [],
+        "protection": None,
+        "evicted_by": 4,
+        "cause": "room",
+    }
+
+
+def test_a_schedule_is_previewed_with_the_storage_of_each_day(preview):
+    answer = preview(**KEEP, schedule=NIGHTS, empty=True)
+
+    assert kept(answer) == [11, 18, 24, 25, 26, 27, 28, 29, 30]
+    assert answer.json["days"][-1].items() >= {"day": "2026-01-30", "versions": 9, "size": 900}.items()
+    assert answer.json["peak"]["size"] == 1000
+    assert (answer.json["complete"], answer.json["refused"], answer.json["start"]) == (True, [], START)
+
+
+def test_nothing_is_saved(root, path, push, preview):
+    push(b"one", b"two")
+    before = root.get(path).json, root.get(f"{path}/versions").json
+    preview(**KEEP, strategy_options={"last": 1}, limits={"versions": 1}, schedule=NIGHTS)
+
+    assert before == (root.get(path).json, root.get(f"{path}/versions").json)
+
+
+def test_the_preview_and_the_uploads_decide_the_same(root, path, push, preview):
+    push(b"one", b"two", b"three")
+    rules = {"strategy": "keep", "strategy_options": NO_RULES | {"last": 2}}
+    foreseen = kept(preview(**rules))
+    root.call("PATCH", path, json=rules, headers={"Content-Type": "application/merge-patch+json"})
+    push(b"four")
+
+    assert foreseen == sorted(version["number"] for version in root.get(f"{path}/versions").json["items"])
+
+
+def test_the_size_of_the_newest_version_is_the_default(push, preview):
+    push(b"four")
+    answer = preview(schedule={"duration": "P2D", "start": START})
+
+    assert [version["size"] for version in answer.json["versions"]] == [4, 4, 4]
+
+
+def test_a_schedule_of_an_empty_collection_needs_a_size(preview):
+    answer = preview(schedule={"duration": "P2D"})
+
+    assert (answer.status_int, answer.json["errors"][0]["field"]) == (400, "schedule.size")
+
+
+@pytest.mark.parametrize(("column", "protection"), [("pinned", "pinned"), ("quarantined_at", "quarantined")])
+def test_versions_that_the_strategy_does_not_see_are_kept(services, push, preview, column, protection):
+    push(b"one", b"two")
+    with services.database.engine.begin() as connection:
+        value = True if column == "pinned" else Version.created_at
+        connection.execute(update(Version).where(Version.number == 1).values({column: value}))
+    shown = preview(**KEEP, strategy_options=NO_RULES | {"last": 1}).json["versions"]
+
+    assert [(version["number"], version["kept"], version["protection"]) for version in shown] == [
+        (1, True, protection),
+        (2, False, None),
+        (3, True, None),
+    ]
+
+
+def test_refused_uploads_have_their_error(preview):
+    answer = preview(strategy="alert_when_backup_limit_reached", limits={"versions": 29}, schedule=NIGHTS)
+
+    assert answer.json["refused"] == [
+        {
+            "at": "2026-01-30T02:00:00Z",
+            "size": 100,
+            "code": 4000,
+            "message": "There can be at most 29 versions: ask for fewer, or delete versions",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"schedule": {"every": "P1D", "duration": "P20000D", "size": 1}}, "schedule.duration"),
+        ({"schedule": {"every": "sometimes", "size": 1}}, "schedule.every"),
+        ({"schedule": {"growth": 1000, "size": 1}}, "schedule.growth"),
+        ({"schedule": {"duration": "PT0S", "size": 1}}, "schedule.duration"),
+        ({"strategy": "hope"}, "strategy"),
+        ({"strategy": "keep", "strategy_options": {"daily": -1}}, "strategy_options.daily"),
+        ({"limits": {"versions": -1}}, "limits.versions"),
+    ],
+)
+def test_a_wrong_field_is_named(preview, body, field):
+    answer = preview(**body)
+
+    assert (answer.status_int, answer.json["errors"][0]["field"]) == (400, field)
+
+
+def test_a_token_that_may_not_list_versions_sees_no_preview(holder, path):
+    answer = holder(Role.UPLOAD_VERSIONS).post(f"{path}/retention/preview", {})
+
+    assert answer.status_int == 403
