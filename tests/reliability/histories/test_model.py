@@ -126,10 +126,13 @@ class Model(RuleBasedStateMachine):
         else:
             self.refused(expected, self.world.push, collection, content, after=after)
 
-    @rule(collection=shelves, several=st.lists(contents, min_size=2, max_size=4))
-    def keep_pushing(self, collection, several):
+    @rule(collection=shelves, several=st.lists(contents, min_size=2, max_size=4), which=st.none() | st.just(min))
+    def keep_pushing(self, collection, several, which):
         for content in several:
             self.push(collection, content, None)
+        if which:
+            self.pin(collection, which, True)
+            self.keep_pushing(collection, several, None)
 
     @rule(collection=shelves, at=st.integers(0, 8))
     def break_off(self, collection, at):
@@ -152,10 +155,11 @@ class Model(RuleBasedStateMachine):
         self.world.delete(collection, number)
         shelf.become(expected)
 
-    @rule(collection=shelves, number=st.integers(1, 9), pinned=st.booleans())
-    def pin(self, collection, number, pinned):
+    @rule(collection=shelves, which=st.sampled_from([min, min, max]), pinned=st.sampled_from([True, True, False]))
+    def pin(self, collection, which, pinned):
         shelf = self.known.get(collection)
-        if not shelf or number not in shelf.contents:
+        number = which(shelf.contents, default=0) if shelf else 0
+        if not number:
             self.refused(FrepoError, self.world.pin, collection, number, pinned=pinned)
             return
         expected = shelf.after_pin(number) if pinned else replace(shelf, pinned=shelf.pinned - {number})

@@ -42,6 +42,9 @@ def prepare(console, example):
         content = gzip.compress(b"a dump") if name == "backup:test-restore" else b"a dump"
         (console.folder / "db.sql.gz").write_bytes(content)
         console.answer("backup:upload", ID, "db.sql.gz")
+    if name == "backup:release":
+        (console.folder / "db.sql.gz").write_bytes(b"a")  # it shrank, so it is quarantined
+        console.answer("backup:upload", ID, "db.sql.gz")
     if example in {"status", "doctor"}:  # its exit status is 1 if no worker leads
         console.answer("jobs")
         lead(console)

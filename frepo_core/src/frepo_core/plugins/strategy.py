@@ -43,6 +43,7 @@ class IncomingVersion:
 class CollectionState:
     """A collection as a strategy sees it. A limit of 0 means no limit; sizes are bytes.
 
+    Strategies do not see pinned versions, nor versions in quarantine: the limits are reduced by what is pinned.
     `versions` is in ascending order of number and is loaded lazily: the first versions of ten thousand cost as much
     as the first versions of ten. `stored_size` is the sum of all sizes. `options` is an instance of the model that the
     strategy's `StrategySpec` names, None without one.
