@@ -264,7 +264,7 @@ def test_the_guards_of_a_collection_are_in_its_forms_and_its_answer(document):
         ].keys()
     answered = {"min_retention", "min_version_size", "max_shrink_percent", "on_suspicious"}
     assert answered <= set(schemas["CollectionObject"]["required"])
-    assert schemas["CollectionObject"]["properties"]["on_suspicious"]["enum"] == ["refuse", "keep"]
+    assert schemas["CollectionObject"]["properties"]["on_suspicious"]["enum"] == ["refuse", "keep", "quarantine"]
 
 
 def test_every_endpoint_of_the_service_itself_has_a_group_of_it(document):
