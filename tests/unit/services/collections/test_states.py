@@ -55,8 +55,8 @@ def state(services):
 
 @pytest.fixture
 def edit(services, sender):
-    return lambda collection, **values: services.collections.edit(
-        collection, CollectionChange(limits={}, **values), by=sender
+    return lambda collection, **values: (
+        services.collections.edit(collection, CollectionChange(limits={}, **values), by=sender).collection
     )
 
 
