@@ -51,13 +51,14 @@ def plugins():
 def simulate(plugins):
     """Simulate nightly uploads of 10 bytes into an empty collection."""
 
-    def simulate(nights=10, strategy="keep", *, options=None, limits=(0, 0), guards=None, start=(), **more):
+    def simulate(nights=10, strategy="keep", *, options=None, limits=(0, 0), guards=None, start=(), pinned=0, **more):
         state = RotationState(
             limits=Limits(count=limits[0], one=0, total=limits[1]),
             strategy=strategy,
             versions=list(start),
             stored_size=sum(version.size for version in start),
             options=KeepOptions(**options) if options is not None else None,
+            pinned_count=pinned,
         )
         return Simulation(plugins, state, guards or Guards(), **more).run(nightly(nights).uploads())
 
@@ -130,6 +131,14 @@ def test_refused_uploads_are_listed_and_the_later_ones_tried(simulate):
     ]
 
 
+def test_pinned_versions_that_leave_no_room_refuse_every_upload(simulate):
+    old = VersionInfo(id="a", number=1, size=5, created_at=START - DAY)
+    timeline = simulate(2, options={}, limits=(3, 0), pinned=3, start=[old], last_number=1)
+
+    assert [refused.error.number for refused in timeline.refused] == [4000, 4000]
+    assert [fate.rules for fate in timeline.fates] == [("last", "daily", "weekly", "monthly")]
+
+
 def test_the_storage_of_each_day_has_the_trash(simulate):
     timeline = simulate(5, options=NO_RULES | {"last": 2}, trash_keep=2 * DAY)
 
@@ -189,9 +198,10 @@ def test_the_same_question_has_the_same_answer(simulate):
     assert simulate(100, options={}) == simulate(100, options={})
 
 
-def test_a_simulation_that_reads_too_much_is_ended(simulate, monkeypatch):
+@pytest.mark.parametrize("guards", [Guards(), Guards(min_retention=3 * DAY)])
+def test_a_simulation_that_reads_too_much_is_ended(simulate, monkeypatch, guards):
     monkeypatch.setattr(simulation, "MAX_READS", 50)
-    timeline = simulate(100, options={})
+    timeline = simulate(100, options={}, guards=guards)
 
     assert (timeline.is_complete, 5 < len(timeline.fates) < 20) == (False, True)
 

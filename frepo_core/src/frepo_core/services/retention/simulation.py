@@ -8,7 +8,7 @@ from typing import overload
 
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import RuleError
-from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 from ..collections.rotation.decision import RotationState, decide, visible_collection
 from ..collections.rotation.strategy_answers import call_explain
@@ -77,7 +77,7 @@ class Simulation:
 
     def _add(self, incoming: IncomingVersion) -> None:
         """Add a version. Raises `RuleError` if it is refused."""
-        before = self._with_protection(incoming.created_at)
+        before = self._state = self._with_protection(incoming.created_at)
         evicted = decide(self._plugins, before, incoming).evicted
         self._last_number += 1
         number = self._last_number
@@ -118,7 +118,13 @@ class Simulation:
             self._trash.append((added.created_at + self._trash_keep, version.size))
 
     def _rules(self, state: RotationState, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        collection = visible_collection(state, IncomingVersion(size=0, created_at=datetime.max))
+        collection = CollectionState(
+            max_versions=state.limits.count,
+            max_size=state.limits.total,
+            stored_size=state.stored_size,
+            versions=state.versions,
+            options=state.options,
+        )
         return call_explain(self._plugins, state.strategy, collection, ids)
 
     def _day(self, now: datetime) -> Day:
