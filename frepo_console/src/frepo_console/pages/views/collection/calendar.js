@@ -11,7 +11,7 @@ export function Calendar({ collection, now }) {
   const today = startOfDay(now);
   const begin = beginOfWeek(today, WEEKS - 1);
   const since = begin.toISOString().slice(0, 10);
-  const query = { collection: collection.id, since, kind: ["version.added", "version.suspicious", "version.refused"] };
+  const query = { collection: collection.id, since, kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused"] };
   const events = useReading(`calendar ${collection.id} ${since}`, () => readAll("/events", { query, most: 3000 }), 300);
   const days = useMemo(() => (events.data ? daysOf(events.data, begin, today, collection) : null), [events.data, since]);
   if (!days) return null;
@@ -31,8 +31,8 @@ function daysOf(events, begin, today, collection) {
   for (const event of events) {
     const day = days[Math.floor((new Date(event.at) - begin) / DAY)];
     if (!day) continue;
-    if (event.kind !== "version.refused") day.arrived += 1;
-    if (event.kind === "version.suspicious") day.kind = "suspicious";
+    if (event.kind === "version.added" || event.kind === "version.quarantined") day.arrived += 1;
+    if (event.kind === "version.suspicious" || event.kind === "version.quarantined") day.kind = "suspicious";
     else if (event.kind === "version.added" && day.kind !== "suspicious") day.kind = "arrived";
     else if (event.kind === "version.refused" && day.kind === "none") day.kind = "refused";
   }

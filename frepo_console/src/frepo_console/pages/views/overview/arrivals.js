@@ -12,7 +12,7 @@ const PAST = 48;
 const FUTURE = 8;
 const HIGHEST = 12;
 const LABEL_EVERY = 8;
-const KINDS = ["version.added", "version.suspicious", "version.refused"];
+const KINDS = ["version.added", "version.suspicious", "version.quarantined", "version.refused"];
 const BELOW = ["overdue", "late", "full", "suspicious"];
 
 export function Arrivals({ collections, now }) {
@@ -71,10 +71,9 @@ function columnsOf(events, collections, end, now) {
   };
   for (const event of events) {
     if (event.kind === "version.refused") add(event.at, "full", event.data.count ?? 1);
-    else {
-      add(event.at, "arrived");
-      if (event.kind !== "version.added") add(event.at, "suspicious");
-    }
+    // A suspicious version has an event of its own next to the one that it was added.
+    if (event.kind === "version.added" || event.kind === "version.quarantined") add(event.at, "arrived");
+    if (event.kind === "version.suspicious" || event.kind === "version.quarantined") add(event.at, "suspicious");
   }
   for (const one of collections) {
     if (!one.due_at) continue;
