@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 import urllib.request
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,10 @@ CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server", "--no-first-run"]
 # Reports each violation of the policy, also of those that the browser does not log.
 WATCH = "window.violations = []; addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective))"
+XSS = "<img src=x onerror=\"alert('xss')\">'\"><script>alert(1)</script>"
+LABEL = "<svg onload=alert(1)>"
+# The collection with the texts that must not become elements. A name of a file cannot have their characters.
+NAME = "evil.sql.gz"
 WIDTHS = {"wide": 1300, "phone": 390}
 
 
@@ -63,6 +69,34 @@ class Api:
 @pytest.fixture(scope="module")
 def api(service):
     return Api(service)
+
+
+@pytest.fixture(scope="module")
+def world(service, api):
+    """Five collections in different states, with versions; return their ids by name."""
+    ids = {}
+    for name in ("shop.sql.gz", "mail.tar", "late.tar", "empty.zip", NAME):
+        body = {"name": name, "labels": ["prod"], "expected_every": "P1D"}
+        if name == NAME:
+            body |= {"description": XSS, "labels": [LABEL]}
+        ids[name] = api("POST", "/collections", body)["id"]
+    for name in ("shop.sql.gz", "mail.tar", "late.tar", NAME):
+        for number in (1, 2, 3):
+            api("PUT", f"/collections/{ids[name]}/versions", name.encode() * 100 * number)
+    long_ago = datetime.now(UTC) - timedelta(days=3)
+    with sqlite3.connect(service.folder / "frepo.db") as database:
+        due = [(long_ago + timedelta(hours=hours)).strftime("%Y-%m-%d %H:%M:%S.%f") for hours in (0, 24, 26)]
+        database.execute("UPDATE version SET created_at = ? WHERE collection_id = ?", (due[0], ids["mail.tar"]))
+        database.execute(
+            "UPDATE collection SET arrived_at = ?, due_at = ?, overdue_at = ? WHERE id = ?", (*due, ids["mail.tar"])
+        )
+    database.close()
+    return ids
+
+
+def open_collection(console, world, name, tab=""):
+    console.go(f"#/collections/{world[name]}{tab and '/' + tab}")
+    return console.page
 
 
 class Console:

@@ -1,0 +1,185 @@
+"""One collection: its versions, uploads and downloads, settings, access, snippets and events."""
+
+import hashlib
+import re
+
+from playwright.sync_api import expect
+
+from frepo_core.domain.roles import Role
+
+from .conftest import open_collection
+
+
+def test_a_version_is_uploaded_and_compared(signed_in, world, api):
+    page = open_collection(signed_in, world, "shop.sql.gz")
+    page.get_by_role("button", name="Upload").click()
+    content = b"a dump of the shop" * 1000
+    page.set_input_files("input[type=file]", {"name": "x.gz", "mimeType": "application/gzip", "buffer": content})
+    expect(page.get_by_text("Complete, the SHA-256 is right")).to_be_visible()
+
+    last = api("GET", f"/collections/{world['shop.sql.gz']}/versions/latest")
+    assert hashlib.sha256(content).hexdigest() == last["sha256"]
+    expect(page.locator("tbody tr").first).to_contain_text(str(last["number"]))
+
+
+def test_an_upload_is_tried_again_after_a_lost_connection(signed_in, world, api):
+    signed_in.expect("ERR_")
+    page = open_collection(signed_in, world, "late.tar")
+    lost = []
+
+    def lose_one(route):
+        if lost:
+            return route.continue_()
+        lost.append(route)
+        return route.abort("connectionreset")
+
+    page.route("**/versions", lose_one)
+    before = api("GET", f"/collections/{world['late.tar']}")["versions"]
+    page.get_by_role("button", name="Upload").click()
+    page.set_input_files("input[type=file]", {"name": "l.tar", "mimeType": "text/plain", "buffer": b"late" * 500})
+    expect(page.get_by_text("Complete, the SHA-256 is right")).to_be_visible()
+
+    assert before + 1 == api("GET", f"/collections/{world['late.tar']}")["versions"]
+
+
+def test_a_refused_upload_stays_with_its_reason(signed_in, world, api):
+    signed_in.expect("413")
+    api("PATCH", f"/collections/{world['empty.zip']}", {"limits": {"version_size": 10}})
+    page = open_collection(signed_in, world, "empty.zip")
+    page.get_by_role("button", name="Upload").click()
+    page.set_input_files("input[type=file]", {"name": "e.zip", "mimeType": "text/plain", "buffer": b"x" * 100})
+
+    expect(page.get_by_role("alert")).to_contain_text("larger than the collection allows")
+    expect(page.get_by_role("button", name="Retry")).to_be_visible()
+
+
+def test_a_version_is_downloaded_and_compared(open_console, service, world, api):
+    console = open_console()
+    console.page.add_init_script("delete window.showSaveFilePicker")
+    console.sign_in(service.admin)
+    page = open_collection(console, world, "mail.tar")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download version 2").click()
+
+    assert b"mail.tar" * 200 == download.value.path().read_bytes()
+    assert "mail-v2.tar" == download.value.suggested_filename
+    expect(page.get_by_text("Complete, the SHA-256 is right")).to_be_visible()
+
+
+def test_a_version_is_deleted_after_a_question(signed_in, world, api):
+    page = open_collection(signed_in, world, "mail.tar")
+    page.get_by_role("button", name="Delete version 1").click()
+    dialog = page.get_by_role("dialog", name="Delete version 1?")
+    expect(dialog).to_contain_text("800 byte")
+    dialog.get_by_role("button", name=re.compile("Delete 1 version|Move 1 to trash")).click()
+    expect(page.locator("tbody tr")).to_have_count(2)
+
+    numbers = [one["number"] for one in api("GET", f"/collections/{world['mail.tar']}/versions")["items"]]
+    assert [3, 2] == numbers
+
+
+def test_a_version_is_pinned_by_a_key_and_gets_a_note(signed_in, world, api):
+    page = open_collection(signed_in, world, "late.tar")
+    row = page.locator("tbody tr").filter(has=page.get_by_role("button", name="Note of version 1"))
+    row.focus()
+    page.keyboard.press("p")
+    expect(row).to_contain_text("Pinned")
+    page.get_by_role("button", name="Note of version 1").click()
+    page.get_by_label("Note", exact=True).fill("Before the move")
+    page.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("Before the move")
+
+    version = api("GET", f"/collections/{world['late.tar']}/versions/v1")
+    assert (True, "Before the move") == (version["pinned"], version["note"])
+    page.get_by_role("button", name="Unpin version 1").click()
+    expect(row).not_to_contain_text("Pinned")
+
+
+def test_a_version_in_quarantine_is_released(signed_in, world, api):
+    collection = api("POST", "/collections", {"name": "small.tar", "guards": {"min_version_size": 100}})["id"]
+    api("PUT", f"/collections/{collection}/versions", b"small")
+    signed_in.go(f"#/collections/{collection}")
+    page = signed_in.page
+    expect(page.locator("tbody tr")).to_contain_text("Quarantined")
+    page.get_by_role("button", name="Release version 1").click()
+    expect(page.locator("tbody tr")).not_to_contain_text("Quarantined")
+
+    assert 1 == api("GET", f"/collections/{collection}")["versions"]
+    api("DELETE", f"/collections/{collection}/versions/v1")
+    api("DELETE", f"/collections/{collection}")
+
+
+def test_settings_are_saved_and_errors_are_at_their_fields(signed_in, world, api):
+    page = open_collection(signed_in, world, "shop.sql.gz", "settings")
+    page.get_by_label("One version").fill("3 gigs")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("“3 gigs” is not a size")).to_be_visible()
+    page.get_by_label("One version").fill("3 GB")
+    page.get_by_label("Description").fill("The shop")
+    expect(page.get_by_text("2 changes not saved")).to_be_visible()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("not saved")).to_have_count(0)
+
+    saved = api("GET", f"/collections/{world['shop.sql.gz']}")
+    assert (3_000_000_000, "The shop") == (saved["limits"]["version_size"], saved["description"])
+
+
+def test_access_is_granted_and_removed(signed_in, world, api):
+    api.token(Role.UPLOAD_VERSIONS, name="cron of the shop")
+    page = open_collection(signed_in, world, "shop.sql.gz", "access")
+    page.get_by_role("button", name="Grant access").click()
+    dialog = page.get_by_role("dialog")
+    option = dialog.locator("option", has_text="cron of the shop").get_attribute("value")
+    dialog.get_by_label("Token").select_option(option)
+    dialog.get_by_role("button", name="Grant access").click()
+    row = page.locator("tbody tr", has_text="cron of the shop")
+    expect(row).to_contain_text("Send backups")
+    row.get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Remove from the list").click()
+
+    expect(row).to_have_count(0)
+
+
+def test_the_simulator_follows_the_rules_of_the_form(signed_in, world):
+    page = open_collection(signed_in, world, "mail.tar", "settings")
+    page.get_by_label("Which versions are kept").select_option("keep")
+    page.get_by_label("For", exact=True).fill("10 weeks")
+    for rule in ("Last", "Weekly", "Monthly"):
+        page.get_by_label(rule, exact=True).fill("1")
+    page.get_by_label("Daily, to drag").fill("14")
+    expect(page.get_by_text(re.compile("Keeps 14 of 7[0-9] versions"))).to_be_visible()
+
+    page.get_by_role("button", name="This collection").click()
+    expect(page.get_by_text("The next upload would evict")).to_be_visible()
+
+
+def test_the_snippets_name_the_collection(signed_in, world):
+    page = open_collection(signed_in, world, "shop.sql.gz", "send")
+    for tool in ("cron", "systemd timer", "bahub", "newman", "curl"):
+        page.get_by_role("button", name=tool, exact=True).click()
+        expect(page.locator("pre")).to_contain_text(world["shop.sql.gz"])
+
+
+def test_its_events_are_shown(signed_in, world):
+    page = open_collection(signed_in, world, "mail.tar", "events")
+
+    expect(page.get_by_text("Version 3 received")).to_be_visible()
+
+
+def test_a_collection_that_is_gone_says_so(signed_in, world):
+    signed_in.expect("404")
+    signed_in.go("#/collections/00000000-0000-4000-8000-000000000000")
+
+    expect(signed_in.page.get_by_role("heading", name="This collection does not exist").first).to_be_attached()
+
+
+def test_a_token_is_offered_only_what_it_may_do(open_console, world, api):
+    console = open_console()
+    roles = (Role.LIST_COLLECTIONS, Role.VIEW_ALL_COLLECTIONS, Role.LIST_VERSIONS, Role.MODIFY_ANY_COLLECTION)
+    console.sign_in(api.token(*roles))
+    page = open_collection(console, world, "mail.tar")
+    expect(page.get_by_role("button", name="Download 3")).to_be_visible()
+
+    expect(page.get_by_role("button", name="Upload")).to_have_count(0)
+    expect(page.get_by_role("link", name="Access")).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete version 2")).to_have_count(0)
