@@ -73,7 +73,7 @@ class Previews:
             collection = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
             seen = _without_versions(collection) if is_empty else collection
             state = read_state(session, self._plugins, seen, now=now)
-            state = replace(state, versions=list(state.versions))
+            state = replace(state, versions=[] if is_empty else list(state.versions))
             others = [] if is_empty else _other_versions(session, collection.id)
             size = _newest_size([*state.versions, *(fate.version for fate in others)])
         start = (plan and plan.start) or now

@@ -64,6 +64,14 @@ def test_a_schedule_is_previewed_with_the_storage_of_each_day(preview):
     assert (answer.json["complete"], answer.json["refused"], answer.json["start"]) == (True, [], START)
 
 
+def test_an_empty_preview_leaves_out_the_versions_that_are_there(push, preview):
+    push(b"one", b"two")
+    answer = preview(**KEEP, schedule=NIGHTS, empty=True)
+
+    assert {version["imagined"] for version in answer.json["versions"]} == {True}
+    assert kept(answer) == [11, 18, 24, 25, 26, 27, 28, 29, 30]
+
+
 def test_nothing_is_saved(root, path, push, preview):
     push(b"one", b"two")
     before = root.get(path).json, root.get(f"{path}/versions").json
