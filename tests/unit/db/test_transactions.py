@@ -71,3 +71,13 @@ def test_a_commit_is_announced_and_a_rollback_is_not(services):
         services.database.write(lambda session: 1 // 0)
 
     assert [1] == commits
+
+
+@pytest.mark.databases("sqlite")
+def test_a_thread_can_write_after_a_conflict_at_each_attempt_to_commit(services):
+    """The transaction of the last attempt is ended, too."""
+    services.database.execute(insert(Tag).values(name="taken"))
+    with pytest.raises(IntegrityError):
+        services.database.write(lambda session: session.add(Tag(name="taken")))
+
+    services.database.write(lambda session: session.add(Tag(name="free")))

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
+from transaction.interfaces import NoTransaction
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
@@ -145,8 +146,8 @@ class Database:
 
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
         deadline = time.monotonic() + BUSY_SECONDS
-        with self._writer_lock(), _translated():
-            manager = self._transactions
+        manager = self._transactions
+        with self._writer_lock(), _translated(), _ended(manager):
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 if tried:
                     time.sleep(random.uniform(0, 0.02 * tried))  # spreads the writers; needs no secure randomness
@@ -227,6 +228,17 @@ class _RetryPolicy(CommitWatch):
         if str(getattr(error.orig, "sqlstate", "")).startswith("40"):  # PostgreSQL's class of rollbacks
             return True
         return error.orig.args[:1] in {(1205,), (1213,), ("database is locked",)}
+
+
+@contextlib.contextmanager
+def _ended(manager: transaction.TransactionManager) -> Iterator[None]:
+    """Abort the transaction that a failed COMMIT of the last attempt leaves: with it, this thread could begin no other."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(NoTransaction):
+            manager.abort()
+        raise
 
 
 @contextlib.contextmanager
