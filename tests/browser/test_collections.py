@@ -22,7 +22,8 @@ class TestOverview:
 
     def test_a_job_is_run_now(self, signed_in, world, api):
         signed_in.go("#/")
-        signed_in.page.get_by_role("button", name="Run now samples").click()
+        with signed_in.page.expect_response("**/jobs/samples/runs"):
+            signed_in.page.get_by_role("button", name="Run now samples").click()
 
         expect(signed_in.page.get_by_role("listitem").filter(has_text="samples")).to_be_visible()
         assert "samples" in {job["name"] for job in api("GET", "/jobs")["items"] if job["request"] or job["last_run"]}
