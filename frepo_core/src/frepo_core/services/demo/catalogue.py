@@ -1,5 +1,6 @@
 """The collections of the demonstration: what a company with some fifty servers would back up."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -150,7 +151,7 @@ def _named() -> Iterator[Plan]:
             size=int(size) * UNIT,
             growth=int(growth),
             unchanged=0.4 if small else 0.0,
-            sender=f"{name.partition('-')[0]}-backup",
+            sender=f"{re.split('[-.]', name)[0]}-backup",
         )
 
 

@@ -50,6 +50,11 @@ class VerifyReport:
     damaged: Sequence[Damage]
 
 
+def log_damage(damage: Damage) -> None:
+    """Log a damaged blob."""
+    log.error("blob %s in %s is damaged: %s", damage.key, damage.storage, damage.problem)
+
+
 def verify(
     database: Database,
     backends: Backends,
@@ -58,6 +63,7 @@ def verify(
     older_than: timedelta | None = None,
     progress: Progress = no_progress,
     pace: Callable[[int], None] | None = None,
+    report: Callable[[Damage], None] = log_damage,
     by: By = None,
 ) -> VerifyReport:
     """Check `percent` of the blobs, starting with those that were not checked for the longest time.
@@ -69,8 +75,8 @@ def verify(
     who verifies, for events.
 
     A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is removed.
-    An unreadable blob is reported but not marked. Damage is logged at once. An unavailable storage raises its error;
-    the results until then are kept.
+    An unreadable blob is reported but not marked. `report` is called with each damage at once, by default to log it. An
+    unavailable storage raises its error; the results until then are kept.
     """
     started = utc_now()
     queue = _Queue(newest=_newest(database), cutoff=started - older_than if older_than is not None else started)
@@ -81,7 +87,7 @@ def verify(
         if not is_current:
             continue
         if damage:
-            log.error("blob %s in %s is damaged: %s", row.key, row.storage, damage.problem)  # in case the run is killed
+            report(damage)  # at once, in case the run is killed
             damaged.append(damage)
         checked += 1
         size += row.size
