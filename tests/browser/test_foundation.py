@@ -98,7 +98,7 @@ def test_an_unknown_address_says_so(signed_in):
 
 
 @pytest.mark.parametrize(
-    ("roles", "entries"), [([Role.UPLOAD_ALL], []), ([Role.LIST_COLLECTIONS], ["overview", "collections"])]
+    ("roles", "entries"), [([Role.UPLOAD_ALL], ["files"]), ([Role.LIST_COLLECTIONS], ["overview", "collections"])]
 )
 def test_the_menu_has_only_what_the_token_may_see(console, api, roles, entries):
     console.sign_in(api.token(*roles))

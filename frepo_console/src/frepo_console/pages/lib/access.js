@@ -24,6 +24,7 @@ const ROLES = {
   "trash.restore": ["collections.restore_from_trash_in_allowed_collections"],
   "files.list": ["view.can_use_listing_endpoint_at_all"],
   "files.upload": ["upload.images", "upload.videos", "upload.documents", "upload.backup", "upload.all"],
+  "files.edit": ["security.overwrite"],
   "files.delete": ["deletion.all_files_including_protected_and_unprotected"],
   "aliases.manage": ["aliases.manage"],
   "tokens.list": ["security.list_tokens"],

@@ -1,0 +1,56 @@
+// An event in one line: its title, the state whose shape and colour it has, and what it is about.
+
+import { eventState } from "../../lib/event_text.js";
+import { size } from "../../lib/format.js";
+import { t } from "../../texts/events.js";
+
+/** The groups of kinds that can be chosen, with their patterns. */
+export const GROUPS = {
+  trouble: ["version.refused", "version.suspicious", "collection.overdue", "collection.full", "blob.damaged", "storage.*", "job.failed"],
+  version: ["version.*"],
+  collection: ["collection.*"],
+  file: ["file.*", "alias.*"],
+  token: ["token.*"],
+  upkeep: ["job.*", "storage.*", "blob.*"],
+};
+
+const REMOVED = new Set(["evicted", "deleted", "revoked", "expired"]);
+const ICONS = { version: "clock", trash: "trash", collection: "collections", file: "files", alias: "files", token: "tokens", job: "health", storage: "health", blob: "health" };
+
+/** `{state}` or `{icon}`: what is wrong or good has a state, everything else the icon of what it is about. */
+export function signOf(event) {
+  const state = eventState(event);
+  if (state !== "new") return { state };
+  const [about, what] = event.kind.split(".");
+  return { icon: REMOVED.has(what) ? "trash" : (ICONS[about] ?? "more") };
+}
+
+/** The title; a kind of a plug-in, or of a newer service, is shown as it is named. */
+export const titleOf = (event) => t.kinds[event.kind]?.(event) ?? event.kind;
+
+/** The size, the reason, the name: the short parts of the data that people look for. */
+export function detailOf({ data, token, version_number: version }) {
+  // A version has the name of its collection, which is shown anyway.
+  const name = version ? "" : (data.name ?? data.after?.name ?? "");
+  const parts = [name, Number.isInteger(data.size) && size(data.size), data.message ?? data.reason ?? data.error ?? data.problem, data.count > 1 && t.times(data.count), !name && !version && token];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** Who did it: the token's name, else its fingerprint, a job, a user of the console. */
+export const actorOf = (event) => event.actor_name ?? (event.actor === "anonymous" ? t.anonymous : event.actor);
+
+/** The rows of the table of an event: `[name, before, after]` of an edit, `[name, value]` else. */
+export function rowsOf(data) {
+  const names = Object.keys(data).filter((name) => name !== "before" && name !== "after");
+  const edited = [...new Set([...Object.keys(data.before ?? {}), ...Object.keys(data.after ?? {})])];
+  return {
+    edits: edited.map((name) => [name, textOf(data.before?.[name]), textOf(data.after?.[name])]),
+    values: names.map((name) => [name, textOf(data[name])]),
+  };
+}
+
+function textOf(value) {
+  if (value === undefined || value === null || value === "") return t.nothing;
+  if (Array.isArray(value)) return value.length ? value.map(textOf).join(", ") : t.nothing;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,117 @@
+"""The view Events: what happened, filters, live, before and after, and the export."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.roles import Role
+
+PAYLOAD = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collection(api):
+    """A collection that was edited, with a refused and an accepted upload."""
+    made = api("POST", "/collections", {"name": "shop.sql.gz", "description": "before"})
+    api(
+        "PATCH",
+        f"/collections/{made['id']}",
+        {"description": PAYLOAD},
+        {"Content-Type": "application/merge-patch+json"},
+    )
+    api("PUT", f"/collections/{made['id']}/versions", b"content")
+    return made
+
+
+@pytest.fixture
+def events(signed_in):
+    signed_in.go("#/events")
+    expect(signed_in.page.locator("main li").first).to_be_visible()
+    return signed_in.page
+
+
+def titles(page):
+    return page.locator("main li b").all_inner_texts()
+
+
+def test_an_edit_shows_the_values_before_and_after(events):
+    row = events.get_by_role("listitem").filter(has_text="Collection edited")
+    row.get_by_role("button").click()
+
+    assert ["description", "before", PAYLOAD] == row.locator("tbody td").all_inner_texts()
+    expect(row).to_contain_text("collection.edited")
+    row.get_by_role("button").click()
+    expect(row.locator("table")).to_have_count(0)
+
+
+def test_events_are_filtered_by_the_address(signed_in, events, collection):
+    events.get_by_role("button", name="Versions").click()
+    expect(events.get_by_role("listitem").filter(has_text="Token created")).to_have_count(0)
+    expect(events.get_by_text("Version 1 received")).to_be_visible()
+    assert events.url.endswith("#/events?group=version")
+
+    signed_in.go(f"#/events?collection={collection['id']}&actor=system:nobody")
+    expect(events.get_by_text("No event matches")).to_be_visible()
+    events.get_by_role("link", name="Clear filters").click()
+    expect(events.get_by_role("listitem").filter(has_text="Token created").first).to_be_visible()
+
+
+def test_new_events_appear_while_it_is_live(events, api):
+    events.get_by_role("button", name="Live").click()
+    api("POST", "/collections", {"name": "fresh.sql.gz"})
+
+    expect(events.get_by_text("fresh.sql.gz").first).to_be_visible(timeout=10_000)
+
+
+@pytest.mark.parametrize(("title", "name"), [("CSV", "events.csv"), ("JSON lines", "events.jsonl")])
+def test_the_events_of_the_filters_are_exported(signed_in, events, title, name):
+    signed_in.go("#/events?group=collection")
+    with events.expect_download() as download:
+        events.get_by_role("button", name=title).click()
+    text = Path(download.value.path()).read_text()
+    found = (
+        list(csv.DictReader(text.splitlines()))
+        if name.endswith("csv")
+        else [json.loads(line) for line in text.splitlines()]
+    )
+
+    assert name == download.value.suggested_filename
+    assert {"collection"} == {one["kind"].partition(".")[0] for one in found}
+    assert "collection.edited" in {one["kind"] for one in found}
+
+
+def test_each_kind_of_the_service_has_a_text(pages):
+    text = (pages / "texts/events.js").read_text()
+
+    assert [] == [kind.value for kind in EventKind if f'"{kind.value}"' not in text]
+
+
+def test_without_the_role_the_view_is_not_in_the_menu(console, api):
+    console.sign_in(api.token(Role.LIST_TOKENS), "#/events")
+
+    expect(console.page.get_by_text("This token may not see this")).to_be_visible()
+    expect(console.page.locator("main")).to_contain_text(Role.VIEW_EVENTS)
+    expect(console.page.get_by_role("link", name="Events")).to_have_count(0)
+
+
+def test_a_service_that_does_not_answer_leaves_what_was_read(signed_in, events):
+    signed_in.expect("503")
+    answer = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
+    events.route("**/api/v1/events?*", lambda route: route.fulfill(**answer))
+    events.get_by_role("button", name="Live").click()
+
+    expect(events.get_by_text("The service does not answer (503)")).to_be_visible(timeout=30_000)
+    assert titles(events)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", "wide"), ("dark", "phone")])
+def test_axe_finds_nothing(open_console, service, theme, width):
+    console = open_console(theme=theme, width=width)
+    console.sign_in(service.admin, "#/events")
+    console.page.get_by_role("listitem").filter(has_text="Collection edited").get_by_role("button").click()
+
+    assert [] == console.violations()

@@ -1,0 +1,169 @@
+"""The view Files: uploads of many, the gallery and the list, links, aliases, and the deletion of one."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from frepo_core.domain.roles import Role
+from frepo_core.services.demo.images import draw_landscape
+
+DROP = """async ([names, text]) => {
+  const data = new DataTransfer();
+  for (const name of names) data.items.add(new File([`${text} ${name}`], name));
+  for (const kind of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def picture(api):
+    """The service has a picture with a tag."""
+    return api("POST", "/files?name=sunset.png&tag=web&public=true", draw_landscape("sunset"))
+
+
+@pytest.fixture
+def files(signed_in):
+    signed_in.go("#/files")
+    return signed_in.page
+
+
+def uploads(page):
+    return page.get_by_role("region", name="Uploads").get_by_role("listitem")
+
+
+def names(api):
+    return {one["requested_name"] for one in api("GET", "/files?limit=500")["items"]}
+
+
+def test_many_files_are_dropped_with_their_tags(files, api):
+    files.get_by_text("New files").click()
+    files.get_by_label("Tags", exact=True).last.fill("Press, 2026")
+    files.evaluate(DROP, [[f"note-{number}.txt" for number in range(5)], "dropped"])
+
+    expect(files.get_by_text("5 of 5 done")).to_be_visible()
+    found = api("GET", "/files?q=note-")["items"]
+    assert {("2026", "press")} == {tuple(one["tags"]) for one in found}
+    assert 5 == len(found)
+    expect(files.get_by_role("link", name="note-4.txt")).to_be_visible()
+    files.get_by_role("button", name="Clear", exact=True).click()
+    expect(uploads(files)).to_have_count(0)
+
+
+def test_the_digest_is_sent_and_a_known_content_keeps_its_link(files, api):
+    with files.expect_request(lambda one: one.method == "POST") as sent:
+        files.locator("input[type=file]").set_input_files({"name": "again.txt", "mimeType": "", "buffer": b"same"})
+    expect(files.get_by_text("stored", exact=False).first).to_be_visible()
+    files.locator("input[type=file]").set_input_files({"name": "other.txt", "mimeType": "", "buffer": b"same"})
+
+    expect(files.get_by_text("already stored as")).to_be_visible()
+    assert sent.value.headers["repr-digest"].startswith("sha-256=:")
+    assert "other.txt" not in names(api)
+
+
+def test_a_refused_file_says_why(console, api):
+    console.expect("403", "400", "415")
+    console.sign_in(api.token(Role.UPLOAD_IMAGES, Role.VIEW_LISTING, name="pictures"), "#/files")
+    console.page.evaluate(DROP, [["text.txt"], "this is no picture"])
+
+    expect(uploads(console.page).get_by_role("alert")).to_contain_text("type")
+
+
+def test_an_upload_is_cancelled_and_tried_again(files, api):
+    waiting = []
+    files.route("**/api/v1/files?*", lambda route: waiting.append(route))
+    files.evaluate(DROP, [["slow.txt"], "slow"])
+    files.get_by_role("button", name="Cancel slow.txt").click()
+    expect(files.get_by_text("Cancelled")).to_be_visible()
+    assert "slow.txt" not in names(api)
+    files.unroute("**/api/v1/files?*")
+    files.get_by_role("button", name="Retry").click()
+
+    expect(files.get_by_text("1 of 1 done")).to_be_visible()
+    assert "slow.txt" in names(api)
+
+
+def test_a_lost_connection_is_tried_again_by_itself(signed_in, files, api):
+    signed_in.expect("ERR_", "Failed to load")
+    files.route(
+        "**/api/v1/files?*",
+        lambda route: route.abort() if route.request.method == "POST" else route.continue_(),
+        times=1,
+    )
+    files.evaluate(DROP, [["lost.txt"], "lost"])
+
+    expect(files.get_by_text("Connection lost")).to_be_visible()
+    expect(files.get_by_text("1 of 1 done")).to_be_visible(timeout=10_000)
+    assert "lost.txt" in names(api)
+
+
+def test_gallery_and_list_show_the_same_and_are_found_by_name(files):
+    image = files.get_by_role("listitem").filter(has_text="sunset.png").locator("img")
+    assert (
+        files.evaluate("async (image) => { await image.decode(); return image.naturalWidth }", image.element_handle())
+        > 0
+    )
+    files.get_by_role("button", name="List", exact=True).click()
+    files.get_by_label("Search names").fill("sunset")
+    expect(files.locator("tbody tr")).to_have_count(1)
+
+    assert "#/files?view=list&q=sunset" in files.url
+    expect(files.locator("tbody tr")).to_contain_text("public")
+
+
+def test_a_file_gets_tags_an_alias_and_links(signed_in, files, api, picture):
+    signed_in.go(f"#/files/{picture['name']}")
+    files.get_by_label("link only, not listed").check()
+    files.get_by_label("Tags", exact=True).last.fill("web, summer")
+    files.get_by_role("button", name="Save").click()
+    expect(files.get_by_role("button", name="Save")).to_have_count(0)
+    files.get_by_label("Alias", exact=True).fill("hero.png")
+    files.get_by_role("button", name="Add", exact=True).click()
+    expect(files.get_by_label("Link", exact=True)).to_have_value(
+        f"{signed_in.url.removesuffix('ui/')}repository/file/hero.png"
+    )
+    files.get_by_role("button", name="Make a link").click()
+    link = files.get_by_label(re.compile("^ends ")).input_value()
+
+    shown = api("GET", f"/files/{picture['name']}")
+    assert (["summer", "web"], False) == (shown["tags"], shown["public"])
+    assert draw_landscape("sunset") == files.request.get(link).body()
+    assert draw_landscape("sunset") == files.request.get(files.get_by_label("Link", exact=True).input_value()).body()
+    with files.expect_download() as download:
+        files.get_by_role("link", name="Download").click()
+    assert "sunset.png" == download.value.suggested_filename
+
+
+def test_a_file_is_deleted_after_a_question(signed_in, files, api):
+    made = api("POST", "/files?name=old.txt", b"old")
+    signed_in.go(f"#/files/{made['name']}")
+    files.get_by_role("button", name="Delete").click()
+    expect(files.get_by_role("dialog", name="Delete old.txt?")).to_contain_text("files have no trash")
+    files.get_by_role("dialog").get_by_role("button", name="Delete").click()
+
+    expect(files.get_by_role("dialog")).to_have_count(0)
+    assert "old.txt" not in names(api)
+
+
+def test_who_may_only_look_is_offered_nothing_else(console, api, picture):
+    console.sign_in(api.token(Role.VIEW_LISTING, Role.VIEW_ANY_FILE, Role.VIEW_ALL_TAGS), f"#/files/{picture['name']}")
+    page = console.page
+    expect(page.get_by_role("heading", name="sunset.png")).to_be_visible()
+
+    assert (
+        0 == page.get_by_role("button", name="Choose files").count() + page.get_by_role("button", name="Delete").count()
+    )
+    assert 0 == page.get_by_text("Drop files").count()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", "phone"), ("dark", "wide")])
+def test_axe_finds_nothing_and_names_are_only_texts(open_console, service, api, picture, theme, width):
+    api("POST", "/files?name=onerror%3Dalert%281%29%20%26lt.txt", f"payload {theme}".encode())
+    console = open_console(theme=theme, width=width)
+    console.sign_in(service.admin, "#/files")
+    console.page.evaluate(DROP, [["one.txt"], theme])
+    expect(console.page.get_by_text("1 of 1 done")).to_be_visible()
+    for fragment in ("#/files", "#/files?view=list&q=img", f"#/files/{picture['name']}"):
+        console.go(fragment)
+        assert [] == console.violations()
+    console.go("#/files?view=list&q=onerror")
+    expect(console.page.locator("tbody tr").first).to_contain_text("onerror=alert(1) &lt.txt")

@@ -1,0 +1,84 @@
+"""The view Health: checks, damage, jobs, storages, settings and plug-ins."""
+
+import pytest
+from playwright.sync_api import expect
+
+from frepo_core.domain.roles import Role
+
+
+@pytest.fixture(scope="module", autouse=True)
+def damaged(service, api):
+    """A collection whose only version lost its bytes, which the job verify has found."""
+    made = api("POST", "/collections", {"name": "erp & co.sql.gz"})
+    version = api("PUT", f"/collections/{made['id']}/versions", b"precious")
+    next(service.storage.glob(f"{version['sha256'][:2]}/*")).unlink()
+    return made
+
+
+@pytest.fixture
+def health(signed_in):
+    signed_in.go("#/health")
+    expect(signed_in.page.get_by_role("heading", name="Jobs")).to_be_visible()
+    return signed_in.page
+
+
+def job(page, name):
+    return page.get_by_role("listitem").filter(has=page.get_by_text(name, exact=True))
+
+
+def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
+    job(health, "verify").get_by_role("button", name="Run now").click()
+    expect(job(health, "verify")).to_contain_text("damaged 1", timeout=30_000)
+    health.reload()
+
+    expect(health.get_by_role("heading", name="1 check has found problems")).to_be_visible()
+    found = health.get_by_role("listitem").filter(has_text="Upload the same content again")
+    expect(found.get_by_role("link", name="erp & co.sql.gz")).to_have_attribute(
+        "href", f"#/collections/{damaged['id']}"
+    )
+    health.get_by_role("button", name="History of verify").click()
+    expect(health.get_by_role("dialog", name="History of verify")).to_contain_text("checked 1, size 8 byte, damaged 1")
+    health.keyboard.press("Escape")
+    expect(health.get_by_role("dialog")).to_have_count(0)
+    assert health.url.endswith("#/health")
+
+
+def test_the_storage_in_use_is_named(health):
+    row = health.get_by_role("listitem").filter(has_text="new contents go here")
+
+    expect(row).to_contain_text("local")
+    expect(row).to_contain_text("free")
+
+
+def test_settings_are_searched_and_secrets_masked(signed_in, health):
+    health.get_by_role("link", name="Settings").click()
+    health.get_by_label("Search settings").fill("app.secret")
+    secret = health.get_by_role("row").filter(has=health.get_by_text("app.secret", exact=True))
+    expect(secret).to_contain_text("***")
+    health.get_by_label("Only those that are set").check()
+    health.get_by_label("Search settings").fill("no such setting")
+
+    expect(health.get_by_text("No setting matches")).to_be_visible()
+
+
+def test_plugins_are_listed_with_what_they_offer(signed_in, health):
+    signed_in.go("#/health/plugins")
+
+    expect(health.get_by_role("row").filter(has_text="frepo-console")).to_contain_text("Web console")
+
+
+def test_who_may_not_run_jobs_is_not_offered_it(console, api):
+    console.sign_in(api.token(Role.VIEW_JOBS), "#/health")
+    expect(console.page.get_by_role("heading", name="Jobs")).to_be_visible()
+
+    assert 0 == console.page.get_by_role("button", name="Run now").count()
+    expect(console.page.get_by_role("link", name="Settings")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", "phone"), ("dark", "wide")])
+def test_axe_finds_nothing(open_console, service, theme, width):
+    console = open_console(theme=theme, width=width)
+    console.sign_in(service.admin)
+    for fragment in ("#/health", "#/health/settings?q=app", "#/health/plugins", "#/health?job=verify"):
+        console.go(fragment)
+        assert [] == console.violations()

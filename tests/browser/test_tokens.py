@@ -1,0 +1,147 @@
+"""The view Tokens: who was here last; create, rotate and revoke."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from frepo_core.domain.roles import Role
+
+PAYLOAD = "<img src=x onerror=alert(1)>\"'&"
+
+
+@pytest.fixture(scope="module")
+def collection(api):
+    return api("POST", "/collections", {"name": "shop.sql.gz"})
+
+
+def panel(console):
+    return console.page.locator("aside")
+
+
+def created(console, api):
+    """The secret that is shown, and the token to which it belongs."""
+    secret = panel(console).locator("output").inner_text()
+    return secret, api("GET", "", token=secret)["token"]
+
+
+def test_a_token_that_sends_backups_is_created_and_its_secret_shown_once(open_console, service, api, collection):
+    console = open_console(permissions=["clipboard-read", "clipboard-write"])
+    console.sign_in(service.admin, "#/tokens")
+    page = console.page
+    page.keyboard.press("n")
+    page.get_by_label("Name", exact=True).fill("shop cron")
+    page.get_by_label("To which collections?").fill("shop.sql.gz")
+    page.get_by_label("To which collections?").press("Enter")
+    expect(page.get_by_role("button", name="Remove shop.sql.gz")).to_be_visible()
+    page.get_by_label("Only from these addresses").fill("10.0.0.1, 127.0.0.0/8")
+    page.get_by_role("button", name="Create token").click()
+
+    expect(page.get_by_text("Copy the secret now. It is not shown again.")).to_be_visible()
+    secret, token = created(console, api)
+    assert ["collections.upload_to_allowed_collections"] == token["roles"]
+    assert ["10.0.0.1", "127.0.0.0/8"] == token["restrictions"]["ip_addresses"]
+    assert collection["id"] in panel(console).locator("pre").inner_text()
+    page.get_by_role("button", name="Copy secret").click()
+    assert secret == page.evaluate("navigator.clipboard.readText()")
+    granted = api("GET", f"/collections/{collection['id']}/access")["items"]
+    assert token["fingerprint"] in [one["fingerprint"] for one in granted]
+    page.reload()
+    expect(page.get_by_role("heading", name="shop cron")).to_be_visible()
+    assert secret not in page.content()
+
+
+def test_wrong_values_are_named_at_their_fields(signed_in):
+    signed_in.expect("400")
+    signed_in.go("#/tokens/new")
+    page = signed_in.page
+    page.get_by_role("button", name="Create token").click()
+    expect(page.get_by_text("A name says later who uses the token")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("nobody")
+    page.get_by_label("Only from these addresses").fill("10.20.4.300")
+    page.get_by_role("button", name="Create token").click()
+
+    field = page.get_by_label("Only from these addresses")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".err")).to_contain_text("10.20.4.300")
+
+
+def test_single_roles_are_chosen(signed_in, api):
+    signed_in.go("#/tokens/new")
+    page = signed_in.page
+    page.get_by_label("Name", exact=True).fill("eyes")
+    page.get_by_text("Custom", exact=True).click()
+    page.get_by_text(Role.VIEW_EVENTS.value).click()
+    page.get_by_role("button", name="Create token").click()
+
+    expect(panel(signed_in).locator("output")).to_be_visible()
+    assert [Role.VIEW_EVENTS] == created(signed_in, api)[1]["roles"]
+
+
+def test_the_texts_of_roles_are_those_of_the_service(signed_in):
+    signed_in.go("#/tokens/new")
+    signed_in.page.get_by_text("Custom", exact=True).click()
+
+    assert [role.value for role in Role] == signed_in.page.locator("fieldset code").all_inner_texts()
+
+
+def test_a_token_is_rotated_with_an_overlap_and_revoked(signed_in, api):
+    old = api.token(Role.LIST_COLLECTIONS, name="rotating")
+    fingerprint = api("GET", "", token=old)["token"]["fingerprint"]
+    signed_in.go(f"#/tokens/{fingerprint}")
+    page = signed_in.page
+    page.get_by_role("button", name="Rotate").click()
+    page.get_by_role("dialog").get_by_label("Overlap").select_option("P7D")
+    page.get_by_role("dialog").get_by_role("button", name="Rotate").click()
+    expect(page.get_by_text(f"The old token {fingerprint} ends")).to_be_visible()
+    _, token = created(signed_in, api)
+    assert api("GET", f"/tokens/{fingerprint}")["expires_at"] is not None
+
+    signed_in.go(f"#/tokens/{fingerprint}")
+    page.get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    names = [one["fingerprint"] for one in api("GET", "/tokens")["items"]]
+    assert fingerprint not in names
+    assert token["fingerprint"] in names
+
+
+def test_the_list_is_filtered_and_sorted_by_the_address(signed_in, api):
+    api.token(Role.LIST_COLLECTIONS, name="needle")
+    signed_in.go("#/tokens?q=needle&sort=-last_used_at")
+    rows = signed_in.page.locator("tbody tr")
+
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("never")
+    expect(signed_in.page.get_by_role("columnheader", name="Last used")).to_have_attribute("aria-sort", "descending")
+    signed_in.page.get_by_label("Search names").fill("no such token")
+    expect(signed_in.page.get_by_text("No token matches")).to_be_visible()
+    signed_in.page.get_by_role("link", name="Clear filters").click()
+    expect(signed_in.page.locator("tbody tr").first).to_be_visible()
+
+
+def test_who_may_only_list_tokens_is_offered_nothing_else(console, api):
+    console.sign_in(api.token(Role.LIST_TOKENS, name="lister"), "#/tokens?q=lister")
+    page = console.page
+    page.locator("tbody a").first.click()
+    expect(page.get_by_role("heading", name="lister")).to_be_visible()
+
+    assert 0 == page.get_by_text("New token").count() + page.get_by_role("button", name="Revoke").count()
+    console.go("#/events")
+    expect(page.get_by_text("This token may not see this")).to_be_visible()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", "wide"), ("dark", "phone")])
+def test_axe_finds_nothing_and_names_are_only_texts(open_console, service, api, theme, width):
+    secret = api.token(Role.LIST_COLLECTIONS, name=PAYLOAD, restrictions={"user_agents": [PAYLOAD]})
+    fingerprint = api("GET", "", token=api.token(Role.ADMINISTRATOR))["token"]["fingerprint"]
+    console = open_console(theme=theme, width=width)
+    console.sign_in(service.admin, f"#/tokens?q={'img'}")
+    expect(console.page.locator("tbody tr").first).to_contain_text(PAYLOAD)
+    console.page.locator("tbody a").first.click()
+    expect(console.page.get_by_role("heading", name=re.compile("img"))).to_be_visible()
+    assert [] == console.violations()
+    for fragment in ("#/tokens", "#/tokens/new", f"#/tokens/{fingerprint}"):
+        console.go(fragment)
+        assert [] == console.violations()
+    assert secret
