@@ -105,6 +105,11 @@ $(DOCS_VENV)/installed: Makefile
 	$(DOCS_VENV)/bin/pip install --quiet --disable-pip-version-check $(ZENSICAL)
 	@touch $@
 
+# Those that README and docs/web-console.md show are in docs/screenshots.
+screenshots: install  ## take pictures of each view of the web console, light, dark and on a phone; needs Chromium
+	PYTHONPATH=tests $(BIN)/python -m support.screenshots build/screenshots
+	@for path in docs/screenshots/*.png; do cp "build/screenshots/$$(basename "$$path")" "$$path"; done
+
 drawings: $(patsubst %.dot,%.svg,$(wildcard docs/drawings/*.dot))  ## render the drawings of docs/architecture.md; needs Graphviz
 
 docs/drawings/%.svg: docs/drawings/%.dot
@@ -153,4 +158,4 @@ bench: install  ## measure frepo against others that do the same, in under five 
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
-.PHONY: help install serve demo test test-fast coverage soak docs drawings lint services bench-services bench bench-full
+.PHONY: help install serve demo test test-fast coverage soak docs screenshots drawings lint services bench-services bench bench-full
