@@ -15,8 +15,8 @@ import pytest
 from support.servers import log_recorder
 from support.servers.service import ROOT, START_SECONDS, free_port
 
-# The line that prints the token once.
-ON_PURPOSE = re.compile(r"(?m)^The administrator's token, kept in .*$")
+# The line that prints the token once, and the one with the link that signs in to the console.
+ON_PURPOSE = re.compile(r"(?m)^(The administrator's token, kept in|The web console:) .*$")
 
 
 @contextlib.contextmanager
@@ -60,11 +60,18 @@ def make_serve(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory):
-    """The folder and the address of a first start, shared by several tests because it takes seconds."""
+def starts(tmp_path_factory):
+    """A folder, and a function that runs `make serve` in it."""
     folder = tmp_path_factory.mktemp("first")
     with making_serve(folder) as start:
-        yield folder, start()
+        yield folder, start
+
+
+@pytest.fixture(scope="module")
+def first(starts):
+    """The folder and the address of a first start, shared by several tests because it takes seconds."""
+    folder, start = starts
+    return folder, start()
 
 
 def command(address, state):
@@ -98,6 +105,10 @@ def version_seen_with(token, url):
         return answer.status
 
 
+def printed_with(token, output):
+    return [line for line in output.read_text().splitlines() if token in line]
+
+
 def test_the_first_start_prints_and_keeps_a_token_that_works(first):
     folder, url = first
 
@@ -113,23 +124,11 @@ def test_a_start_prints_no_warning(first):
     assert "Warning" not in (folder / "output").read_text()
 
 
-def test_a_later_start_keeps_the_token_and_prints_nothing_secret(make_serve, tmp_path):
-    make_serve()
-    make_serve.stop()
-    token = (tmp_path / "state/admin-token").read_text()
-    (tmp_path / "output").unlink()
-
-    url = make_serve()
-
-    assert (tmp_path / "state/admin-token").read_text() == token
-    assert token.strip() not in (tmp_path / "output").read_text()
-    assert version_seen_with(token.strip(), url) == 200
-
-
-@pytest.mark.parametrize("left", ["admin-token", "admin-token.new"])
-def test_an_interrupted_start_does_not_block_the_next(make_serve, tmp_path, left):
+def test_an_interrupted_start_does_not_block_the_next(make_serve, tmp_path):
+    """The first start stopped before the token was in its file; a still earlier one, while it wrote the token."""
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / left).write_text("")
+    for name in ("admin-token", "admin-token.new"):
+        (tmp_path / "state" / name).write_text("")
 
     url = make_serve()
 
@@ -164,6 +163,20 @@ def test_the_console_can_use_a_moved_state(first):
     log_recorder.record_output(done.stderr)
 
     assert version_seen_with(done.stdout.strip(), url) == 200
+
+
+def test_a_later_start_keeps_the_token_and_prints_it_in_the_link_only(first, starts):
+    """The last test that uses `first`: it stops that service."""
+    folder, start = starts
+    start.stop()
+    token = (folder / "state/admin-token").read_text()
+    (folder / "output").unlink()
+
+    url = start()
+
+    assert (folder / "state/admin-token").read_text() == token
+    assert [f"The web console: {url}/ui/#token={token.strip()}"] == printed_with(token.strip(), folder / "output")
+    assert version_seen_with(token.strip(), url) == 200
 
 
 @pytest.mark.parametrize(
