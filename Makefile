@@ -82,8 +82,9 @@ demo: install  ## fill the empty service of `make serve` with a hundred collecti
 	@echo "Look at it with: make serve"
 
 test: install  ## run all tests; a test is skipped if its server is not installed
-# In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last.
-	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_OPTIONS)
+# In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There
+# are more processes than processors, because the long tests often wait.
+	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
 test-fast: install  ## run the tests without servers: SQLite only, in under 90 seconds
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit

@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 from sqlalchemy import Engine, event
 from webtest import TestApp
+from xdist.scheduler import LoadFileScheduling
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
@@ -19,6 +20,7 @@ from frepo_core.plugins import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.container import Services, assemble
 from frepo_core.web import all_endpoints, make_app
+from support.installation.environments import build_wheels
 from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
 from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
@@ -36,6 +38,30 @@ def pytest_configure() -> None:
     """Let the processes of the tests be interrupted, although a shell makes its background jobs ignore SIGINT."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Servers and wheels that take seconds to make: one process runs all these modules, so that they share them.
+TOGETHER = {
+    "tests/production/": "site",
+    "tests/plugins/storages/test_s3": "ceph",
+    "tests/plugins/storages/test_ownership": "ceph",
+    "tests/plugins/third_parties/": "wheels",
+    "tests/project/test_tutorial": "wheels",
+}
+
+
+class SharingScheduler(LoadFileScheduling):
+    """Gives each process a module after the other, and those of TOGETHER as one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return next((name for start, name in TOGETHER.items() if file.startswith(start)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingScheduler | None:
+    """Let `--dist loadfile` do so."""
+    return SharingScheduler(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 # The fixtures that start a server as a process.
@@ -64,6 +90,12 @@ def ini(tmp_path: Path, database_url: str) -> dict[str, str]:
         "temp_directory": str(tmp_path / "temporary"),
         "ids_mapping.file": str(tmp_path / "ids_mapping.yaml"),
     }
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels of all distributions and of two examples."""
+    return build_wheels(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import pytest
 
 from support.console.terminal import Terminal, blocks
 from support.installation.debian import Machine, copy_clone
-from support.installation.environments import build_wheels
 from support.paths import ROOT
 from support.servers import nginx, postgresql
 from support.servers.processes import free_port
@@ -21,11 +20,6 @@ LOCAL_PARTS = ["Start the service", "Back up a database each night", "Write a pl
 START_SECONDS = 60
 
 pytestmark = pytest.mark.skipif(not shutil.which("sqlite3"), reason="sqlite3 is not installed: make services")
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    return build_wheels(tmp_path_factory.mktemp("tutorial-wheels"))
 
 
 class FirstTerminal:

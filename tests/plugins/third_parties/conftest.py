@@ -6,14 +6,9 @@ from pathlib import Path
 import pytest
 
 from sshd import NOT_INSTALLED, SSHD, running_sshd
-from support.installation.environments import EXAMPLES, build_wheels, make_environment
+from support.installation.environments import EXAMPLES, make_environment
 from support.servers import service as service_module
 from support.servers.service import ROOT, Service
-
-
-@pytest.fixture(scope="session")
-def wheels(tmp_path_factory):
-    return build_wheels(tmp_path_factory.mktemp("third-parties"))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +46,15 @@ def build_wheels(folder: Path) -> Path:
                 shutil.copy(path / name, source)
         else:
             shutil.copytree(path, source, ignore=LEFT_BEHIND)
-        sources.append(str(source))
-    (folder / "wheels").mkdir()
-    _run_python("-W", "ignore", "-c", BUILD, str(folder / "wheels"), *sources)
-    return folder / "wheels"
+        sources.append(source)
+    return build(sources, folder / "wheels")
+
+
+def build(sources: Iterable[Path], wheels: Path) -> Path:
+    """Build a wheel of each folder with sources; return the folder with the wheels."""
+    wheels.mkdir()
+    _run_python("-W", "ignore", "-c", BUILD, str(wheels), *map(str, sources))
+    return wheels
 
 
 @dataclass(frozen=True, kw_only=True)
