@@ -1,4 +1,7 @@
-"""Clients that openapi-generator generates from the document compile and work with a real service."""
+"""Clients that openapi-generator generates from the document compile and work with a real service.
+
+Each takes ten seconds of a processor: the short form has each language and each API once.
+"""
 
 import json
 import os
@@ -10,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.paths import ROOT
+from support.scale import only_in_long_form
 
 # Each run of Java takes seconds: one compiler and one collector need half the time of the defaults.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
@@ -88,6 +92,7 @@ def without_digits(answer: dict[str, list[str]]) -> dict[str, object]:
     return answer | {"listed": [name[10:] for name in answer["listed"]]}
 
 
+@only_in_long_form
 def test_a_python_client_compiles_and_works(generate, service, tmp_path):
     generate("python", "client", "packageName=frepo_client")
     run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_client", folder=tmp_path)
@@ -135,6 +140,7 @@ def test_a_python_client_of_v1_compiles_and_works(generate, service, tmp_path):
     assert expected_of_v1("python.txt") == json.loads(printed)
 
 
+@only_in_long_form
 def test_a_typescript_client_of_v1_compiles_and_works(generate, service, tmp_path):
     generate("typescript-fetch", "client", "importFileExtension=.js", V1_DOCUMENT)
     compile_typescript("use_v1_client.ts", tmp_path)

@@ -43,7 +43,12 @@ class TestSftpStorage(StorageContract):
     @pytest.fixture
     def list_size(self):
         """Storing a blob takes a dozen requests."""
-        return 500
+        return 300
+
+    @pytest.fixture
+    def large_size(self):
+        """Encrypting the transfer takes long; the blob is still larger than the memory that it may use."""
+        return 40 << 20
 
 
 def cut_connections(sshd):

@@ -17,6 +17,7 @@ from frepo_core.plugins import StorageUnavailable
 from frepo_core.testing import Source, StorageContract, pattern
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.backend import S3Storage
+from support.scale import IS_BIG
 from support.servers.ceph import NOT_INSTALLED, missing_programs
 
 MIB = 1 << 20
@@ -47,6 +48,11 @@ class TestS3Storage(StorageContract):
     @pytest.fixture
     def offers_url(self):
         return True
+
+    @pytest.fixture
+    def list_size(self):
+        """A page of S3 has 1000 keys."""
+        return 5000 if IS_BIG else 1100
 
     @pytest.fixture
     def memory_limit(self):

@@ -18,7 +18,7 @@ from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
 
 # Each start takes seconds: only the full form starts the code of every revision, on every database. The short form of
-# test_earlier_data.py has them all.
+# test_earlier_data.py has all revisions on SQLite.
 pytestmark = pytest.mark.databases(*([] if IS_BIG else ["sqlite"]))
 
 # The first commit that can serve: `make serve` made a database of revision 0002 with it.

@@ -16,12 +16,13 @@ from frepo_core.web import make_app
 from support.client import Client
 from support.reliability.stored_data import WRONG_BYTES, check, store
 from support.reliability.upgrades import revisions, upgrade_to
-
-pytestmark = pytest.mark.databases
+from support.scale import IS_BIG
 
 PHRASE = "phrase-5ecre7"
 # The revision from which on tokens have names and makers.
 NAMED = "0017"
+# The first, the newest, and every third between them.
+SOME = sorted({revisions()[0], *revisions()[::-3]})
 
 
 @pytest.fixture(scope="module")
@@ -71,23 +72,37 @@ def fill(engine, rows):
                     connection.execute(select(func.setval(name, connection.scalar(select(func.max(table.c.id))))))
 
 
+@pytest.fixture
+def check_revision(source, tmp_path, fresh_database_url, plugins, make_test_app):
+    """Make a database of a revision, with data; upgrade it, and check what the service does with it."""
+
+    def check_revision(revision):
+        folder, rows, admin, stored = source
+        shutil.copytree(folder / "storage", tmp_path / "storage")
+        engine = make_engine(fresh_database_url)
+        upgrade_to(engine, revision)
+        fill(engine, rows)
+        services = assemble(settings(tmp_path) | {"database.url": fresh_database_url}, {}, plugins, engine)
+
+        migrations.make_ready(engine, upgrades=True)
+
+        client = Client(make_test_app(services), admin)
+        check(client, stored, keeps_answers=revision > "0001")
+        services.token_uses.flush()
+        shown = services.token_inventory.show(services.tokens.fingerprint(admin), by=None)
+        assert shown.last_used_at
+        assert (revision >= NAMED) == (shown.created_by is not None)
+        engine.dispose()
+
+    return check_revision
+
+
 @pytest.mark.parametrize("revision", revisions())
-def test_a_service_works_with_the_data_of_each_revision(
-    source, tmp_path, fresh_database_url, plugins, make_test_app, revision
-):
-    folder, rows, admin, stored = source
-    shutil.copytree(folder / "storage", tmp_path / "storage")
-    engine = make_engine(fresh_database_url)
-    upgrade_to(engine, revision)
-    fill(engine, rows)
-    services = assemble(settings(tmp_path) | {"database.url": fresh_database_url}, {}, plugins, engine)
+def test_a_service_works_with_the_data_of_each_revision(check_revision, revision):
+    check_revision(revision)
 
-    migrations.make_ready(engine, upgrades=True)
 
-    client = Client(make_test_app(services), admin)
-    check(client, stored, keeps_answers=revision > "0001")
-    services.token_uses.flush()
-    shown = services.token_inventory.show(services.tokens.fingerprint(admin), by=None)
-    assert shown.last_used_at
-    assert (revision >= NAMED) == (shown.created_by is not None)
-    engine.dispose()
+@pytest.mark.databases("postgresql", "mariadb")
+@pytest.mark.parametrize("revision", revisions() if IS_BIG else SOME)
+def test_so_it_does_on_other_databases(check_revision, revision):
+    check_revision(revision)
