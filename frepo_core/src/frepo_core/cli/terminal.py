@@ -13,8 +13,8 @@ RED, YELLOW, GREEN = "31", "33", "32"
 # The colours of words that say how something is.
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("ok", "good", "new", "yes"), GREEN),
-    **dict.fromkeys(("late", "suspicious", "full", "pending", "warning", "not checked"), YELLOW),
-    **dict.fromkeys(("damaged", "overdue", "broken", "problem", "failed", "refused"), RED),
+    **dict.fromkeys(("late", "suspicious", "full", "pending", "warning", "not checked", "interrupted"), YELLOW),
+    **dict.fromkeys(("damaged", "overdue", "broken", "problem", "failed", "refused", "lost"), RED),
 }
 
 

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cliff.show import ShowOne
-
 from frepo_core.domain.durations import format_duration, parse_any_duration
 from frepo_core.domain.expiry import format_expiry, parse_expiry
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand
+from ...tables import ShowCommand
 from .inventory import token_values
 from .token_options import (
     parse_expires,
@@ -45,7 +44,7 @@ class ChangeCommand(FrepoCommand):
         return parser
 
 
-class EditToken(ChangeCommand, ShowOne):
+class EditToken(ChangeCommand, ShowCommand):
     """Change the name, the expiry and the restrictions of a token; show it. Its roles stay."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cliff.lister import Lister
-from cliff.show import ShowOne
-
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ...base import FrepoCommand
 from ...columns import Moment, Words
+from ...tables import ListCommand, ShowCommand
 from .token_options import parse_roles
 
 if TYPE_CHECKING:
@@ -27,7 +24,7 @@ SORTS = ("name", "created_at", "last_used_at", "expires_at")
 PAGE = 500
 
 
-class ListTokens(FrepoCommand, Lister):
+class ListTokens(ListCommand):
     """List the tokens: what each may do, on which collections, and when and from where it was used last."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -60,7 +57,7 @@ class ListTokens(FrepoCommand, Lister):
         return COLUMNS, [_row(token) for token in _find(services, search, arguments.sort)]
 
 
-class ShowToken(FrepoCommand, ShowOne):
+class ShowToken(ShowCommand):
     """Show the token with this fingerprint, which the log shows; for a deleted one, what the events know about it."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -3,14 +3,12 @@
 import argparse
 from typing import Any
 
-from cliff.lister import Lister
-
-from ...base import FrepoCommand
+from ...tables import ListCommand
 
 COLUMNS = ("Version", "Check", "Outcome", "Message", "At", "By", "Details")
 
 
-class Checks(FrepoCommand, Lister):
+class Checks(ListCommand):
     """Show what the checks of a collection's versions found, such as whether a backup is whole."""
 
     examples = ("frepo backup:checks 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
@@ -28,6 +26,14 @@ class Checks(FrepoCommand, Lister):
         collection = services.collections.get(arguments.id)
         number = services.versions.find(collection.id, arguments.version).number if arguments.version else None
         return COLUMNS, [
-            (f"v{one.version_number}", one.name, one.outcome, one.message, one.at.isoformat(), one.actor, one.details)
+            (
+                f"v{one.version_number}",
+                one.name,
+                self.word(one.outcome),
+                one.message,
+                one.at.isoformat(),
+                one.actor,
+                one.details,
+            )
             for one in services.version_checks.of_collection(collection.id, number)
         ]

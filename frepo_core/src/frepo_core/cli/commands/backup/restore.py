@@ -4,15 +4,13 @@ import argparse
 from datetime import timedelta
 from typing import Any
 
-from cliff.show import ShowOne
-
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
+from ...tables import ShowCommand
 
 
-class RestoreTest(FrepoCommand, ShowOne):
+class RestoreTest(ShowCommand):
     """Stream a version into a command, and record whether it could be restored. Exit status 1 if it could not."""
 
     examples = ("frepo backup:test-restore 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --command 'gunzip -t'",)
@@ -44,7 +42,7 @@ class RestoreTest(FrepoCommand, ShowOne):
         return ("collection", "version", "outcome", "message", "read", "seconds", "output"), (
             collection.id,
             f"v{result.version.number}",
-            result.outcome,
+            self.word(result.outcome),
             result.message,
             result.size,
             round(result.seconds, 3),

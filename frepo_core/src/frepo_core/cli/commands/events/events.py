@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cliff.columns import FormattableColumn
-from cliff.lister import Lister
 
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
+from ...tables import ListCommand
 
 if TYPE_CHECKING:
     from frepo_core.plugins import Event
@@ -38,7 +37,7 @@ class Data(FormattableColumn[Mapping[str, Any]]):
         return ", ".join(f"{name}: {_json(old)} -> {_json(after.get(name))}" for name, old in before.items())
 
 
-class Events(FrepoCommand, Lister):
+class Events(ListCommand):
     """Show what has happened, newest first. A new event appears when the worker has numbered it, within seconds."""
 
     examples = ("frepo events --kind 'version.*' --since 7d",)

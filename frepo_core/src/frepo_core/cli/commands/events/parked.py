@@ -3,18 +3,15 @@
 import argparse
 from typing import Any
 
-from cliff.lister import Lister
-from cliff.show import ShowOne
-
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
 from ...columns import Moment
+from ...tables import ListCommand, ShowCommand
 
 COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", "Error")
 
 
-class Parked(FrepoCommand, Lister):
+class Parked(ListCommand):
     """List the events that a subscriber could not handle in 12 tries over a day."""
 
     examples = ("frepo events:parked --subscriber notify -f json",)
@@ -35,7 +32,7 @@ class Parked(FrepoCommand, Lister):
         ]
 
 
-class Retry(FrepoCommand, ShowOne):
+class Retry(ShowCommand):
     """Deliver parked events again. The worker does it within seconds; what fails again stays parked."""
 
     examples = ("frepo events:retry --all --subscriber notify",)

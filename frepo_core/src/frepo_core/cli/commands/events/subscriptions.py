@@ -3,18 +3,15 @@
 import argparse
 from typing import Any
 
-from cliff.lister import Lister
-from cliff.show import ShowOne
-
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
 from ...columns import Moment
+from ...tables import ListCommand, ShowCommand
 
 COLUMNS = ("Subscriber", "Package", "Position", "Behind", "Parked", "Tries", "Next try", "Error")
 
 
-class Subscriptions(FrepoCommand, Lister):
+class Subscriptions(ListCommand):
     """List the subscriptions: the position of each, and how many events it is behind."""
 
     examples = ("frepo events:subscriptions",)
@@ -34,7 +31,7 @@ class Subscriptions(FrepoCommand, Lister):
         ]
 
 
-class Unsubscribe(FrepoCommand, ShowOne):
+class Unsubscribe(ShowCommand):
     """End the subscription of a subscriber that does not exist any more. What it had not got is lost for it."""
 
     examples = ("frepo events:unsubscribe notify",)

@@ -3,13 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from cliff.lister import Lister
-from cliff.show import ShowOne
-
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
 from ...columns import Moment, Report
+from ...tables import ListCommand, ShowCommand
 
 if TYPE_CHECKING:
     from frepo_core.services.jobs.job_runs import RunRecord
@@ -20,7 +17,7 @@ RUN_COLUMNS = ("Run", "Started", "Ended", "Outcome", "Result", "Cause", "Process
 MAX_RUNS = 1000
 
 
-class ListJobs(FrepoCommand, Lister):
+class ListJobs(ListCommand):
     """List the jobs: when each is due, when it ran last, and what it found; or the latest runs of one job."""
 
     examples = (
@@ -41,11 +38,27 @@ class ListJobs(FrepoCommand, Lister):
             raise FieldsError({"limit": [f"must be at least 1 and at most {MAX_RUNS}"]})
         jobs = self.services().jobs
         if arguments.job is None:
-            return JOB_COLUMNS, [_job_row(status) for status in jobs.statuses()]
-        return RUN_COLUMNS, [_run_row(run) for run in jobs.runs(arguments.job, arguments.limit)]
+            return JOB_COLUMNS, [self._job_row(status) for status in jobs.statuses()]
+        return RUN_COLUMNS, [self._run_row(run) for run in jobs.runs(arguments.job, arguments.limit)]
+
+    def _job_row(self, status: "JobStatus") -> tuple[Any, ...]:
+        run = status.last_run
+        return (
+            status.scheduled.name,
+            str(status.scheduled.schedule),
+            Moment(status.next_at),
+            Moment(run.started_at if run else None),
+            self.word((run.outcome or "running") if run else ""),
+            _result(run) if run else Report({}),
+            status.scheduled.job.summary,
+        )
+
+    def _run_row(self, run: "RunRecord") -> tuple[Any, ...]:
+        outcome = self.word(run.outcome or "running")
+        return run.id, Moment(run.started_at), Moment(run.ended_at), outcome, _result(run), run.cause, run.holder
 
 
-class RunJob(FrepoCommand, ShowOne):
+class RunJob(ShowCommand):
     """Run a job now, also one that is off; print its result. Exit status 1 if it fails."""
 
     examples = ("frepo jobs:run samples",)
@@ -69,7 +82,7 @@ class RunJob(FrepoCommand, ShowOne):
 
         result = self.services().jobs.run(arguments.job, cause=console_actor().name, wait=arguments.wait)
         self._is_good = result.outcome == "good"
-        rows = {"job": arguments.job, "outcome": str(result.outcome)} | (result.summary or {})
+        rows = {"job": arguments.job, "outcome": self.word(str(result.outcome))} | (result.summary or {})
         if result.error:
             rows["error"] = result.error
         return tuple(rows), tuple(rows.values())
@@ -78,24 +91,6 @@ class RunJob(FrepoCommand, ShowOne):
         """Return 1 if the job failed."""
         status = int(super().run(arguments))
         return status or int(not self._is_good)
-
-
-def _job_row(status: "JobStatus") -> tuple[Any, ...]:
-    run = status.last_run
-    return (
-        status.scheduled.name,
-        str(status.scheduled.schedule),
-        Moment(status.next_at),
-        Moment(run.started_at if run else None),
-        (run.outcome or "running") if run else "",
-        _result(run) if run else Report({}),
-        status.scheduled.job.summary,
-    )
-
-
-def _run_row(run: "RunRecord") -> tuple[Any, ...]:
-    outcome = run.outcome or "running"
-    return run.id, Moment(run.started_at), Moment(run.ended_at), outcome, _result(run), run.cause, run.holder
 
 
 def _result(run: "RunRecord") -> Report:

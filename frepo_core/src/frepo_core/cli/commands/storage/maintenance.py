@@ -5,19 +5,17 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from cliff.show import ShowOne
-
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
 from ...columns import Size
 from ...progress import ProgressBar
+from ...tables import ShowCommand
 
 Report = tuple[tuple[str, ...], tuple[Any, ...]]
 
 
-class StorageCommand(FrepoCommand, ShowOne):
+class StorageCommand(ShowCommand):
     """A command that processes many blobs, shows progress and prints a report. Exit status 1 reports a problem."""
 
     def take_action(self, arguments: argparse.Namespace) -> Report:
