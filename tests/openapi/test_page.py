@@ -121,8 +121,16 @@ def test_the_page_and_the_guides_are_in_the_package():
     assert set() == {str(path) for path in files - named if "egg-info" not in str(path)}
 
 
-def test_the_errors_of_the_guide_can_be_linked():
+def test_the_link_of_an_error_leads_to_an_entry_of_the_page(app):
     script = (VIEWER / "viewer.js").read_text()
     pattern = re.search(r"/(\^#.*?)/\.exec", script)[1].replace(r"\/", "/")
+    path, _, fragment = app.get("/api/v1/nothing", status="*").json["type"].partition("#")
+    number = re.match(pattern, f"#{fragment}")[1]
 
-    assert "4004" == re.match(pattern, "#error-4004")[1] == re.match(pattern, "#/error-4004")[1]
+    # Swagger UI changes the fragment.
+    assert number == re.match(pattern, f"#/{fragment}")[1] == "404"
+    assert f"<dt id='error-{number}'>" in app.get(path.removeprefix("http://localhost:80")).text
+    assert (
+        "does not exist" in app.get("/api/v1/doc").text.partition(f"<dt id='error-{number}'>")[2].partition("</dd>")[0]
+    )
+    assert "<dt" not in app.get("/api/doc").text

@@ -18,6 +18,7 @@ from .routing.server_hooks import ServerHooks
 from .schemas.models import Form, Query, Reply
 from .v1.endpoints import v1_endpoints
 from .v1.openapi.document import build_v1_document
+from .v1.openapi.error_list import error_list
 from .views import (
     add_by_url,
     api_docs,
@@ -75,7 +76,7 @@ def make_app(services: Services) -> object:
     own = [endpoint for endpoint in config.registry.endpoints if not endpoint.is_v1]
     config.registry.documentation = Documentation(own)
     v1 = [endpoint for endpoint in config.registry.endpoints if endpoint.is_v1]
-    config.registry.v1_documentation = Documentation(v1, build_v1_document)
+    config.registry.v1_documentation = Documentation(v1, build_v1_document, error_list())
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)
     return application

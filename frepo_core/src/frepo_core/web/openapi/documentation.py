@@ -20,11 +20,13 @@ class Documentation:
     """The document of these endpoints, made for the first request that asks for it, and the page that shows it.
 
     `build` makes the document from the endpoints and the URL of the service; without it, that of the first API.
+    `appendix` is HTML for the end of the page.
     """
 
-    def __init__(self, endpoints: Sequence[Endpoint], build: Build | None = None) -> None:
+    def __init__(self, endpoints: Sequence[Endpoint], build: Build | None = None, appendix: str = "") -> None:
         self._endpoints = endpoints
         self._build = build
+        self._appendix = appendix
         self._lock = threading.Lock()
         self._document: dict[str, Any] | None = None
         self._json = b""
@@ -40,7 +42,7 @@ class Documentation:
         """Return the page, which loads the document from the relative URL `document`, and the viewer from `folder`."""
         with self._lock:
             info = self._built()["info"]
-        return VIEWER.page(f"{info['title']} {info['version']}", document, folder).encode()
+        return VIEWER.page(f"{info['title']} {info['version']}", document, folder, self._appendix).encode()
 
     def _built(self) -> dict[str, Any]:
         if self._document is None:

@@ -18,14 +18,14 @@ function find(tags, phrase) {
     .filter((group) => group.get("operations").size > 0);
 }
 
-// Answers link to the list of errors in the guide: `#error-404`, which Swagger UI changes to `#/error-404`.
+// Answers link to an entry of the list below: `#error-404`, which Swagger UI changes to `#/error-404`.
 function showError() {
   const number = /^#\/?error-([0-9]+)$/.exec(location.hash)?.[1];
-  const codes = number ? document.querySelectorAll(".info li > code:first-child") : [];
-  for (const code of codes) {
-    code.parentElement.classList.toggle("linked", code.textContent === number);
-    if (code.textContent === number) code.parentElement.scrollIntoView({ block: "center" });
-  }
+  for (const entry of document.querySelectorAll(".errors .linked")) entry.classList.remove("linked");
+  const entry = number && document.getElementById(`error-${number}`);
+  if (!entry) return;
+  entry.classList.add("linked");
+  entry.scrollIntoView({ block: "center" });
 }
 
 SwaggerUIBundle({
@@ -47,7 +47,7 @@ SwaggerUIBundle({
       search.placeholder = "Search paths and descriptions";
       search.setAttribute("aria-label", search.placeholder);
     }
-    setTimeout(showError, 100); // when the guide is drawn
+    setTimeout(showError, 100); // when the operations above it are drawn
   },
 });
 window.addEventListener("hashchange", showError);

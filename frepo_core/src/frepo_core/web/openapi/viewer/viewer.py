@@ -41,13 +41,13 @@ class Viewer:
             found.update(name.encode() + b"\n" + hashlib.sha256(content).digest())
         return found.hexdigest()[:16]
 
-    def page(self, title: str, document: str, folder: str) -> str:
-        """Return the page. `document` and `folder` (of the files) are relative URLs."""
+    def page(self, title: str, document: str, folder: str, appendix: str = "") -> str:
+        """Return the page. `document` and `folder` (of the files) are relative URLs; `appendix` is HTML."""
         template = FOLDER.joinpath("page.html").read_text(encoding="utf-8")
         values = {"title": title, "document": document, "files": f"{folder}/{self.digest}"}
         for name, value in values.items():
             template = template.replace(f"{{{name}}}", html.escape(value))
-        return template
+        return template.replace("{appendix}", appendix)
 
 
 VIEWER = Viewer()

@@ -16,7 +16,6 @@ from ...openapi.responses import BINARY
 from ...routing.endpoint import Endpoint
 from ..conventions import merge_patch
 from ..conventions.problems import Problem
-from .error_list import error_list
 from .parameters import parameters_of
 from .responses import JSON, responses_of
 
@@ -61,7 +60,7 @@ def build_v1_document(endpoints: Sequence[Endpoint], server: str) -> dict[str, A
                 "title": "frepo, API v1",
                 "version": version("frepo-core"),
                 "summary": "Stores files and keeps versioned backups, controlled by access tokens alone.",
-                "description": f"{guide.rstrip()}\n\n{error_list()}",
+                "description": guide,
             },
             "servers": [{"url": server}],
             "tags": [{"name": name, "description": text} for name, text in dict(TAGS.values()).items() if name in used],
