@@ -89,6 +89,7 @@ def ini(tmp_path: Path, database_url: str) -> dict[str, str]:
         "fs.local.directory": str(tmp_path / "storage"),
         "temp_directory": str(tmp_path / "temporary"),
         "ids_mapping.file": str(tmp_path / "ids_mapping.yaml"),
+        "trash.min_free": "0",  # the tester's disk may be nearly full
     }
 
 

@@ -37,6 +37,8 @@ class ServiceMetrics:
         yield _labelled("frepo_collections_in_state", text, "state", found.collections_by_state)
         yield _gauge("frepo_versions", "Versions in all collections.", found.versions)
         yield _gauge("frepo_versions_bytes", "Bytes of all versions; equal content counts each time.", found.size)
+        yield _gauge("frepo_trash_versions", "Versions in the trash.", found.trash_versions)
+        yield _gauge("frepo_trash_bytes", "Bytes of the versions in the trash.", found.trash_size)
         yield _gauge("frepo_damaged_blobs", "Stored contents that are known to be damaged.", found.damaged_blobs)
         text = "Bytes that can still be stored."
         yield _labelled("frepo_storage_free_bytes", text, "storage", {found.storage: found.free_space})

@@ -156,11 +156,19 @@ class LocalStorage(StorageBackend):
 
     def free_space(self) -> int | None:
         """Return the free bytes of the file system; None if the root folder does not exist yet."""
+        found = self._file_system()
+        return None if found is None else found.f_bavail * found.f_frsize
+
+    def total_space(self) -> int | None:
+        """Return the size of the file system without what is reserved for root, as `df` does; None as above."""
+        found = self._file_system()
+        return None if found is None else (found.f_blocks - found.f_bfree + found.f_bavail) * found.f_frsize
+
+    def _file_system(self) -> os.statvfs_result | None:
         try:
-            found = os.statvfs(self._root)
+            return os.statvfs(self._root)
         except FileNotFoundError:
             return None
-        return found.f_bavail * found.f_frsize
 
     def _locate(self, key: str) -> Path:
         """Return the path of a key. Raises `BlobNotFound` if it would lead out of the root or through a link."""

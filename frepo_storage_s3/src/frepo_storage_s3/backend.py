@@ -2,7 +2,7 @@
 
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import BinaryIO
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from .client import make_client
 from .content import download, expect_end, read_part
 from .errors import code_of, translated
 from .multipart import MultipartUpload
-from .quota import space_left
+from .quota import quota_of, space_left
 from .settings import S3Settings
 from .undo import delete_quietly, undo_on_unknown_outcome
 
@@ -115,12 +115,20 @@ class S3Storage(StorageBackend):
 
     def free_space(self) -> int | None:
         """Return what the quotas of a Ceph RADOS Gateway leave; S3 itself has no such request, so elsewhere None."""
+        return space_left(self._headers_of_bucket())
+
+    def total_space(self) -> int | None:
+        """Return the quota of a Ceph RADOS Gateway; None elsewhere, and without one."""
+        return quota_of(self._headers_of_bucket())
+
+    def _headers_of_bucket(self) -> Mapping[str, str]:
         try:
             with translated(self._bucket):
                 answer = self._client.head_bucket(Bucket=self._bucket)
         except BlobNotFound as error:
             raise self._bucket_missing() from error.__cause__
-        return space_left(answer["ResponseMetadata"]["HTTPHeaders"])
+        headers: Mapping[str, str] = answer["ResponseMetadata"]["HTTPHeaders"]
+        return headers
 
     def _name(self, key: str) -> str:
         if not is_key(key):

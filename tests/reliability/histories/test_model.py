@@ -15,6 +15,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from frepo_core.db import utc_now
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.roles import Role
 from frepo_core.errors import (
@@ -25,6 +26,7 @@ from frepo_core.errors import (
     TooBigError,
 )
 from frepo_core.services.maintenance import OwnerMark
+from frepo_core.services.trash.expiry import end_expired
 from frepo_core.testing.sources import Source
 from support.reliability.collection_model import Shelf
 from support.reliability.invariants import ALERTING, assert_unchanged, digest_of
@@ -57,6 +59,7 @@ class Model(RuleBasedStateMachine):
         clear(self.world)
         self.world = World(self.world.services)
         self.known: dict[str, Shelf] = {}
+        self.deleted: dict[str, Shelf] = {}
         self.files: dict[str, bytes] = {}
         self.valid: dict[str, int] = {}
         self.once: set[str] = set()
@@ -184,15 +187,50 @@ class Model(RuleBasedStateMachine):
         else:
             self.refused(expected, self.world.release, collection, number)
 
-    @rule(collection=shelves)
-    def delete_collection(self, collection):
-        shelf = self.known.get(collection)
-        if not shelf or shelf.contents:
-            self.refused(FrepoError, self.world.services.collections.delete, collection)
+    @rule(collection=shelves, number=st.integers(1, 9))
+    def restore(self, collection, number):
+        shelf, by = self.known.get(collection), self.world.admin
+        expected = shelf.after_restore(number) if shelf else FrepoError
+        if not isinstance(expected, Shelf):
+            self.refused(expected, self.world.services.trash.restore, collection, number, by=by)
             return
-        self.world.services.collections.delete(collection)
-        self.world.ledger.forget(collection)
-        del self.known[collection]
+        self.world.restore(collection, number)
+        shelf.become(expected)
+
+    @rule(collection=shelves)
+    def empty_trash(self, collection):
+        if shelf := self.known.get(collection):
+            assert len(shelf.trash) == self.world.services.trash.end(collection, by=self.world.admin)
+            shelf.trash.clear()
+
+    @rule()
+    def a_week_passes_for_the_trash(self):
+        services = self.world.services
+        later = utc_now() + timedelta(days=8)
+        end_expired(services.database, services.blobs, now=later, by=None, check=lambda: None)
+        for shelf in self.known.values():
+            shelf.trash.clear()
+        self.deleted.clear()
+
+    @rule(collection=shelves, with_versions=st.booleans())
+    def delete_collection(self, collection, with_versions):
+        shelf, delete = self.known.get(collection), self.world.services.collections.delete
+        if not shelf or (shelf.contents and (not with_versions or shelf.pinned or shelf.guards.get("min_retention"))):
+            self.refused(FrepoError, delete, collection, with_versions=with_versions)
+            return
+        delete(collection, with_versions=with_versions)
+        self.deleted[collection] = self.known.pop(collection)
+
+    @rule(collection=shelves)
+    def restore_collection(self, collection):
+        restore, by = self.world.services.deleted_collections.restore, self.world.admin
+        if collection not in self.deleted:
+            self.refused(FrepoError, restore, collection, by=by)
+            return
+        shelf = self.known[collection] = self.deleted.pop(collection)
+        shelf.restored.clear()
+        shelf.versions, shelf.quarantined = dict(sorted(shelf.contents.items())), {}
+        assert len(shelf.versions) == restore(collection, by=by).versions
 
     @rule(target=names, content=contents, name=st.sampled_from(["a.txt", "b.txt"]))
     def upload(self, content, name):
@@ -257,10 +295,16 @@ class Model(RuleBasedStateMachine):
             assert expected == {version.number: version.file.blob.digest for version in found}
             assert shelf.pinned == {version.number for version in found if version.pinned}
             assert {*shelf.quarantined} == {version.number for version in found if version.quarantined_at}
+            in_trash = self.world.services.trash.list(collection)
+            assert {number: digest_of(content) for number, content in shelf.trash.items()} == {
+                entry.number: entry.digest for entry in in_trash
+            }
             assert shelf.last == self.world.services.collections.get(collection).last_number
         for name, content in self.files.items():
             assert digest_of(content) == self.world.services.files.find(name).blob.digest
-        wanted = {digest_of(content) for shelf in self.known.values() for content in shelf.contents.values()}
+        shelves = [*self.known.values(), *self.deleted.values()]
+        kept = [content for shelf in shelves for content in (*shelf.contents.values(), *shelf.trash.values())]
+        wanted = {digest_of(content) for content in kept}
         wanted |= {digest_of(content) for content in self.files.values()}
         keys = [stat.key for stat in self.world.backend.list() if OwnerMark.parse(stat.key) is None]
         assert wanted == {key.split("/")[1][:64] for key in keys}

@@ -22,6 +22,8 @@ class Shelf:
     suspicious: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
     last: int = 0
+    trash: dict[int, bytes] = field(default_factory=dict)
+    restored: set[int] = field(default_factory=set)  # not evicted for some time
 
     @property
     def contents(self) -> dict[int, bytes]:
@@ -37,13 +39,14 @@ class Shelf:
         number, is_suspicious = self.last + 1, self._is_suspicious(len(content))
         if is_suspicious and self.guards.get("action") == "quarantine":
             kept = dict(list(self.quarantined.items())[-QUARANTINE_MAX + 1 :])
-            return replace(self, last=number, quarantined=kept | {number: content})
+            return self._with_rest_in_trash(replace(self, last=number, quarantined=kept | {number: content}))
         kept = self._without_oldest(len(content))
         rotated = kept is None or len(kept) < len(self.versions)
         if kept is None or (is_suspicious and (rotated or self.guards.get("action") != "keep")):
             return RuleError
         suspicious = self.suspicious | ({number} if is_suspicious else set())
-        return replace(self, last=number, versions=kept | {number: content}, suspicious=suspicious)
+        added = replace(self, last=number, versions=kept | {number: content}, suspicious=suspicious)
+        return self._with_rest_in_trash(added)
 
     def after_release(self, number: int) -> "Shelf | type[FrepoError]":
         """Return the collection after the release of a version from quarantine, or the refusal."""
@@ -52,7 +55,8 @@ class Shelf:
         if kept is None:
             return RuleError
         others = {other: each for other, each in self.quarantined.items() if other != number}
-        return replace(self, versions=dict(sorted((kept | {number: content}).items())), quarantined=others)
+        versions = dict(sorted((kept | {number: content}).items()))
+        return self._with_rest_in_trash(replace(self, versions=versions, quarantined=others))
 
     def after_pin(self, number: int) -> "Shelf | type[FrepoError]":
         """Return the collection after a version was pinned, or the refusal."""
@@ -64,12 +68,25 @@ class Shelf:
     def after_deletion(self, number: int) -> "Shelf | type[FrepoError]":
         """Return the collection after a request to delete a version, or the refusal."""
         if number in self.quarantined:
-            return replace(
-                self, quarantined={each: self.quarantined[each] for each in self.quarantined if each != number}
-            )
+            others = {each: self.quarantined[each] for each in self.quarantined if each != number}
+            return self._with_rest_in_trash(replace(self, quarantined=others))
         if number not in self.versions or number in self.pinned or self.guards.get("min_retention"):
             return FrepoError
-        return replace(self, versions={each: self.versions[each] for each in self.versions if each != number})
+        others = {each: self.versions[each] for each in self.versions if each != number}
+        return self._with_rest_in_trash(replace(self, versions=others))
+
+    def after_restore(self, number: int) -> "Shelf | type[FrepoError]":
+        """Return the collection after a version was restored from the trash, or the refusal."""
+        if number not in self.trash or not self._has_room_to_restore(number):
+            return FrepoError
+        trash = {each: self.trash[each] for each in self.trash if each != number}
+        versions = dict(sorted((self.versions | {number: self.trash[number]}).items()))
+        return replace(self, versions=versions, trash=trash, restored=self.restored | {number})
+
+    def _with_rest_in_trash(self, after: "Shelf") -> "Shelf":
+        """Return the collection after a change, with what that has removed in the trash."""
+        gone = {number: content for number, content in self.contents.items() if number not in after.contents}
+        return replace(after, trash=after.trash | gone, pinned=after.pinned - gone.keys())
 
     def pins_leave_room(self, limits: dict[str, int]) -> bool:
         """Return whether another version of the size of the newest fits next to the pinned ones."""
@@ -85,22 +102,41 @@ class Shelf:
     def _without_oldest(self, size: int) -> dict[int, bytes] | None:
         """Return the versions that stay for one of this size, or None if it is refused."""
         count, total = self.limits[COUNT], self.limits[TOTAL]
-        pins = {number: self.versions[number] for number in self.pinned}
+        pins = {number: self.versions[number] for number in self._hidden()}
         others = {number: content for number, content in self.versions.items() if number not in pins}
-        if (count and len(pins) >= count) or (total and self._pinned_size() + max(size, 1) > total):
+        if (count and len(pins) >= count) or (total and self._hidden_size() + max(size, 1) > total):
             return None
         before = len(others)
         while others and (
             (count and len(others) + len(pins) >= count)
-            or (total and sum(map(len, others.values())) + self._pinned_size() + size > total)
+            or (total and sum(map(len, others.values())) + self._hidden_size() + size > total)
         ):
             del others[min(others)]
         if len(others) < before and (self.strategy == ALERTING or self.guards.get("min_retention")):
             return None
         return dict(sorted((others | pins).items()))
 
+    def _hidden(self) -> set[int]:
+        """The versions that strategies do not see."""
+        return self.pinned | (self.restored & self.versions.keys())
+
+    def _hidden_size(self) -> int:
+        return sum(len(self.versions[number]) for number in self._hidden())
+
     def _pinned_size(self) -> int:
         return sum(len(self.versions[number]) for number in self.pinned)
+
+    def _has_room_to_restore(self, number: int) -> bool:
+        """Return whether a version in the trash fits, and next to it one of the size of the newest, if no version may be evicted."""
+        size, sizes = len(self.trash[number]), {each: len(content) for each, content in self.versions.items()}
+        one, total, count = self.limits[ONE], self.limits[TOTAL], self.limits[COUNT]
+        hidden = [sizes[each] for each in self._hidden()]
+        newest = sizes[max(sizes)] if sizes else 0
+        return not (
+            (one and size > one)
+            or (count and (len(sizes) >= count or len(hidden) + 2 > count))
+            or (total and max(sum(sizes.values()), sum(hidden) + newest) + size > total)
+        )
 
     def _is_suspicious(self, size: int) -> bool:
         trusted = [number for number in self.versions if number not in self.suspicious]

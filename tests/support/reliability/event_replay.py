@@ -78,6 +78,8 @@ def _apply(replay: Replay, event: Event) -> None:
     match event.kind:
         case "collection.created":
             replay.add("collection", collection, data["after"])
+        case "collection.restored":
+            replay.add("collection", collection, data["after"])
         case "collection.edited":
             replay.edit("collection", collection, data["before"], data["after"])
         case "collection.deleted":
@@ -103,6 +105,8 @@ def _apply(replay: Replay, event: Event) -> None:
             replay.add("pin", version)
         case "version.unpinned":
             replay.remove("pin", version)
+        case "version.restored":
+            replay.add("version", version, data["sha256"])
         case "version.evicted" | "version.deleted":
             assert version not in replay.rows["pin"], f"I10: events say that the pinned version {version} is gone"
             replay.remove("version", version)

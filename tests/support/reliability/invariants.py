@@ -1,4 +1,4 @@
-"""The invariants I1 to I10 of docs/reliability.md, checked on a service without running requests."""
+"""The invariants I1 to I11 of docs/reliability.md, checked on a service without running requests."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Base, Blob, Collection, Event, File, Installation, Version
+from frepo_core.db.models import Base, Blob, Collection, Event, File, Installation, TrashEntry, Version
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.container import Services
 from frepo_core.services.events.storage_states import PREFIX
@@ -47,6 +47,7 @@ class Ledger:
     files: dict[str, str] = field(default_factory=dict)
     deleted: set[tuple[str, int]] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
+    restored: set[tuple[str, int]] = field(default_factory=set)
     edited: set[str] = field(default_factory=set)
     secrets: set[str] = field(default_factory=set)
     pinned: set[tuple[str, int]] = field(default_factory=set)
@@ -121,7 +122,7 @@ def assert_invariants(
     swept: bool = False,
     rotten: Iterable[str] = (),
 ) -> None:
-    """Check I1 to I5 and I7 to I10; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
+    """Check I1 to I5 and I7 to I11; I6 is `assert_unchanged`. `swept`: after a restart and a sweep without grace.
 
     `rotten` contains the digests of contents that the test damaged.
     """
@@ -150,6 +151,7 @@ def assert_invariants(
     for collection in collections:
         _check_collection(collection, by_collection[collection.id], ledger)
         _check_versions(collection, by_collection[collection.id], ledger, good | rotten)
+    _check_trash(services, ledger, by_collection, good | rotten)
     for name in ledger.files.keys() - ledger.removed:
         assert files.get(name) == ledger.files[name], f"I1: the file {name} is gone, or another"
         assert ledger.files[name] in good | rotten, f"I1: the file {name} does not download as acknowledged"
@@ -164,7 +166,7 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
     """I2: return the digests whose bytes were read and are correct."""
     with services.database.reading() as session:
         blobs = session.scalars(select(Blob)).all()
-        used = set(session.scalars(select(File.blob_id)))
+        used = {*session.scalars(select(File.blob_id)), *session.scalars(select(TrashEntry.blob_id))}
     good = set()
     for blob in blobs:
         try:
@@ -223,8 +225,9 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
             assert number in present and present[number].pinned, f"I10: the pinned version {number} is gone"
     quarantined = {number for name, number in ledger.quarantined if name == collection.id}
     released = {number for name, number in ledger.released if name == collection.id}
+    restored = {number for name, number in ledger.restored if name == collection.id}
     # Those that rotation may evict, in this order. A released one may be older than one that was evicted for it.
-    rotating = [row.number for row in rows if not row.pinned and row.number not in quarantined | released]
+    rotating = [row.number for row in rows if not row.pinned and row.number not in quarantined | released | restored]
     deleted = {number for name, number in ledger.deleted if name == collection.id}
     for (name, number), digest in ledger.versions.items():
         if name != collection.id:
@@ -249,6 +252,23 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
     elif not total or total >= ROOMY:
         wanted = min(count or added, added) - len(deleted)
         assert remaining >= wanted, f"I1: {remaining} versions remain of {wanted} that need not have left"
+
+
+def _check_trash(services: Services, ledger: Ledger, present: Mapping[str, list[_Row]], good: set[str]) -> None:
+    """Check that what was evicted or deleted can be restored until its time is over, unless an event says that it ended."""
+    with services.database.reading() as session:
+        entries = session.execute(select(TrashEntry.collection_id, TrashEntry.number, TrashEntry.digest)).all()
+        ends = select(Event.collection_id, Event.version_number).where(Event.kind == "trash.ended")
+        ended = {tuple(row) for row in session.execute(ends)}
+    trash = {(collection, number): digest for collection, number, digest in entries}
+    there = {(row.collection, row.number) for rows in present.values() for row in rows}
+    assert not trash.keys() & there, "I11: a version is in its collection and in the trash"
+    if not services.settings.trash_keep:
+        return
+    for key, digest in ledger.versions.items():
+        if key not in there and key not in ended:
+            assert trash.get(key) == digest, f"I11: {key} cannot be restored"
+            assert digest in good, f"I11: {key} is in the trash without its bytes"
 
 
 def _check_leftovers(services: Services) -> None:

@@ -96,6 +96,11 @@ class World:
         version = self.services.versions.find(collection, f"v{number}")
         self.services.version_edits.edit(collection, version.id, change, by=self.admin)
 
+    def restore(self, collection: str, number: int) -> None:
+        self.services.trash.restore(collection, number, by=self.admin)
+        self.ledger.deleted.discard((collection, number))
+        self.ledger.restored.add((collection, number))
+
     def remove(self, name: str) -> None:
         self.ledger.ask_to_remove(name)
         self.services.files.delete(name, "", by=self.admin)

@@ -55,6 +55,7 @@ class Service:
             "FS_LOCAL_DIRECTORY": str(self.storage),
             "TEMP_DIRECTORY": str(self.temporary),
             "TMPDIR": str(self.temporary),
+            "TRASH_MIN_FREE": "0",  # the tester's disk may be nearly full
             **log_recorder.environment(),
             **(environment or {}),
         }

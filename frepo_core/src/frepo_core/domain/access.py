@@ -77,6 +77,10 @@ RULES: Mapping[str, Rule] = {
     "version.list": _in_collection(Role.LIST_VERSIONS),
     "version.edit": _in_collection(Role.PIN_VERSIONS),
     "version.delete": _in_collection(Role.DELETE_VERSIONS),
+    "trash.restore": _in_collection(Role.RESTORE_FROM_TRASH),
+    # Whoever may only delete, or only restore, cannot make a backup disappear for good.
+    "trash.end": Rule(all_of=frozenset({Role.RESTORE_FROM_TRASH, Role.DELETE_VERSIONS}), listed=True),
+    "collection.restore": _holding(Role.RESTORE_FROM_TRASH),
 }
 
 

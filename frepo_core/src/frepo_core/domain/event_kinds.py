@@ -35,7 +35,7 @@ class EventKind(StrEnum):
     VERSION_EVICTED = (
         "version.evicted",
         "A version was deleted to make room: by the collection's strategy, or as the oldest one in its quarantine.",
-        *("name", "size", "sha256", "type", "replaced_by", "reason"),
+        *("name", "size", "sha256", "type", "replaced_by", "reason", "ends_at"),
     )
     VERSION_QUARANTINED = (
         "version.quarantined",
@@ -50,7 +50,16 @@ class EventKind(StrEnum):
     VERSION_PINNED = "version.pinned", "A version was pinned.", "name", "size", "sha256", "type"
     VERSION_UNPINNED = "version.unpinned", "A version was unpinned.", "name", "size", "sha256", "type"
     VERSION_NOTED = "version.noted", "The note of a version was changed.", "before", "after"
-    VERSION_DELETED = "version.deleted", "A version was deleted on request.", "name", "size", "sha256", "type"
+    VERSION_DELETED = (
+        "version.deleted",
+        "A version was deleted on request. It can be restored until `ends_at`, as an evicted one can.",
+        *("name", "size", "sha256", "type", "ends_at"),
+    )
+    VERSION_RESTORED = (
+        "version.restored",
+        "A version was restored from the trash. It is not evicted before `protected_until`.",
+        *("name", "size", "sha256", "type", "removed", "removed_at", "protected_until"),
+    )
     VERSION_CHECKED = "version.checked", "A check of a version has ended.", "check", "outcome", "message"
     VERSION_DOWNLOADED = (
         "version.downloaded",
@@ -64,7 +73,16 @@ class EventKind(StrEnum):
         "A collection was edited. `next_upload` says which versions the next upload would evict, if that may have changed.",
         *("before", "after", "next_upload"),
     )
-    COLLECTION_DELETED = "collection.deleted", "An empty collection was deleted.", "before"
+    COLLECTION_DELETED = (
+        "collection.deleted",
+        "A collection was deleted. It can be restored until `ends_at`, with the versions that it had.",
+        *("before", "versions", "ends_at"),
+    )
+    COLLECTION_RESTORED = (
+        "collection.restored",
+        "A deleted collection was restored, with its versions that were still in the trash.",
+        *("after", "versions", "size", "deleted_at"),
+    )
     COLLECTION_OVERDUE = (
         "collection.overdue",
         "A backup that was expected has not arrived within the grace. It is written once until the collection recovers.",
@@ -149,6 +167,12 @@ class EventKind(StrEnum):
         "storage.adopted",
         "A database became the only owner of a storage, by `frepo storage:adopt`.",
         *("storage", "epoch", "problem"),
+    )
+
+    TRASH_ENDED = (
+        "trash.ended",
+        "A version in the trash was deleted for good: its time was over, or, early, for its room or on request.",
+        *("name", "size", "sha256", "reason", "early", "removed", "removed_at"),
     )
 
     JOB_FAILED = "job.failed", "A job of the worker failed.", "job", "started_at", "error"

@@ -85,6 +85,10 @@ class Role(StrEnum):
         "collections.delete_versions_for_allowed_collections",
         "Delete versions in collections that list the token",
     )
+    RESTORE_FROM_TRASH = (
+        "collections.restore_from_trash_in_allowed_collections",
+        "See and restore what is in the trash of collections that list the token",
+    )
 
 
 RESTRICTIONS = frozenset({Role.UPLOAD_NO_PASSWORD, Role.UPLOAD_TOKEN_TAGS, Role.UPLOAD_ONCE})

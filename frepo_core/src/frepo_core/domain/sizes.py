@@ -1,6 +1,7 @@
 """Parses and formats sizes: bytes, powers of 1000 (`kB`) and of 1024 (`KiB`, IEC 80000-13)."""
 
 import re
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ _UNITS = {"": 1, "b": 1} | {
     for power, letter in enumerate("kmgt", start=1)
 }
 _SIZE = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)(?: ?([a-z]{1,3}))?", re.IGNORECASE | re.ASCII)
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 
 
 def parse_size(value: int | str) -> int:
@@ -25,6 +27,33 @@ def parse_size(value: int | str) -> int:
     if abs(value) > MAX_SIZE:
         raise ValueError("cannot_parse_disk_space_check_format")
     return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreeSpace:
+    """How much of a storage must be free: `percent` of it, or `size` bytes; the other one is 0."""
+
+    percent: Decimal = Decimal(0)
+    size: int = 0
+
+    def bytes_of(self, total: int | None) -> int | None:
+        """Return the number of bytes for a storage of `total` bytes; None if its size must be known and is not."""
+        if not self.percent:
+            return self.size
+        return None if total is None else int(total * self.percent / 100)
+
+
+def parse_free_space(text: str) -> FreeSpace:
+    """Parse `10%`, from 0 % to 100 %, or a size such as `50GB`. Raises `ValueError`."""
+    if match := _PERCENT.fullmatch(text):
+        percent = Decimal(match[1])
+        if percent > 100:
+            raise ValueError(f"{text!r} is more than 100%")
+        return FreeSpace(percent=percent)
+    size = parse_size(text)
+    if size < 0:
+        raise ValueError(f"{text!r} is negative")
+    return FreeSpace(size=size)
 
 
 def _parse_text(text: str) -> int:

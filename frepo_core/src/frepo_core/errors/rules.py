@@ -153,6 +153,12 @@ class ForeignVersionError(CollectionRuleError):
     number, field, text = 400, "collection", "version_collection_mismatch"
 
 
+class RestoreConflictError(FrepoError):
+    """Something cannot be restored from the trash: there is no room, or its number or its id is in use."""
+
+    number = 4021
+
+
 class TypeNotAllowedError(FrepoError):
     """The token does not allow the detected type."""
 

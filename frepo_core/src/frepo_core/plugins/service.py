@@ -105,6 +105,7 @@ class ServiceStatistics:
     """Figures about the service that are cheap to read.
 
     - `versions` and `size` (bytes) are sums over all collections; equal content counts each time.
+    - `trash_versions` and `trash_size` (bytes): what can be restored; equal content counts each time.
     - `collections_by_state`: how many collections are in each state; all states are there.
     - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
     - `free_space`: bytes of the storage for new blobs, None if unknown; `temporary_space`: of the disk for uploads.
@@ -121,6 +122,8 @@ class ServiceStatistics:
     free_space: int | None
     temporary_space: int
     collections_by_state: Mapping[str, int] = field(default_factory=dict)
+    trash_versions: int = 0
+    trash_size: int = 0
 
 
 class RequestObserver(Protocol):

@@ -113,6 +113,15 @@ class StorageBackend(ABC):
         """
         return None
 
+    def total_space(self) -> int | None:
+        """Return how many bytes `free_space` would return for an empty storage; None if that is unknown.
+
+        A percentage in `trash.min_free` needs it.
+
+        .. versionadded:: 0.1
+        """
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class StorageSpec:

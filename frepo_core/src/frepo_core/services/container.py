@@ -13,6 +13,7 @@ from .assembly.access_services import AccessServices, build_access
 from .assembly.collection_services import CollectionServices, build_collections
 from .assembly.file_services import FileServices, build_files
 from .assembly.foundation import Foundation, make_foundation
+from .assembly.trash_services import TrashServices, build_trash
 from .events.audit import Audit
 from .health import Health
 from .inventory.inventory import Inventory
@@ -26,7 +27,7 @@ from .upkeep.jobs import upkeep_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoreServices(Foundation, AccessServices, FileServices, CollectionServices):
+class CoreServices(Foundation, AccessServices, FileServices, CollectionServices, TrashServices):
     """The services that the built-in jobs use."""
 
     audit: Audit
@@ -80,6 +81,7 @@ def _build_core(base: Foundation) -> CoreServices:
         **vars(access),
         **vars(files),
         **vars(collections),
+        **vars(build_trash(base, files)),
         audit=Audit(base.database),
         health=Health(base),
         overviews=Overviews(base.database, base.backends),

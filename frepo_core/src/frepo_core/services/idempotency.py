@@ -74,9 +74,9 @@ def _is_stored(session: Session, row: Upload, idempotency: "IdempotentUpload[Any
     return session.scalar(sound) is not None
 
 
-def delete_answers(session: Session, file_id: int) -> None:
-    """Delete the answers that name this file, so that their keys can be used again. Call it when deleting the file."""
-    session.execute(delete(Upload).where(Upload.file_id == file_id))
+def delete_answers(session: Session, *file_ids: int) -> None:
+    """Delete the answers that name these files, so that their keys can be used again. Call it when deleting the files."""
+    session.execute(delete(Upload).where(Upload.file_id.in_(file_ids)))
 
 
 def record_answer(

@@ -154,6 +154,7 @@ class CollectionRecord:
     arrived_at: datetime | None = None
     due_at: datetime | None = None
     overdue_at: datetime | None = None
+    restored_until: datetime | None = None
     pinned_count: int = 0
     pinned_size: int = 0
     quarantined_count: int = 0
@@ -187,6 +188,7 @@ class CollectionRecord:
             arrived_at=row.arrived_at,
             due_at=row.due_at,
             overdue_at=row.overdue_at,
+            restored_until=row.restored_until,
             pinned_count=row.pinned_count,
             pinned_size=row.pinned_size,
             quarantined_count=row.quarantined_count,
@@ -204,7 +206,7 @@ class VersionRecord:
     """One version and its file.
 
     `is_suspicious` says that it violates a guard of its collection and was kept, or that it is in quarantine since
-    `quarantined_at` (UTC, aware) for `quarantine_reason`.
+    `quarantined_at` (UTC, aware) for `quarantine_reason`. One that was restored is not evicted before `protected_until`.
     """
 
     id: str
@@ -217,6 +219,7 @@ class VersionRecord:
     quarantined_at: datetime | None = None
     quarantine_reason: str | None = None
     note: str = ""
+    protected_until: datetime | None = None
 
     @classmethod
     def of(cls, row: Version) -> "VersionRecord":
@@ -232,6 +235,7 @@ class VersionRecord:
             quarantined_at=row.quarantined_at,
             quarantine_reason=row.quarantine_reason,
             note=row.note or "",
+            protected_until=row.protected_until,
         )
 
 

@@ -10,7 +10,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, Event, JobRun, JobState, ParkedEvent, Subscription, Version
+from frepo_core.db.models import (
+    Blob,
+    Collection,
+    Event,
+    JobRun,
+    JobState,
+    ParkedEvent,
+    Subscription,
+    TrashEntry,
+    Version,
+)
 from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics, StorageError
 
 from .collections.states import count_by_state, state_column
@@ -29,12 +39,15 @@ def read_statistics(services: "Services") -> ServiceStatistics:
         ).one()
         damaged = select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))
         parked = select(ParkedEvent.subscription, func.count()).group_by(ParkedEvent.subscription)
+        trash = session.execute(select(func.count(), func.sum(TrashEntry.size)).select_from(TrashEntry)).one()
         last = session.scalar(select(func.max(Event.position))) or 0
         positions = session.execute(select(Subscription.name, Subscription.position)).all()
         return ServiceStatistics(
             collections=collections,
             versions=int(versions or 0),
             size=int(size or 0),
+            trash_versions=trash[0],
+            trash_size=int(trash[1] or 0),
             damaged_blobs=session.scalar(damaged) or 0,
             events_behind={name: max(0, last - position) for name, position in positions},
             parked_events={name: count for name, count in session.execute(parked)},

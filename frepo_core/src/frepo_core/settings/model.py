@@ -13,6 +13,7 @@ from .types import (
     Domain,
     Duration,
     Expression,
+    FreeSpace,
     Lines,
     Location,
     Networks,
@@ -189,6 +190,20 @@ class Settings(BaseModel):
         "How many versions in quarantine a collection keeps, the newest; older ones are deleted.",
         ge=1,
         le=1000,
+    )
+
+    # The trash
+    trash_keep: Duration = _setting(
+        "trash.keep",
+        "7d",
+        "How long evicted and deleted versions, and deleted collections, can be restored; 0: they are deleted at once.",
+        ge=timedelta(),
+        le=timedelta(days=36500),
+    )
+    trash_min_free: FreeSpace = _setting(
+        "trash.min_free",
+        "10%",
+        "How much of the storage must be free, as a percentage or a size such as `50GB`; 0: nothing. While it is less, versions in the trash end early.",
     )
 
     # Events and jobs

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.network.addresses import parse_network
-from frepo_core.domain.sizes import parse_size
+from frepo_core.domain.sizes import parse_free_space, parse_size
 
 _LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 
@@ -40,6 +40,14 @@ def _size(value: Any) -> Any:
         return parse_size(value)
     except ValueError as error:
         raise ValueError("write bytes, or a size such as 500MB or 4GiB") from error
+
+
+def _free_space(value: str) -> str:
+    try:
+        parse_free_space(value)
+    except ValueError as error:
+        raise ValueError("write a percentage such as 10%, or a size such as 50GB") from error
+    return value
 
 
 def _expression(value: str) -> str:
@@ -90,6 +98,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
 Origins = Annotated[tuple[str, ...], BeforeValidator(_origins)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
+FreeSpace = Annotated[str, AfterValidator(_free_space)]
 Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
 Expression = Annotated[str, BeforeValidator(_expression)]
 Domain = Annotated[str, AfterValidator(_domain)]

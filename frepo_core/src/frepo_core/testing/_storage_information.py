@@ -129,6 +129,14 @@ class InformationContract(StorageFixtures):
 
         assert free is None or (type(free) is int and free >= 0)
 
+    def test_the_total_space_is_at_least_the_free_space_or_unknown(self, backend: StorageBackend) -> None:
+        """None says that the storage cannot tell, or has no limit."""
+        put(backend, KEY, b"content")
+
+        total = backend.total_space()
+
+        assert total is None or (type(total) is int and total >= (backend.free_space() or 0))
+
     @pytest.mark.parametrize("operation", OPERATIONS)
     def test_a_storage_that_does_not_answer_is_unavailable(
         self,

@@ -134,6 +134,14 @@ class FaultyStorage(StorageBackend):
         self._enter("path")
         return self.inner.path(key)
 
+    def free_space(self) -> int | None:
+        """Return the free space. It has no faults."""
+        return self.inner.free_space()
+
+    def total_space(self) -> int | None:
+        """Return the total space. It has no faults."""
+        return self.inner.total_space()
+
     def _enter(self, method: Method) -> Fault:
         """Count the call; cause its fault now, or return it if it occurs within the content."""
         with self._lock:

@@ -59,9 +59,20 @@ class MemoryStorage(StorageBackend):
             blobs = tuple(self._blobs.values())
         yield from (blob.stat for blob in blobs)
 
-    def _refuse_without_room(self, size: int) -> None:
+    def free_space(self) -> int | None:
+        """Return what the capacity leaves."""
+        return None if self._capacity is None else max(0, self._capacity - self._used())
+
+    def total_space(self) -> int | None:
+        """Return the capacity."""
+        return self._capacity
+
+    def _used(self) -> int:
         with self._lock:
-            used = sum(blob.stat.size for blob in self._blobs.values())
+            return sum(blob.stat.size for blob in self._blobs.values())
+
+    def _refuse_without_room(self, size: int) -> None:
+        used = self._used()
         if self._capacity is not None and used + size > self._capacity:
             raise StorageFull("The memory storage has no room left") from MemoryError(f"{used + size} bytes")
 

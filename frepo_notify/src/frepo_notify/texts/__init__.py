@@ -1,8 +1,9 @@
 """The texts of notifications: what happened, and what to do."""
 
-from .kinds import BROKEN, NEW_NORMAL, TEXTS, Level, Text
+from .kinds import BROKEN, NEW_NORMAL, TEXTS
 from .messages import Message, make_message
 from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of
+from .text import Level, Text
 
 __all__ = [
     "BROKEN",

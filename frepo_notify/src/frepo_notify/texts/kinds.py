@@ -1,27 +1,8 @@
 """The text for each kind of event."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-Level = Literal["failure", "warning", "info", "success"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Text:
-    """What happened and what to do, for one kind of event.
-
-    - `title`: for the subject of one event. `counted`: after a number, for one and for many: `1 version added`.
-    - `what`: a sentence; a name in braces is a field of `sentences.fields_of`.
-    - `advice`: what to do; empty if there is nothing to do.
-    """
-
-    title: str
-    counted: tuple[str, str]
-    what: str
-    advice: str = ""
-    level: Level = "info"
-
+from .text import Text
 
 _VERSION = "version {version} of the collection {collection}"
 BROKEN = "version.broken"
@@ -84,18 +65,18 @@ TEXTS: Mapping[str, Text] = {
     "version.evicted": Text(
         title="Version evicted from {collection}",
         counted=("version evicted", "versions evicted"),
-        what="V" + _VERSION[1:] + " ({size}) was deleted to make room for version {replaced_by}.",
+        what="V" + _VERSION[1:] + " ({size}) was deleted to make room for version {replaced_by}.{restorable}",
     ),
     "version.deleted": Text(
         title="Version of {collection} deleted",
         counted=("version deleted", "versions deleted"),
-        what="V" + _VERSION[1:] + " ({size}) was deleted on request.",
+        what="V" + _VERSION[1:] + " ({size}) was deleted on request.{restorable}",
         advice="If nobody of you deleted it, revoke the token with `frepo auth:revoke`.",
     ),
     "version.restored": Text(
         title="Version of {collection} restored",
         counted=("version restored", "versions restored"),
-        what="V" + _VERSION[1:] + " was taken back from the trash.",
+        what="V" + _VERSION[1:] + " was taken back from the trash. It is not evicted before {protected_until}.",
         level="success",
     ),
     "version.pinned": Text(
@@ -140,9 +121,15 @@ TEXTS: Mapping[str, Text] = {
     "collection.deleted": Text(
         title="Collection {collection} deleted",
         counted=("collection deleted", "collections deleted"),
-        what="The collection {collection} was deleted.",
+        what="The collection {collection} was deleted.{restorable}",
         advice="If nobody of you deleted it, revoke the token with `frepo auth:revoke`.",
         level="warning",
+    ),
+    "collection.restored": Text(
+        title="Collection {collection} restored",
+        counted=("collection restored", "collections restored"),
+        what="The collection {collection}, deleted on {deleted_at}, was restored with {versions} versions ({size}).",
+        level="success",
     ),
     "collection.overdue": Text(
         title="Backup of {collection} is overdue",
@@ -276,6 +263,11 @@ TEXTS: Mapping[str, Text] = {
         title="The storage {storage} was adopted",
         counted=("storage adopted", "storages adopted"),
         what="This database became the only owner of the storage {storage}.",
+    ),
+    "trash.ended": Text(
+        title="Version of {collection} in the trash ended",
+        counted=("version in the trash ended", "versions in the trash ended"),
+        what="V" + _VERSION[1:] + " ({size}), in the trash since {removed_at}, was deleted for good{early}.",
     ),
     "job.failed": Text(
         title="The job {job} failed",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from frepo_core.plugins import Event
 
-from .kinds import Level
 from .sentences import LEVELS, count_of, describe, most_serious_first, text_of, title_of, topic_of
+from .text import Level
 
 # So that the message fits into the limits of chat services (Telegram: 4096 characters).
 LISTED = 15

@@ -6,11 +6,15 @@ from typing import Any
 
 from frepo_core.plugins import Event
 
-from .kinds import BROKEN, NEW_NORMAL, OTHER, TEXTS, Level, Text
+from .kinds import BROKEN, NEW_NORMAL, OTHER, TEXTS
+from .text import Level, Text
 
 _LONGEST = 300
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
+
+MOMENTS = ("due_at", "last_arrival", "overdue_since", "protected_until", "removed_at", "deleted_at")
+_EARLY = {"no_space": " early, because the storage is nearly full", "request": " early, on request"}
 
 LEVELS: tuple[Level, ...] = ("failure", "warning", "success", "info")
 
@@ -70,7 +74,9 @@ def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:
         "times": _times(data.get("count")),
         "explanation": f" ({_short(data['message'])})" if data.get("message") else "",
         "changes": _changes(data.get("before"), data.get("after")),
-        **{name: _moment(data.get(name)) for name in ("due_at", "last_arrival", "overdue_since")},
+        **{name: _moment(data.get(name)) for name in MOMENTS},
+        "restorable": f" It can be restored until {_moment(data['ends_at'])}." if data.get("ends_at") else "",
+        "early": _EARLY.get(str(data.get("reason")), "") if data.get("early") else "",
         "used_by": _users(data.get("used_by"), data.get("used_by_count")),
     }
     return _OrUnknown(fields)

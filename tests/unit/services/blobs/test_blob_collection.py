@@ -16,6 +16,12 @@ pytestmark = pytest.mark.databases
 
 
 @pytest.fixture
+def ini(ini):
+    """Without the trash, which uses the bytes of what is deleted."""
+    return ini | {"trash.keep": "0"}
+
+
+@pytest.fixture
 def delete(services, sender):
     return lambda added: services.files.delete(added.file.stored_name, "", by=sender)
 

@@ -243,7 +243,7 @@ def test_a_released_version_is_a_normal_one_and_rotation_runs(
         found.quarantined_size,
     )
     assert (released.created_at, None) == (found.arrived_at, found.suspicious_since)
-    assert 2 == len(keys())
+    assert 3 == len(keys())  # that of the evicted one, too: it is in the trash
     (evicted,), (event,) = events(collection, "version.evicted"), events(collection, "version.released")
     assert (1, 3) == (evicted["number"], evicted["replaced_by"])
     assert (3, SHRANK) == (event["number"], event["reason"])

@@ -85,17 +85,16 @@ def test_other_writers_commit_while_a_store_is_slow(wrap, make_collection, push,
         assert (1, 2) == (fast, slow.result().version.number)
 
 
-def test_no_connection_is_held_while_the_storage_deletes_slowly(services, wrap, make_collection, push):
-    collection = make_collection(1)
-    push(collection, b"old")
+def test_no_connection_is_held_while_the_storage_deletes_slowly(services, wrap, upload, sender):
+    name = upload(b"old").file.stored_name
     stall = Stall("delete", seconds=5)
     wrap(stall)
     with ThreadPoolExecutor() as pool:
-        pushed = pool.submit(push, collection, b"new")
+        deleted = pool.submit(services.files.delete, name, "", by=sender)
         assert stall.reached.wait(10)
         held = services.database.engine.pool.checkedout()
         stall.release.set()
-        pushed.result()
+        deleted.result()
 
     assert held == 0
 

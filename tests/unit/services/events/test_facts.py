@@ -96,7 +96,9 @@ def test_a_version_and_the_one_that_it_replaces(services, sender, make_collectio
 
     old, new = events()
     assert ("version.evicted", collection, 1) == (old.kind, old.collection_id, old.version_number)
-    assert CONTENT | {"name": f"{SHA256[:10]}dump-v1.sql", "replaced_by": 2} == old.data
+    assert CONTENT | {"name": f"{SHA256[:10]}dump-v1.sql", "replaced_by": 2} == {
+        name: value for name, value in old.data.items() if name != "ends_at"
+    }
     assert ("version.added", 2, added.file.id) == (new.kind, new.version_number, new.file_id)
     assert (sender.fingerprint, "127.0.0.1") == (new.actor, new.address)
     assert added.file.stored_name == new.data["name"]
@@ -119,6 +121,7 @@ def test_a_deleted_version(services, sender, collection, push, events):
 
     (event,) = events()
     assert ("version.deleted", collection, 1) == (event.kind, event.collection_id, event.version_number)
+    assert event.data.pop("ends_at") == services.trash.find(collection, 1).ends_at.isoformat()
     assert CONTENT | {"name": f"{SHA256[:10]}dump-v1.sql"} == event.data
 
 

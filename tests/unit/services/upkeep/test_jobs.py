@@ -1,13 +1,17 @@
 """The built-in jobs: which there are, and those that remove tokens and analyse the database."""
 
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
 from sqlalchemy import text, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Token
+from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
+from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep import upkeep_jobs
 
 
@@ -17,6 +21,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "sweep": ("45 3 * * *", "long"),
         "overdue": ("every 1m", "short"),
         "tokens": ("every 1h", "short"),
+        "trash": ("every 10m", "short"),
         "events": ("30 4 * * *", "short"),
         "database": ("0 5 * * 0", "long"),
         "samples": ("5 0 * * *", "short"),
@@ -41,6 +46,19 @@ def test_expired_tokens_are_removed_with_an_event(services, run, make_token, eve
     assert [("token.expired", "system:tokens")] == events()
 
 
+def test_what_was_in_the_trash_for_its_time_ends(services, run, by, events):
+    collection = services.collections.create(CollectionChange(limits={COUNT: 1}, filename="a.sql"), by=by).id
+    for content in (b"first", b"second"):
+        services.add_version.add(services.collections.get(collection), Incoming(stream=BytesIO(content)), by=by)
+    services.collections.delete(collection, by=by, with_versions=True)
+    events()
+    nothing = {"versions": 0, "collections": 0, "early": 0, "freed_early": 0}
+
+    assert nothing == run("trash")
+    assert nothing | {"versions": 2, "collections": 1} == run("trash", utc_now() + timedelta(days=8))
+    assert [("trash.ended", "system:trash")] * 2 == events()[-2:]
+
+
 @pytest.mark.databases
 def test_the_database_refreshes_its_statistics(services, run, add):
     for number in range(20):
@@ -58,7 +76,7 @@ class TestReadOnly:
     def ini(self, ini):
         return ini | {"read_only": "true"}
 
-    @pytest.mark.parametrize("name", ["verify", "sweep", "tokens", "events", "database", "samples"])
+    @pytest.mark.parametrize("name", ["verify", "sweep", "tokens", "trash", "events", "database", "samples"])
     def test_a_read_only_service_changes_nothing(self, run, orphan, name):
         path = orphan()
 

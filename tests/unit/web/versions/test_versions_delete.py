@@ -3,7 +3,7 @@
 import pytest
 
 from support.answers import NOBODY
-from support.client import COLLECTIONS
+from support.client import COLLECTIONS, with_settings
 
 
 def test_the_answer_of_a_deletion_shows_the_version(root, three):
@@ -31,7 +31,8 @@ def test_a_deleted_version_is_no_longer_counted(root, three, collection):
     assert (left["versions_count"], left["stored_size"], left["last_version"]) == (2, 8, 3)
 
 
-def test_deleting_a_version_deletes_its_bytes(root, three, tmp_path):
+@with_settings(trash__keep="0")
+def test_deleting_a_version_deletes_its_bytes_if_the_trash_is_off(root, three, tmp_path):
     root.delete(f"{three}/v1")
 
     assert 2 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))

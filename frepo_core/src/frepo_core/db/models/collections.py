@@ -27,6 +27,7 @@ class Collection(Base):
     the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
     `reported_overdue_at` is the value of `overdue_at` about which an event was written.
     `incarnation` distinguishes the collection from others that had its id before; null stands for the id itself.
+    `restored_until` is the latest `protected_until` of a version that was restored from the trash.
     `restore_tried_at` and `restore_outcome` are those of the last restore test, whose version may have been deleted.
 
     `versions_count` and `stored_size` count what the limits count: all versions, pinned ones included, but those in
@@ -80,6 +81,7 @@ class Collection(Base):
     quarantine_nights: Mapped[int] = mapped_column(server_default="0")
     quarantine_counted_at: Mapped[datetime | None]
     incarnation: Mapped[str | None] = mapped_column(exact(36))
+    restored_until: Mapped[datetime | None]
 
 
 class CollectionToken(Base):

@@ -10,7 +10,7 @@ from sqlalchemy import insert, literal, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import CollectionToken, Token
+from frepo_core.db.models import CollectionToken, DeletedCollectionToken, Token
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor, new_uuid4
 from frepo_core.domain.signatures import token_key
@@ -167,6 +167,10 @@ def _copy_access(session: Session, old: Token, new: Token, by: By) -> int:
     columns = [CollectionToken.collection_id, CollectionToken.token_key]
     listed = select(CollectionToken.collection_id, literal(new.key)).where(CollectionToken.token_key == old.key)
     session.execute(insert(CollectionToken).from_select(columns, listed))
+    deleted = [DeletedCollectionToken.incarnation, DeletedCollectionToken.token_key]
+    was_listed = select(DeletedCollectionToken.incarnation, literal(new.key))
+    was_listed = was_listed.where(DeletedCollectionToken.token_key == old.key)
+    session.execute(insert(DeletedCollectionToken).from_select(deleted, was_listed))
     query = select(CollectionToken.collection_id).where(CollectionToken.token_key == new.key)
     granted = [
         collection_event(EventKind.COLLECTION_ACCESS_GRANTED, collection, by=by, token=new.fingerprint)

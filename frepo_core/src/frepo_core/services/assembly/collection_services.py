@@ -39,7 +39,10 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
     database, settings, plugins = base.database, base.settings, base.plugins
     collections = Collections(database, settings, plugins, access.passwords)
     collection_access = CollectionAccess(database, collections, access.tokens)
-    versions, version_checks = Versions(database, files.blobs, access.passwords), VersionChecks(database)
+    versions, version_checks = (
+        Versions(database, files.blobs, access.passwords, settings.trash_keep),
+        VersionChecks(database),
+    )
     refusals = Refusals(database, is_read_only=settings.read_only)
     return CollectionServices(
         collections=collections,
@@ -48,7 +51,7 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
         collection_pages=CollectionPages(database),
         previews=Previews(database, settings, plugins),
         versions=versions,
-        version_edits=VersionEdits(database, plugins, files.blobs),
+        version_edits=VersionEdits(database, plugins, files.blobs, settings.trash_keep),
         version_checks=version_checks,
         restore_tests=RestoreTests(database, settings, versions, files.downloads, version_checks, base.mask),
         add_version=AddVersion(database, settings, plugins, files.ingest, files.blobs, files.upload_checks, refusals),

@@ -14,7 +14,7 @@ from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import BlobNotFound, StorageUnavailable
+from frepo_core.errors import BlobNotFound, StorageFull, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
 from ..content.ingest import CHUNK, Content
@@ -27,7 +27,10 @@ log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
 _LOCATION = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
-_BLOB_FOR_UPDATE = select(Blob).where(Blob.digest == bindparam("digest")).with_for_update()
+_ROW = select(Blob).where(Blob.digest == bindparam("digest"))
+# To use the blob as it is, a shared lock is enough. With exclusive ones, two uploads that each evict the content of the
+# other would wait for each other: a row of the trash locks its blob, too.
+_ROW_TO_USE, _ROW_TO_REPLACE = _ROW.with_for_update(read=True), _ROW.with_for_update()
 
 # No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
 SHORT_WAIT = timedelta(seconds=1)
@@ -64,7 +67,7 @@ class BlobWrite:
     def ensure_stored(self) -> bool:
         """Store the content under a fresh key, unless a sound blob with the same digest exists.
 
-        Return whether it was stored.
+        Return whether it was stored. If the storage is full, it may be called again.
         """
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
@@ -75,7 +78,11 @@ class BlobWrite:
             return False
         self._bad_key = found.key if found else None
         if self._key is None:
-            self._store()
+            try:
+                self._store()
+            except StorageFull:
+                self._must_store_again = True
+                raise
         return True
 
     def upsert_row(self, session: Session) -> Blob:
@@ -84,7 +91,7 @@ class BlobWrite:
         Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
         """
         self._row_uses_key, self._replaced = False, None
-        row = session.scalar(_BLOB_FOR_UPDATE, {"digest": self._content.digest})
+        row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, {"digest": self._content.digest})
         if row is None:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._bad_key):

@@ -94,6 +94,12 @@ class GuardedStorage(StorageBackend):
             found = self._backend.free_space()
         return None if found is None else self._checked("free_space", found, int)
 
+    def total_space(self) -> int | None:
+        """See `StorageBackend.total_space`."""
+        with guarded(self._origin, "total_space"):
+            found = self._backend.total_space()
+        return None if found is None else self._checked("total_space", found, int)
+
     def close(self) -> None:
         """See `StorageBackend.close`."""
         with guarded(self._origin, "close"):

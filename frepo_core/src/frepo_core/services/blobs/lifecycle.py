@@ -1,4 +1,4 @@
-"""The life of blobs: stored once per content, used by file rows, deleted when no row uses them any more."""
+"""The life of blobs: stored once per content, used by files and by the trash, deleted when nothing uses them any more."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -8,13 +8,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, File
+from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
 from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnavailable
 
 from ..content.ingest import Content
 from ..events.storage_states import StorageStates
 from .backends import Backends
+from .blob_use import is_used
 from .blob_write import BlobVanishedError, BlobWrite
 from .failpoints import hit
 
@@ -32,6 +33,8 @@ class Blobs:
         self._database = database
         self._backends = backends
         self._states = states
+        # Called when there is no room for an upload of so many bytes. Returns whether it has made some.
+        self.on_full: Callable[[int, By], bool] = lambda size, by: False
 
     def store(self, content: Content, work: Callable[[Session, Blob], Result], *, by: By) -> Result:
         """Store the content unless a sound blob has it, then run `work` with the blob's row in one transaction.
@@ -57,17 +60,30 @@ class Blobs:
                     return result
                 except BlobVanishedError:
                     continue
+                except StorageFull:  # the database may be on the disk of the storage
+                    if blob_write.watch.outcome_is_unknown or not self.on_full(content.size, by):
+                        raise
             raise DatabaseUnavailableError("Too many others write the same content, try again later")
 
     def _ensure_stored(self, blob_write: BlobWrite, content: Content, by: By) -> None:
         """Store the content where necessary, and record whether the storage works."""
         storage = self._backends.current
         try:
-            stored = blob_write.ensure_stored()
+            stored = self._store_in_room(blob_write, content, by)
         except (StorageFull, StorageUnavailable) as error:
             self._states.failed(storage, error, by=by, size=content.size)
             raise
         self._states.worked(storage, by=by, size=content.size if stored else 0)
+
+    def _store_in_room(self, blob_write: BlobWrite, content: Content, by: By) -> bool:
+        """Store the content where necessary. If the storage is full, make room and try again."""
+        for _ in range(STORE_ATTEMPTS):
+            try:
+                return blob_write.ensure_stored()
+            except StorageFull:
+                if not self.on_full(content.size, by):
+                    raise
+        return blob_write.ensure_stored()
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
@@ -92,9 +108,10 @@ class Blobs:
 
 
 def _delete_unused_row(session: Session, blob_id: int) -> tuple[str, str] | None:
-    """Delete the blob's row unless a file uses it; return the storage and key of its bytes, or None."""
+    """Delete the blob's row unless it is used; return the storage and key of its bytes, or None."""
     row = session.scalar(select(Blob).where(Blob.id == blob_id).with_for_update())
-    if row is None or session.scalar(select(File.id).where(File.blob_id == blob_id).limit(1)):
+    # Read after the lock: nobody begins to use the blob without it.
+    if row is None or session.scalar(select(Blob.id).where(Blob.id == blob_id, is_used())):
         return None
     session.delete(row)
     return row.storage, row.key

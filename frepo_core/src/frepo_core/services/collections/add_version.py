@@ -6,9 +6,9 @@
 2. Ingest the content: one pass computes its digest, counts its bytes, detects its type and stops at the limit.
 3. Run the upload checks of plug-ins over it.
 4. Store the content in a backend, unless a sound blob with the same digest exists.
-5. Write in one short transaction: lock the collection, delete the versions that the strategy evicts, insert the new
-   version. The transaction alone is tried again after a conflict.
-6. After the commit, delete the blobs that no file uses any more.
+5. Write in one short transaction: lock the collection, move the versions that the strategy evicts into the trash,
+   insert the new version. The transaction alone is tried again after a conflict.
+6. After the commit, delete the blobs that nothing uses any more, if the trash is off.
 
 No transaction and no database connection is open during steps 2 to 4, however long they take. No version is deleted
 unless the version that replaces it is committed in the same transaction.
@@ -45,13 +45,14 @@ from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ..records import CollectionRecord, VersionRecord, collection_info
+from ..trash.removal import TrashReason, move_to_trash
 from .addition import AddedVersion, Committed, addition_events, log_addition
 from .collection_rows import find_collection, lock_collection
-from .quarantine import describe_nights, find_surplus
+from .quarantine import describe_nights
 from .rotation.decision import decide
 from .rotation.stored_state import find_objection, read_state
 from .version_checks import NewCheck, write_checks
-from .version_rows import delete_versions, find_evicted, has_content, insert_version
+from .version_rows import find_evicted, find_surplus, has_content, insert_version
 
 __all__ = ["AddVersion", "AddedVersion", "VersionUpload"]
 
@@ -78,6 +79,7 @@ class AddVersion:
         self._checks = checks
         self._refusals = refusals
         self._quarantine_max = settings.quarantine_max
+        self._keep = settings.trash_keep
         self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
 
     def add(
@@ -127,7 +129,7 @@ class AddVersion:
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
-                changes = self._write_rows(session, row, blob, after, reports)
+                changes = self._write_rows(session, row, blob, after, reports, by)
                 record(session, *addition_events(changes, by))
                 write_checks(session, changes.row, [_check_of(report) for report in reports], by=by)
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
@@ -136,7 +138,7 @@ class AddVersion:
             committed = self._blobs.store(content, work, by=by)
         if isinstance(committed, RecordedAnswer):
             return committed
-        self._blobs.collect(committed.released_blob_ids)
+        self._blobs.collect(committed.removed.released_blob_ids)
         log_addition(committed, by)
         log_findings(f"collection {collection.id}: version {committed.added.version.number}", reports)
         return committed.added
@@ -175,9 +177,15 @@ class AddVersion:
             return find_recorded_answer(session, idempotency, content.digest, by)
 
     def _write_rows(
-        self, session: Session, row: Collection, blob: Blob, after: int | None, reports: Sequence[CheckReport]
+        self,
+        session: Session,
+        row: Collection,
+        blob: Blob,
+        after: int | None,
+        reports: Sequence[CheckReport],
+        by: Identity,
     ) -> Committed:
-        """Delete the evicted versions and insert the new one. `row` is the locked collection."""
+        """Remove the evicted versions and insert the new one. `row` is the locked collection."""
         now = utc_now()
         collection = CollectionRecord.of(row)
         _check_last_number(collection, after)
@@ -188,11 +196,11 @@ class AddVersion:
         state = read_state(session, self._plugins, collection, now=now)
         decision = decide(self._plugins, state, incoming, objection=objection)
         if decision.is_quarantined:
-            rows = find_surplus(session, row, keep=self._quarantine_max - 1)
+            rows, why = find_surplus(session, row, keep=self._quarantine_max - 1), TrashReason.QUARANTINE_SURPLUS
         else:
-            rows = find_evicted(session, row, decision.evicted)
+            rows, why = find_evicted(session, row, decision.evicted), TrashReason.EVICTED
         evicted_versions = [VersionRecord.of(old) for old in rows]
-        released_blob_ids = delete_versions(session, row, rows)
+        removed = move_to_trash(session, row, rows, reason=why, by=by, keep=self._keep)
         hit("versions_deleted")
         version = insert_version(
             session, row, blob, incoming, objection=objection, is_quarantined=decision.is_quarantined
@@ -202,7 +210,7 @@ class AddVersion:
             added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
             objection=objection,
             evicted=evicted_versions,
-            released_blob_ids=released_blob_ids,
+            removed=removed,
             nights=describe_nights(row),
         )
 

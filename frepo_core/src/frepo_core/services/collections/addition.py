@@ -14,6 +14,7 @@ from ..change_log import describe, file_values
 from ..events.facts import version_event
 from ..events.recording import NewEvent
 from ..records import CollectionRecord, VersionRecord
+from ..trash.removal import Removed
 from .quarantine import SURPLUS
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class AddedVersion:
 class Committed:
     """What the write transaction changed.
 
-    `objection` says why the version is suspicious, and `released_blob_ids` are the blobs that the evicted versions used.
+    `objection` says why the version is suspicious, and `removed` what became of the evicted versions.
     `nights` is what the event about a version in quarantine says about earlier ones.
     """
 
@@ -39,7 +40,7 @@ class Committed:
     added: AddedVersion
     objection: Objection | None
     evicted: Sequence[VersionRecord]
-    released_blob_ids: Sequence[int]
+    removed: Removed
     nights: Mapping[str, object]
 
 
@@ -49,7 +50,9 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     is_quarantined = version.quarantined_at is not None
     why = {"reason": SURPLUS} if is_quarantined else {}
     evicted = [
-        version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why)
+        version_event(
+            EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why, **committed.removed.event_data
+        )
         for old in committed.evicted
     ]
     reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}

@@ -17,6 +17,7 @@ from frepo_core.domain.identity import Identity
 from ..files.file_query import contains
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
+from ..trash.entries import read_sizes
 from .states import (
     BackupState,
     StateRecord,
@@ -57,11 +58,12 @@ class CollectionFilter:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionDetails:
-    """A collection, its newest version, None if it has none, and its state when it was read."""
+    """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash."""
 
     record: CollectionRecord
     newest: VersionRecord | None
     state: StateRecord
+    trash_size: int = 0
 
 
 class CollectionPages:
@@ -81,12 +83,15 @@ class CollectionPages:
         with self._database.reading(is_snapshot=True) as session:
             rows = session.execute(paged(query, page, [order, Collection.id])).all()
             found = cut(rows, page, lambda row: [row[3], row[0].id])
-            newest = _newest_versions(session, [row for row, *_ in found.items])
+            page_rows = [row for row, *_ in found.items]
+            newest = _newest_versions(session, page_rows)
+            trash = read_sizes(session, [row.id for row in page_rows])
             details = [
                 CollectionDetails(
                     record=CollectionRecord.of(row),
                     newest=newest.get(row.id),
                     state=StateRecord(state=BackupState(state), since=since),
+                    trash_size=trash.get(row.id, 0),
                 )
                 for row, state, since, _ in found.items
             ]
@@ -112,9 +117,10 @@ class CollectionPages:
         with self._database.reading() as session:
             newest = _newest_versions(session, [record]).get(record.id)
             states = read_states(session, [record.id], utc_now())
+            trash_size = read_sizes(session, [record.id]).get(record.id, 0)
         # It may have been deleted since the record was read.
         state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
-        return CollectionDetails(record=record, newest=newest, state=state)
+        return CollectionDetails(record=record, newest=newest, state=state, trash_size=trash_size)
 
 
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:

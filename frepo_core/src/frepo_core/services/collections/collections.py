@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
-from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -14,7 +13,7 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
 from frepo_core.domain.limits import check_limits
-from frepo_core.errors import AccessDeniedError, CollectionNotEmptyError, FieldsError
+from frepo_core.errors import AccessDeniedError, FieldsError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
@@ -25,6 +24,7 @@ from ..events.actors import actor_columns
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from ..records import CollectionRecord
+from ..trash.collection_removal import RemovedCollection, remove_collection
 from .collection_change import CollectionChange
 from .collection_rows import count_tokens, find_collection, find_token, set_guards, set_rules
 from .collection_rules import check_all, check_roles, new_id
@@ -65,6 +65,7 @@ class Collections:
         self._database = database
         self._plugins = plugins
         self._passwords = passwords
+        self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
 
     def strategy_problem(self, name: str) -> str | None:
@@ -198,29 +199,24 @@ class Collections:
         by: Identity | None = None,
         simulate: bool = False,
         precondition: Precondition = None,
+        with_versions: bool = False,
     ) -> CollectionRecord:
-        """Delete an empty collection. Raises `CollectionNotEmptyError` while it has versions.
+        """Delete a collection, into the trash. Raises `CollectionNotEmptyError` if it has versions.
 
-        `precondition` is as for `edit`.
+        `with_versions` moves them into the trash, too, unless the trash is off. `precondition` is as for `edit`.
         """
 
-        def work(session: Session) -> CollectionRecord:
+        def work(session: Session) -> RemovedCollection:
             row = find_collection(session, collection_id, lock=True)
             if precondition:
                 precondition(CollectionRecord.of(row))
-            if row.versions_count or row.quarantined_count:
-                raise CollectionNotEmptyError()
-            deleted = CollectionRecord.of(row)
-            if not simulate:
-                session.execute(delete(CollectionToken).where(CollectionToken.collection_id == row.id))
-                session.delete(row)
-                values = collection_values(deleted)
-                record(session, collection_event(EventKind.COLLECTION_DELETED, row.id, by=by, before=values))
-            return deleted
+            return remove_collection(
+                session, row, with_versions=with_versions, keep=self._keep, by=by, simulate=simulate
+            )
 
-        deleted = self._database.write(work, may_use_reserve=True)
+        removed = self._database.write(work, may_use_reserve=True)
+        deleted, what = removed.collection, describe(collection_values(removed.collection))
         if not simulate:
-            what = describe(collection_values(deleted))
             log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
         return deleted
 

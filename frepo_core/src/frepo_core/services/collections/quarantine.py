@@ -3,13 +3,9 @@
 A person releases or deletes them. Until then nothing depends on them: no limit, no strategy, no deadline.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload
-
-from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.models import Collection
 
 SURPLUS = "quarantine_surplus"
 # Uploads within these hours belong to one night, so that an upload that is tried again does not count twice.
@@ -42,13 +38,3 @@ def describe_nights(collection: Collection) -> dict[str, object]:
     """Return what the event says about the nights in a row on which versions were quarantined for the same reason."""
     nights = collection.quarantine_nights
     return {"nights": nights, "new_normal": nights >= NEW_NORMAL_NIGHTS}
-
-
-def find_surplus(session: Session, collection: Collection, *, keep: int) -> Sequence[Version]:
-    """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first."""
-    if collection.quarantined_count <= keep:
-        return []
-    query = select(Version).options(joinedload(Version.file).joinedload(File.blob))
-    quarantined = query.where(Version.collection_id == collection.id, Version.quarantined_at.is_not(None))
-    rows = session.scalars(quarantined.order_by(Version.number)).all()
-    return rows[: max(len(rows) - keep, 0)]

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TypeAlias
 
 from sqlalchemy import select
@@ -20,12 +21,13 @@ from ..blobs.lifecycle import Blobs
 from ..events.facts import version_event
 from ..events.recording import NewEvent, record
 from ..records import CollectionRecord, VersionRecord
+from ..trash.removal import TrashReason, move_to_trash
 from .collection_rows import lock_collection
 from .expected_backups import set_deadline
 from .quarantine import end_nights
 from .rotation.decision import decide
 from .rotation.stored_state import read_state
-from .version_rows import delete_versions, find_evicted, select_with_files, set_suspicion
+from .version_rows import find_evicted, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
@@ -53,10 +55,11 @@ class _Edit:
 class VersionEdits:
     """Edits versions."""
 
-    def __init__(self, database: Database, plugins: PluginRegistry, blobs: Blobs) -> None:
+    def __init__(self, database: Database, plugins: PluginRegistry, blobs: Blobs, keep: timedelta) -> None:
         self._database = database
         self._plugins = plugins
         self._blobs = blobs
+        self._keep = keep
 
     def edit(
         self,
@@ -111,7 +114,8 @@ class VersionEdits:
         decision = decide(self._plugins, state, IncomingVersion(size=size, created_at=row.created_at))
         evicted = find_evicted(session, collection, decision.evicted)
         records = [VersionRecord.of(old) for old in evicted]
-        edit.released_blob_ids = delete_versions(session, collection, evicted)
+        removed = move_to_trash(session, collection, evicted, reason=TrashReason.EVICTED, by=by, keep=self._keep)
+        edit.released_blob_ids = removed.released_blob_ids
         row.quarantined_at = row.quarantine_reason = None
         row.is_suspicious = False
         collection.quarantined_count -= 1
@@ -122,7 +126,10 @@ class VersionEdits:
         session.flush()
         _set_arrived(collection, row)
         set_suspicion(session, collection)
-        edit.events += [version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=row.number) for old in records]
+        ends = removed.event_data
+        edit.events += [
+            version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=row.number, **ends) for old in records
+        ]
         edit.events.append(version_event(EventKind.VERSION_RELEASED, VersionRecord.of(row), by=by, reason=reason))
 
 

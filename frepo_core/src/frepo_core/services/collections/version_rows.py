@@ -22,6 +22,11 @@ def select_with_files() -> Select[Version]:
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
 
 
+def select_for_removal() -> Select[Version]:
+    """Return a query for versions with all that the trash keeps of them. Call `unique` on its result."""
+    return select_with_files().options(joinedload(Version.checks))
+
+
 def has_content(session: Session, collection_id: str, blob: Blob) -> bool:
     """Return whether the collection has a version with this content. Versions in quarantine do not count."""
     query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
@@ -34,11 +39,22 @@ def find_evicted(session: Session, collection: Collection, evicted: Sequence[Ver
     if not evicted:
         return []
     ids = [version.id for version in evicted]
-    query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    rows = session.scalars(query.order_by(Version.number)).all()
+    query = select_for_removal().where(Version.collection_id == collection.id, Version.id.in_(ids))
+    rows = session.scalars(query.order_by(Version.number)).unique().all()
     if len(rows) != len(evicted):
         raise RuntimeError(f"{len(evicted) - len(rows)} of the evicted versions are not in the collection")
     return rows
+
+
+def find_surplus(session: Session, collection: Collection, *, keep: int) -> Sequence[Version]:
+    """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first."""
+    if collection.quarantined_count <= keep:
+        return []
+    quarantined = select_for_removal().where(
+        Version.collection_id == collection.id, Version.quarantined_at.is_not(None)
+    )
+    rows = session.scalars(quarantined.order_by(Version.number)).unique().all()
+    return rows[: max(len(rows) - keep, 0)]
 
 
 def insert_version(

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
@@ -30,8 +31,9 @@ from ..events.recording import record
 from ..idempotency import delete_answers
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
+from ..trash.removal import TrashReason, move_to_trash
 from .collection_rows import lock_collection
-from .version_rows import delete_versions, select_with_files, set_suspicion
+from .version_rows import select_for_removal, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +46,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d
 class Versions:
     """The use cases of versions."""
 
-    def __init__(self, database: Database, blobs: Blobs, passwords: Passwords) -> None:
+    def __init__(self, database: Database, blobs: Blobs, passwords: Passwords, keep: timedelta) -> None:
+        """`keep` is how long deleted versions can be restored."""
         self._database = database
+        self._keep = keep
         self._blobs = blobs
         self._passwords = passwords
 
@@ -116,13 +120,13 @@ class Versions:
         return version.file.password_hash is not None
 
     def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:
-        """Delete the version with this name (`v<N>`) or id.
+        """Delete the version with this name (`v<N>`) or id, into the trash.
 
         Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
         younger than the minimal retention. A version in quarantine can be deleted at any age.
         """
 
-        def work(session: Session) -> tuple[VersionRecord, list[int]]:
+        def work(session: Session) -> tuple[VersionRecord, Sequence[int]]:
             collection = lock_collection(session, collection_id)
             row = _find_for_deletion(session, collection_id, name)
             _check_deletable(collection, row)
@@ -130,10 +134,10 @@ class Versions:
             if simulate:
                 return version, []
             delete_answers(session, row.file_id)
-            released_blob_ids = delete_versions(session, collection, [row])
+            removed = move_to_trash(session, collection, [row], reason=TrashReason.DELETED, by=by, keep=self._keep)
             set_suspicion(session, collection)
-            record(session, version_event(EventKind.VERSION_DELETED, version, by=by))
-            return version, released_blob_ids
+            record(session, version_event(EventKind.VERSION_DELETED, version, by=by, **removed.event_data))
+            return version, removed.released_blob_ids
 
         deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
         self._blobs.collect(released_blob_ids)
@@ -180,10 +184,10 @@ def _check_deletable(collection: Collection, version: Version) -> None:
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:
     number = parse_version_number(name)
     if number is not None:
-        query = select_with_files().where(Version.collection_id == collection_id, Version.number == number)
+        query = select_for_removal().where(Version.collection_id == collection_id, Version.number == number)
     else:
-        query = select_with_files().where(Version.id == parse_uuid4(name.lower()))
-    row: Version | None = session.scalar(query)
+        query = select_for_removal().where(Version.id == parse_uuid4(name.lower()))
+    row = session.scalars(query).unique().one_or_none()
     if row is None:
         raise FieldsError({"form.version": ["version_no_longer_exists"]}, explanation=_malformed(name))
     if row.collection_id != collection_id:

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, File, Version
+from frepo_core.db.models import Blob, File, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
@@ -27,8 +27,10 @@ def blob_healed(session: Session, row: Blob, *, by: By) -> NewEvent:
 
 def _blob_event(session: Session, kind: EventKind, row: Blob, by: By, **more: Any) -> NewEvent:
     users = _users(session, row)
-    count = session.scalar(select(func.count()).select_from(File).where(File.blob_id == row.id)) or 0
-    about = users[0] if count == 1 else {}
+    files = session.scalar(select(func.count()).select_from(File).where(File.blob_id == row.id)) or 0
+    trashed = session.scalar(select(func.count()).select_from(TrashEntry).where(TrashEntry.blob_id == row.id)) or 0
+    count = files + trashed
+    about = users[0] if files == count == 1 else {}
     data = {
         "storage": row.storage,
         "key": row.key,
@@ -42,7 +44,10 @@ def _blob_event(session: Session, kind: EventKind, row: Blob, by: By, **more: An
 
 
 def _users(session: Session, row: Blob) -> list[dict[str, Any]]:
-    """Return the first files and versions that use the blob, under the names of an event's columns."""
+    """Return the first files and versions that use the blob, under the names of an event's columns.
+
+    Versions in the trash, which can be restored, come after them.
+    """
     query = (
         select(File.id, Version.collection_id, Version.number)
         .join(Version, Version.file_id == File.id, isouter=True)
@@ -50,9 +55,15 @@ def _users(session: Session, row: Blob) -> list[dict[str, Any]]:
         .order_by(File.id)
         .limit(NAMED)
     )
-    return [
+    users = [
         {"file_id": file_id, "collection_id": collection_id, "version_number": number}
         if collection_id
         else {"file_id": file_id}
         for file_id, collection_id, number in session.execute(query)
+    ]
+    trashed = select(TrashEntry.collection_id, TrashEntry.number).where(TrashEntry.blob_id == row.id)
+    in_trash = session.execute(trashed.order_by(TrashEntry.id).limit(NAMED - len(users)))
+    return users + [
+        {"collection_id": collection_id, "version_number": number, "in_trash": True}
+        for collection_id, number in in_trash
     ]

@@ -12,6 +12,7 @@ from frepo_core.errors import BytesMissingError, StorageFull, StorageUnavailable
 from frepo_core.plugins import HealthCheck, hookimpl
 
 from ..assembly.foundation import Foundation
+from ..trash.storage_space import StorageSpace
 from ..upkeep.job_health import LEADERLESS, JobReport, check_jobs, check_worker, report_jobs
 
 _CHECK = Actor(name="system:health")
@@ -24,6 +25,7 @@ class CoreChecks:
         self._database = base.database
         self._backends = base.backends
         self._states = base.storage_states
+        self._space = StorageSpace(base.backends, base.settings)
         self._needs_worker = not base.settings.read_only
         self._started = time.monotonic()
         self.job_reports: Sequence[JobReport] = ()  # of the last check of the jobs
@@ -35,6 +37,7 @@ class CoreChecks:
             HealthCheck(name="database", run=self._check_database),
             HealthCheck(name="storage", run=self._check_storage),
             HealthCheck(name="blobs", run=self._check_blobs),
+            HealthCheck(name="trash", run=self._space.check),
             HealthCheck(name="worker", run=self._check_worker),
             HealthCheck(name="jobs", run=self._check_jobs),
         ]

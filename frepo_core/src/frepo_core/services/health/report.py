@@ -71,6 +71,7 @@ class Health:
             worker = jobs = (_UNKNOWN,)
         else:
             storage += found["blobs"]
+        storage += found["trash"]
         plugins = {name: found[name] for name in self._plugin_names}
         reports = () if database else self._core.job_reports
         return HealthReport(

@@ -1,4 +1,4 @@
-"""The sweep: deletes bytes without a row and blob rows that no file uses, and reports rows without bytes."""
+"""The sweep: deletes bytes without a row and blob rows that nothing uses, and reports rows without bytes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, File
+from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, SweepStoppedError
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from ..blobs.backends import Backends
+from ..blobs.blob_use import is_used
 from ..blobs.lifecycle import Blobs
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .ownership import Ownership
@@ -31,7 +32,7 @@ class SweepReport:
     :param orphans: the number of blobs without a row, and `orphan_size` their bytes
     :param older: the number of blobs without a row that are older than the first mark of this database
     :param left: the number of blobs without a row that were left because of those, see `sweep`
-    :param unused: the number of blob rows that no file uses
+    :param unused: the number of blob rows that neither a file nor the trash uses
     :param leftovers: the number of unfinished uploads that the backend deleted
     :param missing: the keys of rows whose bytes are missing; they are only reported
     :param foreign: the number of files that frepo cannot have stored, which are never touched
@@ -154,8 +155,7 @@ def _delete(
 
 def _unused_rows(database: Database, storage: str, before: datetime) -> list[int]:
     with database.reading() as session:
-        used = select(File.id).where(File.blob_id == Blob.id).exists()
-        query = select(Blob.id).where(Blob.storage == storage, Blob.created_at < before, ~used)
+        query = select(Blob.id).where(Blob.storage == storage, Blob.created_at < before, ~is_used())
         return list(session.scalars(query))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, Sample
+from frepo_core.db.models import Blob, Collection, File, Sample, TrashEntry
 
 # Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
 MEASURED_AT_ONCE = 20_000
@@ -17,22 +17,25 @@ class Sizes:
     """What was stored at a time (UTC, aware).
 
     `stored` (bytes) is the size of the blobs. `sent` (bytes) is what clients have sent for the versions and files that
-    exist: equal contents count each time.
+    exist, and for the versions in the trash: equal contents count each time. `trash` (bytes) is the part in the trash.
     """
 
     at: datetime
     blobs: int
     stored: int
     sent: int
+    trash: int
 
 
 def measure_sizes(session: Session, now: datetime) -> Sizes:
-    """Add up the sizes of all blobs, versions and files. It takes longer the more there are."""
+    """Add up the sizes of all blobs, versions, files and what is in the trash. It takes longer the more there are."""
     blobs, stored = session.execute(select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Blob)).one()
     versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size + Collection.quarantined_size), 0)))
     plain = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
     files = session.scalar(plain.where(File.kind == "plain"))
-    return Sizes(at=now, blobs=blobs, stored=int(stored), sent=int(versions or 0) + int(files or 0))
+    trash = int(session.scalar(select(func.coalesce(func.sum(TrashEntry.size), 0))) or 0)
+    sent = int(versions or 0) + int(files or 0) + trash
+    return Sizes(at=now, blobs=blobs, stored=int(stored), sent=sent, trash=trash)
 
 
 def read_sizes(session: Session, now: datetime) -> Sizes:
@@ -42,5 +45,5 @@ def read_sizes(session: Session, now: datetime) -> Sizes:
         sampled = select(Sample).where(Sample.collection_id.is_(None), Sample.sent.is_not(None))
         row = session.scalar(sampled.order_by(Sample.at.desc()).limit(1))
         if row is not None:
-            return Sizes(at=row.at, blobs=row.blobs, stored=row.size, sent=row.sent or 0)
+            return Sizes(at=row.at, blobs=row.blobs, stored=row.size, sent=row.sent or 0, trash=row.trash or 0)
     return measure_sizes(session, now)

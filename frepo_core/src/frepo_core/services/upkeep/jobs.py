@@ -13,6 +13,7 @@ from frepo_core.plugins import Job, JobContext
 from ..events.subscriptions import list_subscriptions
 from ..maintenance import SweepReport, check_grace, sweep, verify
 from ..restore import RestoreFailedError
+from ..trash.expiry import end_expired
 from .overdue import report_overdue
 from .progress import ProgressNotes
 from .pruning import prune_events, prune_job_runs
@@ -95,6 +96,14 @@ def remove_tokens(services: "CoreServices", context: JobContext) -> Summary:
     return {"removed": len(services.tokens.clear_expired(by=_actor("tokens")))}
 
 
+def end_trash(services: "CoreServices", context: JobContext) -> Summary:
+    """End what was in the trash for its time, and more while the storage has too little room."""
+    by, check = _actor("trash"), context.check_lease
+    ended = end_expired(services.database, services.blobs, now=context.now, by=by, check=check)
+    early = services.trash_space.keep_free(by=by, check=check)
+    return {**ended, "early": early.versions, "freed_early": early.size}
+
+
 def prune(services: "CoreServices", context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
@@ -156,6 +165,13 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContex
     ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
     ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
     ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
+    (
+        "trash",
+        "every 10m",
+        "short",
+        "End what was in the trash for its time, or early if the storage is full",
+        end_trash,
+    ),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
     ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),

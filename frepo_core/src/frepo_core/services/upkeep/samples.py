@@ -14,7 +14,7 @@ from ..overview.sizes import measure_sizes
 
 KEPT = timedelta(days=800)
 BATCH = 1000
-_ONLY_OF_SERVICE = {"sent": None, "uploads": None, "refusals": None}
+_ONLY_OF_SERVICE = {"sent": None, "trash": None, "uploads": None, "refusals": None}
 
 
 def take_samples(database: Database, *, now: datetime) -> dict[str, Any]:
@@ -28,7 +28,13 @@ def take_samples(database: Database, *, now: datetime) -> dict[str, Any]:
         versions = sum(row["versions"] for row in collections)
         sizes = measure_sizes(session, now)
         activity = count_activity(session, _last_before(session, _midnight(now)) or now - timedelta(days=1), now)
-    counted = {"versions": versions, "size": sizes.stored, "blobs": sizes.blobs, "sent": sizes.sent}
+    counted = {
+        "versions": versions,
+        "size": sizes.stored,
+        "blobs": sizes.blobs,
+        "sent": sizes.sent,
+        "trash": sizes.trash,
+    }
     total = {"collection_id": None, **counted, "uploads": activity.uploads, "refusals": activity.refusals}
     rows = [{"at": now, **row} for row in [total, *collections]]
     database.write(lambda session: _replace(session, rows, now))

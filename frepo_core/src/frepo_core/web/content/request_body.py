@@ -53,12 +53,15 @@ def check_content_headers(request: FrepoRequest) -> None:
 def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: bool = False) -> int | None:
     """Return the maximum size of a body in bytes, None for no maximum. Raises the limit's error if it is exceeded.
 
+    If the disk has no room for a body of the announced size, the trash gives way to it now: no upload is refused for it.
+
     The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
     """
     is_wrapped = is_encoded or is_multipart(request.headers.get("Content-Type", ""))
     for limit in limits:
         length = request.content_length or 0
         limit.check((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
+    request.services.trash_space.prepare(request.content_length or 0, by=request.sender)
     size = smallest_limit(limits)
     return size if size is None or not is_wrapped else 2 * size + ENVELOPE_BYTES + 1
 

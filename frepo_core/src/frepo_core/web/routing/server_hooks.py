@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from frepo_core.domain.identity import Actor
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
 BODY_MEMORY = 16 << 20
+_SERVER = Actor(name="system:server")
 DECISION = "frepo.decision"  # key of the WSGI environment; the view is not called if it is set
 
 
@@ -66,6 +68,7 @@ class ServerHooks:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""
         lost: FrepoError
         if error.errno in DISK_FULL_ERRORS:
+            self._services.trash_space.recover(by=_SERVER)
             lost = StorageFull(TEMPORARY_DISK_FULL)
         else:
             lost = StorageUnavailable(f"The disk for temporary files: {error.strerror}")

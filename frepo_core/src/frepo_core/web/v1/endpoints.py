@@ -5,7 +5,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 
 from ..routing.endpoint import Endpoint
 from . import about, documentation, overview
-from .collections import access, checks, collections, retention, versions
+from .collections import access, checks, collections, deleted_collections, retention, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import tokens
@@ -20,6 +20,8 @@ MODULES = (
     versions,
     checks,
     access,
+    trash,
+    deleted_collections,
     files,
     tokens,
     aliases,

@@ -30,12 +30,14 @@ class CollectionStates(Reply):
 class StoredBytes(Reply):
     """The bytes that clients sent for all versions and files, and the bytes in the storage, with equal contents once.
 
-    `measured_at` is the time of the last sample if there are too many files to add up at each request.
+    Both count what is in the trash, whose versions have `trash` bytes, equal contents each time. `measured_at` is the time
+    of the last sample if there are too many files to add up at each request.
     """
 
     sent: Whole
     stored: Whole
     blobs: Whole
+    trash: Whole
     measured_at: Time
 
 
@@ -81,7 +83,9 @@ class OverviewReply(Reply):
             at=found.at,
             collections=CollectionStates(**{state.value: found.collections[state] for state in BackupState}),
             versions=found.versions,
-            size=StoredBytes(sent=sizes.sent, stored=sizes.stored, blobs=sizes.blobs, measured_at=sizes.at),
+            size=StoredBytes(
+                sent=sizes.sent, stored=sizes.stored, blobs=sizes.blobs, trash=sizes.trash, measured_at=sizes.at
+            ),
             storage=found.storage,
             free_space=found.free_space,
             growth_per_day=found.growth.per_day,

@@ -85,7 +85,7 @@ class Versions(ListCommand):
 
 
 class DeleteVersion(FrepoCommand):
-    """Delete a version of a collection. It cannot be restored, and its number is not used again."""
+    """Delete a version of a collection. Until `trash.keep` is over, `frepo backup:restore-version` restores it."""
 
     examples = ("frepo backup:delete-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --yes",)
 

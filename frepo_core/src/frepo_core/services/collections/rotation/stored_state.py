@@ -1,10 +1,11 @@
 """Reads from the database what the decision about an incoming version depends on."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import overload
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
@@ -26,15 +27,44 @@ def read_state(
     `now` decides which versions are younger than the minimal retention. Raises `ConfigurationError` if the options of
     the collection do not fit its strategy.
     """
+    hidden = count_hidden(session, collection, now)
     return RotationState(
         limits=collection.limits,
         strategy=collection.strategy,
-        versions=LazyVersions(session, collection, now=now),
-        stored_size=collection.stored_size - collection.pinned_size,
-        pinned_count=collection.pinned_count,
-        pinned_size=collection.pinned_size,
+        versions=LazyVersions(session, collection, now=now, count=collection.versions_count - hidden.count),
+        stored_size=collection.stored_size - hidden.size,
+        pinned_count=hidden.count,
+        pinned_size=hidden.size,
         options=load_options(plugins, collection),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hidden:
+    """The number and the size of the versions that strategies do not see: pinned ones, and those restored lately."""
+
+    count: int
+    size: int
+
+
+def is_restored(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a version was restored from the trash lately, and is treated as a pinned one for that.
+
+    If it were only protected, as young versions are, uploads would be refused that must evict it.
+    """
+    return func.coalesce(Version.protected_until > now, false())
+
+
+def count_hidden(session: Session, collection: CollectionRecord, now: datetime) -> Hidden:
+    """Count the versions that reduce the limits of the strategy."""
+    count, size = collection.pinned_count, collection.pinned_size
+    if collection.restored_until is not None and collection.restored_until > now:
+        query = select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Version)
+        query = query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
+        restored = is_restored(now) & Version.pinned.is_(False) & Version.quarantined_at.is_(None)
+        found = session.execute(query.where(Version.collection_id == collection.id, restored)).one()
+        count, size = count + found[0], size + int(found[1])
+    return Hidden(count=count, size=size)
 
 
 def find_objection(session: Session, collection: CollectionRecord, size: int) -> Objection | None:
@@ -56,14 +86,15 @@ def find_objection(session: Session, collection: CollectionRecord, size: int) ->
 class LazyVersions(Sequence[VersionInfo]):
     """The versions of a collection that strategies see, in ascending order, loaded by the page when an index is accessed."""
 
-    def __init__(self, session: Session, collection: CollectionRecord, *, now: datetime) -> None:
+    def __init__(self, session: Session, collection: CollectionRecord, *, now: datetime, count: int) -> None:
         self._now = now
+        self._count = count
         self._session = session
         self._collection = collection
         self._loaded: list[VersionInfo] = []
 
     def __len__(self) -> int:
-        return self._collection.versions_count - self._collection.pinned_count
+        return self._count
 
     @overload
     def __getitem__(self, index: int) -> VersionInfo: ...
@@ -85,7 +116,7 @@ class LazyVersions(Sequence[VersionInfo]):
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
             .where(Version.collection_id == self._collection.id, Version.number > after)
-            .where(Version.pinned.is_(False), Version.quarantined_at.is_(None))
+            .where(Version.pinned.is_(False), Version.quarantined_at.is_(None), ~is_restored(self._now))
             .order_by(Version.number)
             .limit(PAGE)
         ).all()

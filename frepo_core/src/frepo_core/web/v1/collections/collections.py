@@ -12,6 +12,7 @@ from frepo_core.services.records import CollectionRecord
 
 from ...routing.endpoint import Answer, Endpoint
 from ...routing.request import V1, FrepoRequest
+from ...schemas.models import Query
 from ..conventions.answers import created, no_content, resource
 from ..conventions.entity_tags import if_match
 from ..conventions.paging import PageQuery, next_cursor, page_request
@@ -80,10 +81,23 @@ def edit(request: FrepoRequest) -> Answer:
     return resource(body, collection_tag(edited.collection))
 
 
+class DeletionQuery(Query):
+    """What becomes of the versions of the collection."""
+
+    versions: Literal["refuse", "trash"] = Field(
+        "refuse",
+        description="`refuse`: delete only an empty collection. `trash`: move its versions into the trash, from where they "
+        "can be restored with the collection. That is refused if the trash is off.",
+    )
+
+
 def remove(request: FrepoRequest) -> Response:
-    """Delete a collection, which is refused while it has versions."""
+    """Delete a collection, into the trash, from where it can be restored."""
     request.services.collections.delete(
-        request.collection.id, by=request.sender, precondition=if_match(request, collection_tag)
+        request.collection.id,
+        by=request.sender,
+        precondition=if_match(request, collection_tag),
+        with_versions=request.query_as(DeletionQuery).versions == "trash",
     )
     return no_content()
 
@@ -140,7 +154,8 @@ ENDPOINTS = [
         name="delete_collection",
         path=COLLECTION,
         view=remove,
-        summary="Delete an empty collection",
+        summary="Delete a collection",
         permission="collection.delete",
+        query=DeletionQuery,
     ),
 ]

@@ -87,7 +87,9 @@ class LastVersion(Reply):
 
 
 class Collection(Reply):
-    """A collection. `stored_size` counts each version's full size, in bytes. Versions in quarantine count on their own.
+    """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
+
+    Versions in quarantine count on their own.
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
@@ -113,6 +115,7 @@ class Collection(Reply):
     stored_size: Whole
     pinned_versions: Whole
     quarantined_versions: Whole
+    trash_size: Whole
     created_at: Time
     created_by: str | None
 
@@ -140,6 +143,7 @@ class Collection(Reply):
             stored_size=record.stored_size,
             pinned_versions=record.pinned_count,
             quarantined_versions=record.quarantined_count,
+            trash_size=details.trash_size,
             created_at=record.created_at,
             created_by=record.created_by,
         )

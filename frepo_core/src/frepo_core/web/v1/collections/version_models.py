@@ -24,6 +24,7 @@ class Version(Reply):
     A `pinned` version is not deleted. A `suspicious` one violates a guard. One in quarantine is downloaded by its number
     only, and limits do not count it; `quarantine_reason` is the code name of the guard, or `check` and the name of the
     upload check.
+    A version that was restored from the trash is not evicted before `protected_until`.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Version(Reply):
     note: str
     damaged: bool
     password_protected: bool
+    protected_until: Time | None
 
     @classmethod
     def of(cls, record: VersionRecord) -> "Version":
@@ -62,6 +64,7 @@ class Version(Reply):
             note=record.note,
             damaged=blob.is_damaged,
             password_protected=record.file.password_hash is not None,
+            protected_until=record.protected_until,
         )
 
 

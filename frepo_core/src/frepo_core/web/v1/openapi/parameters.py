@@ -22,6 +22,11 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
         "`latest` (or `recent`), `first`, `v<number>`, the version's id, or a time: the newest version at or before it.",
         {"type": "string", "pattern": _SELECTOR, "examples": ["latest"]},
     ),
+    "deleted": (
+        "The id of the deleted collection, or its `incarnation` if several had this id.",
+        {**_ID, "examples": [json_schemas.A_COLLECTION]},
+    ),
+    "number": ("The number of the version.", {"type": "integer", "minimum": 1, "maximum": 10**18 - 1, "examples": [1]}),
     "fingerprint": (
         "The token's fingerprint.",
         {"type": "string", "pattern": json_schemas.FINGERPRINT, "examples": ["3f1c9a0b7d2e"]},

@@ -1,0 +1,104 @@
+"""Commands that delete collections, and that list, restore and end deleted ones."""
+
+import argparse
+
+from ...base import FrepoCommand
+from ...columns import Moment, Size
+from ...tables import ListCommand, Rows
+
+COLUMNS = ("Id", "Name", "Versions", "Size", "Deleted", "By", "Ends", "Incarnation", "Description")
+
+
+class DeleteCollection(FrepoCommand):
+    """Delete a collection. Until `trash.keep` is over, `frepo backup:restore-collection` restores it."""
+
+    examples = ("frepo backup:delete-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --with-versions --yes",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument(
+            "--with-versions", action="store_true", help="move its versions into the trash; default: it must be empty"
+        )
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Ask, and delete. Return 1 if the answer is not yes."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        shown = f"the collection {collection.id} ({collection.filename}) with {collection.versions_count} versions"
+        if not arguments.yes and not self.confirms(f"Delete {shown}?"):
+            self.say("Nothing was changed.")
+            return 1
+        services.collections.delete(collection.id, with_versions=arguments.with_versions)
+        self.say(f"Deleted {shown}")
+        return None
+
+
+class ListDeletedCollections(ListCommand):
+    """List the deleted collections that can be restored, the last one first."""
+
+    examples = ("frepo backup:deleted-collections",)
+
+    def take_action(self, arguments: argparse.Namespace) -> Rows:
+        """Return a row for each collection."""
+        return COLUMNS, [
+            (
+                each.id,
+                each.name,
+                each.versions,
+                Size(each.size),
+                Moment(each.deleted_at),
+                each.deleted_by,
+                Moment(each.ends_at),
+                each.incarnation,
+                each.description,
+            )
+            for each in self.services().deleted_collections.list()
+        ]
+
+
+class RestoreCollection(FrepoCommand):
+    """Restore a deleted collection with its settings, its list of tokens, and its versions."""
+
+    examples = ("frepo backup:restore-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection, or its incarnation if several had the id")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Restore, and say what came back."""
+        from frepo_core.services.events.actors import console_identity  # imports the database
+
+        services = self.services()
+        done = services.deleted_collections.restore(arguments.id, by=console_identity())
+        self.say(f"Restored the collection {done.collection.id} with {done.versions} versions")
+
+
+class EndDeletedCollection(FrepoCommand):
+    """Delete a deleted collection for good, with all that is in its trash. Without --yes it asks."""
+
+    examples = ("frepo backup:end-deleted-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --yes",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection, or its incarnation if several had the id")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Ask, and delete. Return 1 if the answer is not yes."""
+        from frepo_core.services.events.actors import console_identity  # imports the database
+
+        if not arguments.yes and not self.confirms(f"Delete {arguments.id} and what is in its trash for good?"):
+            self.say("Nothing was changed.")
+            return 1
+        ended = self.services().deleted_collections.end(arguments.id, by=console_identity())
+        self.say(f"Deleted {arguments.id} for good, with {ended} versions")
+        return None

@@ -1,0 +1,104 @@
+"""Commands that list, restore and end what is in the trash of a collection."""
+
+import argparse
+
+from frepo_core.domain.naming import parse_version_number
+from frepo_core.errors import FieldsError
+
+from ...base import FrepoCommand
+from ...columns import Moment, Size
+from ...tables import ListCommand, Rows
+
+COLUMNS = ("Version", "Time", "Size", "Removed", "Reason", "By", "Ends", "Damaged", "SHA-256", "Name")
+PAGE = 500
+
+
+class ShowTrash(ListCommand):
+    """List the versions in the trash of a collection, newest first, and until when each can be restored."""
+
+    examples = ("frepo backup:trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> Rows:
+        """Return a row for each version."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        return COLUMNS, [
+            (
+                f"v{each.number}",
+                Moment(each.created_at),
+                Size(each.size),
+                Moment(each.evicted_at),
+                each.reason,
+                each.evicted_by,
+                Moment(each.ends_at),
+                "yes" if each.is_damaged else "no",
+                each.digest,
+                each.name,
+            )
+            for each in services.trash.list(collection.id)
+        ]
+
+
+class RestoreVersion(FrepoCommand):
+    """Restore a version from the trash under its number. It is not evicted again before `trash.keep` is over."""
+
+    examples = ("frepo backup:restore-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("version", help="v<number>, as `frepo backup:trash` lists it")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Restore, and say where the version is."""
+        services = self.services()
+        collection = services.collections.get(arguments.id)
+        version = services.trash.restore(collection.id, _number(arguments.version), by=None)
+        self.say(f"Restored version v{version.number} ({version.file.stored_name}) of {collection.id}")
+
+
+class EmptyTrash(FrepoCommand):
+    """Delete a version in the trash of a collection for good, or all of them. Without --yes it asks."""
+
+    examples = (
+        "frepo backup:empty-trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --yes",
+        "frepo backup:empty-trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --yes",
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("version", nargs="?", help="v<number>; default: all that is in the trash")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int | None:
+        """Ask, and delete. Return 1 if the answer is not yes."""
+        services = self.services()
+        collection, number = (
+            services.collections.get(arguments.id),
+            _number(arguments.version) if arguments.version else None,
+        )
+        what = f"version v{number}" if number is not None else "all versions"
+        if not arguments.yes and not self.confirms(f"Delete {what} in the trash of {collection.id} for good?"):
+            self.say("Nothing was changed.")
+            return 1
+        ended = services.trash.end(collection.id, number, by=None)
+        self.say(f"Deleted {ended} {'version' if ended == 1 else 'versions'} in the trash of {collection.id}")
+        return None
+
+
+def _number(text: str) -> int:
+    number = parse_version_number(text)
+    if number is None:
+        raise FieldsError({"version": [f"{text!r} is not v<number>, such as v3"]})
+    return number

@@ -1,0 +1,1 @@
+"""The trash: versions and collections that were deleted can be restored for some days."""

@@ -1,0 +1,111 @@
+"""The endpoints of deleted collections: list, restore and end."""
+
+from typing import Literal
+
+from pyramid.response import Response
+
+from frepo_core.services.trash.deleted_collections import DeletedCollectionRecord
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import V1, FrepoRequest
+from ...schemas.models import Reply
+from ..conventions.answers import created, no_content
+from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.types import Time, Whole
+from .collections import COLLECTIONS
+from .models import Collection, collection_tag
+
+DELETED = f"{V1}/deleted-collections"
+ENTRY = f"{DELETED}/{{deleted}}"
+
+
+class DeletedCollection(Reply):
+    """A deleted collection, and with how many versions and bytes it would be restored.
+
+    Several may have had the same `id`: `incarnation` distinguishes them.
+    """
+
+    id: str
+    incarnation: str
+    name: str
+    description: str
+    versions: Whole
+    size: Whole
+    deleted_at: Time
+    deleted_by: str
+    ends_at: Time
+
+    @classmethod
+    def of(cls, record: DeletedCollectionRecord) -> "DeletedCollection":
+        """Convert a deleted collection."""
+        return cls(**vars(record))
+
+
+class DeletedCollectionPage(Reply):
+    """A page of deleted collections. `next` is the `cursor` of the next page, null on the last one."""
+
+    items: list[DeletedCollection]
+    next: str | None
+
+
+class DeletedCollectionQuery(PageQuery):
+    """The order of the deleted collections."""
+
+    sort: Literal["deleted_at", "-deleted_at"] = "-deleted_at"
+
+
+def list_deleted(request: FrepoRequest) -> Answer:
+    """List the deleted collections that the token may restore: those whose list had it."""
+    query = request.query_as(DeletedCollectionQuery)
+    page = request.services.deleted_collections.page(page_request(query), by=request.sender)
+    items = [DeletedCollection.of(one) for one in page.items]
+    return Answer(body=DeletedCollectionPage(items=items, next=next_cursor(query, page)))
+
+
+def restore(request: FrepoRequest) -> Answer:
+    """Restore a collection under its id, with its settings, its list of tokens, and its versions."""
+    restored = request.services.deleted_collections.restore(request.matchdict["deleted"], by=request.sender)
+    record = restored.collection
+    body = Collection.of(request.services.collection_pages.details(record))
+    return created(request, f"{COLLECTIONS}/{record.id}", body, collection_tag(record))
+
+
+def end(request: FrepoRequest) -> Response:
+    """Delete a deleted collection for good, with all that is in its trash."""
+    request.services.deleted_collections.end(request.matchdict["deleted"], by=request.sender)
+    return no_content()
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_deleted_collections",
+        method="GET",
+        path=DELETED,
+        view=list_deleted,
+        summary="List deleted collections",
+        permission="collection.restore",
+        query=DeletedCollectionQuery,
+        answers={200: DeletedCollectionPage},
+    ),
+    Endpoint(
+        name="restore_collection",
+        method="POST",
+        path=f"{ENTRY}/restore",
+        view=restore,
+        summary="Restore a deleted collection",
+        permission="collection.restore",
+        writes=True,
+        answers={201: Collection},
+        has_etag=True,
+    ),
+    Endpoint(
+        name="end_deleted_collection",
+        method="DELETE",
+        path=ENTRY,
+        view=end,
+        summary="End a deleted collection",
+        permission="collection.restore",
+        writes=True,
+        answers={204: None},
+    ),
+]

@@ -1,0 +1,164 @@
+"""The endpoints of the trash of a collection: list, restore and end."""
+
+from typing import Literal
+
+from pydantic import Field
+from pyramid.response import Response
+
+from frepo_core.services.trash.entries import TrashedVersion
+from frepo_core.services.trash.removal import TrashReason
+
+from ...routing.endpoint import Answer, Endpoint
+from ...routing.request import FrepoRequest
+from ...schemas import json_schemas
+from ...schemas.models import Reply
+from ..conventions.answers import created, no_content, resource
+from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.types import Time, Whole
+from .collections import COLLECTION
+from .version_models import Version
+
+TRASH = f"{COLLECTION}/trash"
+ENTRY = f"{TRASH}/{{number:[0-9]+}}"
+# No version has a larger number, and no database stores one.
+LARGEST = 10**18 - 1
+
+
+class TrashEntry(Reply):
+    """A version in the trash. It can be restored until `ends_at`, unless the storage gets nearly full before.
+
+    `evicted_by` is the fingerprint of a token, or `console:` and a user.
+    """
+
+    number: int
+    name: str
+    size: Whole
+    sha256: str = Field(pattern=json_schemas.SHA256)
+    mime_type: str
+    created_at: Time
+    evicted_at: Time
+    evicted_by: str
+    ends_at: Time
+    reason: TrashReason
+    note: str
+    suspicious: bool
+    damaged: bool
+
+    @classmethod
+    def of(cls, record: TrashedVersion) -> "TrashEntry":
+        """Convert an entry."""
+        return cls(
+            number=record.number,
+            name=record.name,
+            size=record.size,
+            sha256=record.digest,
+            mime_type=record.mime,
+            created_at=record.created_at,
+            evicted_at=record.evicted_at,
+            evicted_by=record.evicted_by,
+            ends_at=record.ends_at,
+            reason=TrashReason(record.reason),
+            note=record.note,
+            suspicious=record.is_suspicious,
+            damaged=record.is_damaged,
+        )
+
+
+class TrashPage(Reply):
+    """A page of versions in the trash. `next` is the `cursor` of the next page, null on the last one."""
+
+    items: list[TrashEntry]
+    next: str | None
+
+
+class TrashQuery(PageQuery):
+    """The order of the versions in the trash."""
+
+    sort: Literal["number", "-number"] = "-number"
+
+
+def list_trash(request: FrepoRequest) -> Answer:
+    """List the versions in the trash of a collection, the newest first."""
+    query = request.query_as(TrashQuery)
+    page = request.services.trash.page(request.collection.id, page_request(query))
+    return Answer(body=TrashPage(items=[TrashEntry.of(one) for one in page.items], next=next_cursor(query, page)))
+
+
+def show(request: FrepoRequest) -> Answer:
+    """Show a version in the trash."""
+    return resource(TrashEntry.of(request.services.trash.find(request.collection.id, _number(request))))
+
+
+def restore(request: FrepoRequest) -> Answer:
+    """Restore a version under its number. It is not evicted before the time `trash.keep` is over again."""
+    version = request.services.trash.restore(request.collection.id, _number(request), by=request.sender)
+    return created(request, f"{request.path.partition('/trash/')[0]}/versions/v{version.number}", Version.of(version))
+
+
+def end(request: FrepoRequest) -> Response:
+    """Delete a version in the trash for good. Its bytes are deleted if nothing else uses them."""
+    request.services.trash.end(request.collection.id, _number(request), by=request.sender)
+    return no_content()
+
+
+def end_all(request: FrepoRequest) -> Response:
+    """Delete all that is in the trash of a collection for good."""
+    request.services.trash.end(request.collection.id, by=request.sender)
+    return no_content()
+
+
+def _number(request: FrepoRequest) -> int:
+    return min(int(request.matchdict["number"][:19]), LARGEST)
+
+
+ENDPOINTS = [
+    Endpoint(
+        name="list_trash",
+        method="GET",
+        path=TRASH,
+        view=list_trash,
+        summary="List what is in the trash of a collection",
+        permission="trash.restore",
+        query=TrashQuery,
+        answers={200: TrashPage},
+    ),
+    Endpoint(
+        name="empty_trash",
+        method="DELETE",
+        path=TRASH,
+        view=end_all,
+        summary="End all that is in the trash of a collection",
+        permission="trash.end",
+        writes=True,
+        answers={204: None},
+    ),
+    Endpoint(
+        name="show_trashed_version",
+        method="GET",
+        path=ENTRY,
+        view=show,
+        summary="Show a version in the trash",
+        permission="trash.restore",
+        answers={200: TrashEntry},
+    ),
+    Endpoint(
+        name="end_trashed_version",
+        method="DELETE",
+        path=ENTRY,
+        view=end,
+        summary="End a version in the trash",
+        permission="trash.end",
+        writes=True,
+        answers={204: None},
+    ),
+    Endpoint(
+        name="restore_version",
+        method="POST",
+        path=f"{ENTRY}/restore",
+        view=restore,
+        summary="Restore a version from the trash",
+        permission="trash.restore",
+        writes=True,
+        answers={201: Version},
+    ),
+]

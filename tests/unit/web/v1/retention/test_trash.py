@@ -1,0 +1,134 @@
+"""The trash in /api/v1: lists, restoring and ending, deleted collections, and who may do what."""
+
+import pytest
+
+from frepo_core.domain.roles import Role
+
+V1 = "/api/v1"
+COLLECTIONS, DELETED = f"{V1}/collections", f"{V1}/deleted-collections"
+
+
+@pytest.fixture
+def path(root, collection):
+    """The path of a collection with versions 2 and 3; version 1 was deleted."""
+    path = f"{COLLECTIONS}/{collection}"
+    for content in (b"one", b"two", b"three"):
+        assert 201 == root.call("PUT", f"{path}/versions", body=content).status_int
+    assert 204 == root.delete(f"{path}/versions/v1").status_int
+    return path
+
+
+def numbers(root, path):
+    return [one["number"] for one in root.get(f"{path}/versions").json["items"]]
+
+
+def test_the_trash_lists_what_can_be_restored(root, path, services):
+    root.delete(f"{path}/versions/v2")
+
+    items = root.get(f"{path}/trash").json["items"]
+
+    assert [2, 1] == [item["number"] for item in items]
+    assert items[1].items() >= {"size": 3, "reason": "deleted", "suspicious": False, "damaged": False}.items()
+    assert items[1]["evicted_by"] == services.tokens.fingerprint(root.token)
+    assert items[1] == root.get(f"{path}/trash/1").json
+    assert [1] == [item["number"] for item in root.get(f"{path}/trash", {"sort": "number", "limit": 1}).json["items"]]
+
+
+def test_the_collection_and_the_overview_tell_its_size(root, path):
+    assert (8, 3) == tuple(root.get(path).json[name] for name in ("stored_size", "trash_size"))
+    assert [3] == [item["trash_size"] for item in root.get(COLLECTIONS).json["items"]]
+    sizes = root.get(f"{V1}/overview").json["size"]
+    assert {"sent": 11, "stored": 11, "blobs": 3, "trash": 3}.items() <= sizes.items()
+
+
+def test_a_restored_version_is_at_its_place(root, path):
+    answer = root.post(f"{path}/trash/1/restore", None)
+
+    assert (201, f"http://localhost:80{path}/versions/v1") == (answer.status_int, answer.headers["Location"])
+    assert (1, "one") == (answer.json["number"], root.get(f"{path}/versions/v1/content").text)
+    assert [3, 2, 1] == numbers(root, path)
+    assert [] == root.get(f"{path}/trash").json["items"]
+    assert 404 == root.post(f"{path}/trash/1/restore", None).status_int
+
+
+def test_one_without_room_is_a_conflict(root, path):
+    root.call("PATCH", path, json={"limits": {"versions": 2}})
+
+    answer = root.post(f"{path}/trash/1/restore", None)
+
+    assert (409, 4021) == (answer.status_int, answer.json["code"])
+    assert "2 versions of 2" in answer.json["detail"]
+
+
+@pytest.mark.parametrize("number", ["7", "0", "9" * 30])
+def test_an_unknown_number_is_not_found(root, path, number):
+    for method, where in (("GET", ""), ("DELETE", ""), ("POST", "/restore")):
+        assert 404 == root.call(method, f"{path}/trash/{number}{where}").status_int
+
+
+def test_one_entry_or_all_can_be_ended(root, path):
+    root.delete(f"{path}/versions/v2")
+
+    assert 204 == root.delete(f"{path}/trash/2").status_int
+    assert [1] == [item["number"] for item in root.get(f"{path}/trash").json["items"]]
+    assert 204 == root.delete(f"{path}/trash").status_int
+    assert [] == root.get(f"{path}/trash").json["items"]
+
+
+@pytest.mark.parametrize(
+    ("roles", "reads", "ends"),
+    [
+        ((), 403, 403),
+        ((Role.DELETE_VERSIONS, Role.LIST_VERSIONS, Role.UPLOAD_VERSIONS), 403, 403),
+        ((Role.RESTORE_FROM_TRASH,), 200, 403),
+        ((Role.RESTORE_FROM_TRASH, Role.DELETE_VERSIONS), 200, 204),
+    ],
+)
+def test_only_who_may_delete_and_restore_ends_what_is_in_the_trash(root, path, holder, collection, roles, reads, ends):
+    client = holder(*roles)
+    stranger = client.get(f"{path}/trash").status_int
+    root.post(f"/repository/collection/{collection}/token", {"token": client.token})
+
+    assert 403 == stranger
+    assert reads == client.get(f"{path}/trash").status_int
+    assert {200: 201}.get(reads, reads) == client.post(f"{path}/trash/1/restore", None).status_int
+    root.delete(f"{path}/versions/v2")
+    assert ends == client.delete(f"{path}/trash/2").status_int
+    assert ends == client.delete(f"{path}/trash").status_int
+
+
+def test_a_collection_is_deleted_with_its_versions_and_restored(root, path, collection):
+    assert (409, 4005) == ((refused := root.delete(path)).status_int, refused.json["code"])
+    before = root.get(path).json
+    assert 204 == root.delete(path, {"versions": "trash"}).status_int
+    assert 404 == root.get(path).status_int
+
+    (item,) = root.get(DELETED).json["items"]
+    answer = root.post(f"{DELETED}/{collection}/restore", None)
+
+    assert (collection, 2, 8) == (item["id"], item["versions"], item["size"])
+    assert (201, f"http://localhost:80{path}") == (answer.status_int, answer.headers["Location"])
+    assert before | {"trash_size": 3} == answer.json == root.get(path).json
+    assert [3, 2] == numbers(root, path)
+    assert [] == root.get(DELETED).json["items"]
+
+
+def test_a_used_id_prevents_the_restoration(root, path, collection):
+    root.delete(path, {"versions": "trash"})
+    assert 202 == root.create(id=collection).status_int
+
+    answer = root.post(f"{DELETED}/{collection}/restore", None)
+
+    assert (409, 4021) == (answer.status_int, answer.json["code"])
+
+
+def test_a_deleted_collection_can_be_ended(root, path, collection):
+    root.delete(path, {"versions": "trash"})
+
+    assert 204 == root.delete(f"{DELETED}/{collection}").status_int
+    assert [] == root.get(DELETED).json["items"]
+    assert 404 == root.post(f"{DELETED}/{collection}/restore", None).status_int
+
+
+def test_the_old_api_deletes_only_empty_collections(root, path, collection):
+    assert 400 == root.delete(f"/repository/collection/{collection}", {"versions": "trash"}).status_int
