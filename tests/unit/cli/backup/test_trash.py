@@ -30,11 +30,13 @@ def test_a_deleted_version_is_listed_and_restored(console, collection):
     assert [] == rows(console, "backup:trash", collection)
 
 
-def test_the_trash_is_emptied_after_a_question(console, collection):
-    refused = console.run("backup:empty-trash", collection, "v1", stdin="no\n")
+def test_the_trash_is_emptied_only_if_that_is_confirmed(console, collection):
+    refused = console.run("backup:empty-trash", collection, "v1")
+    kept = rows(console, "backup:trash", collection)
     said = console.answer("backup:empty-trash", collection, "--yes")
 
-    assert (1, "Nothing was changed.") == (refused.returncode, refused.stdout.splitlines()[-1])
+    assert (1, 1) == (refused.returncode, len(kept))
+    assert "--yes" in refused.stderr
     assert "Deleted 1 version in the trash" in said
     assert [] == rows(console, "backup:trash", collection)
 

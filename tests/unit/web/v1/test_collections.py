@@ -60,6 +60,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "last_version": None,
         "versions": 0,
         "stored_size": 0,
+        "trash_size": 0,
         "pinned_versions": 0,
         "quarantined_versions": 0,
     }

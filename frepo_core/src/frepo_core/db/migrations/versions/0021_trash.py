@@ -13,7 +13,6 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("collection", sa.Column("incarnation", exact(36), nullable=True))
-    op.add_column("collection", sa.Column("restored_until", UtcDateTime(), nullable=True))
     op.add_column("version", sa.Column("protected_until", UtcDateTime(), nullable=True))
     op.add_column("sample", sa.Column("trash", sa.BigInteger(), nullable=True))
     _create_trash()

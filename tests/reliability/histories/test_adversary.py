@@ -1,0 +1,138 @@
+"""Whoever has only the token of a cron job cannot make a good backup disappear within a week.
+
+Each seed is another week: another collection, other attacks. The protections are broken on purpose, too.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from importlib import import_module
+from random import Random
+
+import pytest
+
+from frepo_core.db.models import Version
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.errors import SweepStoppedError
+from frepo_core.services.blobs.blob_use import is_used_by_file
+from frepo_core.services.collections import add_version
+from frepo_core.services.collections.version_rows import select_for_removal
+from frepo_core.services.trash.free_space import TrashSpace
+from support.scale import IS_BIG
+from support.siege.besieged import Besieged, Plan
+from support.siege.week import Week
+
+WEEKS = 500 if IS_BIG else 9
+# Room for the versions of the collection and for some in the trash; attacks fill it.
+SMALL = 40_000
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"trash.min_free": "10%", "health_check.code": "health-5ecre7"}
+
+
+@pytest.fixture
+def besiege(open_services, make_test_app, tmp_path, ini):
+    """Make a service of its own for a plan."""
+    opened = []
+
+    def besiege(plan, draw):
+        folder = tmp_path / str(len(opened))
+        folder.mkdir()
+        services = open_services(folder, ini)
+        opened.append(services)
+        return Besieged(services=services, app=make_test_app(services), plan=plan, draw=draw)
+
+    yield besiege
+    for services in opened:
+        services.database.engine.dispose()
+
+
+@pytest.fixture
+def live(caplog):
+    """Live through a week; no job and no request may log an error meanwhile."""
+
+    def live(besieged):
+        Week(besieged).live()
+        assert [] == [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+
+    return live
+
+
+@pytest.mark.parametrize("seed", range(WEEKS))
+def test_every_good_version_is_there_or_can_be_restored_on_day_6(besiege, live, seed):
+    draw = Random(seed)
+    live(besiege(Plan.draw(draw), draw))
+
+
+@pytest.mark.parametrize("seed", range(WEEKS // 3))
+def test_a_storage_that_fills_up_gives_way_in_the_order_that_favours_the_good_versions(besiege, seed):
+    draw = Random(seed)
+    Week(besiege(Plan.draw(draw, capacity=SMALL), draw)).live()
+
+
+def _trash_off(services, monkeypatch):
+    services.add_version._keep = timedelta(0)
+
+
+def _oldest_first(services, monkeypatch):
+    candidates = TrashSpace._candidates
+    monkeypatch.setattr(TrashSpace, "_candidates", lambda self: candidates(self)[::-1])
+
+
+def _quarantine_counted(services, monkeypatch):
+    """A version in quarantine takes the place of the oldest one."""
+
+    def find_surplus(session, collection, *, keep):
+        rows = found(session, collection, keep=keep)
+        if rows or collection.versions_count + collection.quarantined_count < collection.max_backups_count:
+            return rows
+        query = select_for_removal().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
+        return session.scalars(query.order_by(Version.number).limit(1)).unique().all()
+
+    found = add_version.find_surplus
+    monkeypatch.setattr(add_version, "find_surplus", find_surplus)
+
+
+def _retention_ignored(services, monkeypatch):
+    monkeypatch.setattr(Guards, "protects", lambda self, created_at, *, now: False)
+
+
+def _sweep_blind(services, monkeypatch):
+    for module in ("blobs.lifecycle", "maintenance.sweep"):
+        monkeypatch.setattr(import_module(f"frepo_core.services.{module}"), "is_used", is_used_by_file)
+
+
+PLAN = Plan(
+    made_by="v1",
+    strategy="delete_oldest_when_adding_new",
+    versions=3,
+    nights=4,
+    min_retention=0,
+    pins=False,
+    waits=timedelta(),
+)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "plan", "said"),
+    [
+        (_trash_off, PLAN, "not in the trash"),
+        (_oldest_first, replace(PLAN, capacity=SMALL), "ended early, but the younger"),
+        (_quarantine_counted, PLAN, "a version in quarantine evicted"),
+        (_retention_ignored, replace(PLAN, min_retention=7), "younger than the retention"),
+        # The sweep stops, because it would delete so many. The database would refuse, too, as the trash refers to the bytes.
+        (_sweep_blind, PLAN, "was stopped: nothing was deleted"),
+    ],
+)
+def test_each_protection_that_is_broken_is_found(besiege, live, monkeypatch, break_it, plan, said):
+    for seed in range(3):
+        besieged = besiege(plan, Random(seed))
+        break_it(besieged.services, monkeypatch)
+        try:
+            live(besieged)
+        except (AssertionError, SweepStoppedError) as error:
+            assert said in str(error)
+            return
+        monkeypatch.undo()
+    pytest.fail("three weeks have passed without a finding")
