@@ -22,6 +22,6 @@ def test_every_command_of_the_page_works(terminal):
 
     printed = [(terminal.run(block.code), block.printed) for block in found]
 
-    assert len(printed) == 10
+    assert len(printed) == 11
     for output, shown in printed:
         assert set(shown) <= set(output.splitlines())

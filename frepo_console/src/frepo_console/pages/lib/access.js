@@ -21,6 +21,7 @@ const ROLES = {
   "versions.upload": ["collections.upload_to_allowed_collections"],
   "versions.delete": ["collections.delete_versions_for_allowed_collections"],
   "versions.pin": ["collections.pin_versions_in_allowed_collections"],
+  "trash.view": ["collections.restore_from_trash_in_allowed_collections"],
   "trash.restore": ["collections.restore_from_trash_in_allowed_collections"],
   "files.list": ["view.can_use_listing_endpoint_at_all"],
   "files.upload": ["upload.images", "upload.videos", "upload.documents", "upload.backup", "upload.all"],

@@ -113,5 +113,6 @@ export const t = {
     "collections.list_versions_for_allowed_collections": "List and download versions in collections that list the token",
     "collections.pin_versions_in_allowed_collections": "Pin versions, write notes, and release versions from quarantine, in collections that list the token",
     "collections.delete_versions_for_allowed_collections": "Delete versions in collections that list the token",
+    "collections.restore_from_trash_in_allowed_collections": "See and restore what is in the trash of collections that list the token",
   },
 };

@@ -42,7 +42,7 @@ export function Versions({ collection, changed, changes, now }) {
               </section>`}
     <//>
     ${selection.keys.length > 0 && html`<${SelectedBar} items=${list.items.filter((one) => selection.has(one.number))} selection=${selection} remove=${open.delete} />`}
-    ${hasTrash && html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`}
+    ${hasTrash && access.may("trash.view") && html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`}
     ${dialog?.kind === "note" && html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`}
     ${dialog?.kind === "delete" &&
     html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} hasTrash=${hasTrash} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
