@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 Offer = TypeVar("Offer")
 
 COMMANDS = "frepo.commands"
-# The name of the plug-in that the core itself is, for its health checks.
+# The name of the plug-in that the core itself is, for its health checks and jobs.
 CORE, CORE_DISTRIBUTION = "core", "frepo-core"
 # Distributions with a name like that of a plug-in, that are none.
 NOT_PLUGINS = frozenset({CORE_DISTRIBUTION, "frepo-server"})

@@ -23,7 +23,7 @@ from .jobs.jobs import Jobs
 from .jobs.worker import Worker
 from .overview.overview import Overviews
 from .service_time import ServiceTime
-from .upkeep.jobs import upkeep_jobs
+from .upkeep.jobs import CoreJobs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def assemble(
     """
     base = make_foundation(ini, environment, plugins, engine)
     core = _build_core(base)
-    jobs, worker = build_worker(base, own_jobs=upkeep_jobs(core), ini=ini, environment=environment)
+    jobs, worker = build_worker(base, core=CoreJobs(core), ini=ini, environment=environment)
     is_worker = base.settings.worker_in_process and not base.settings.read_only
     recorder = UseRecorder(core.token_uses)
     service_time = ServiceTime(base.plugins, base.contexts, base.backends, recorder, worker if is_worker else None)

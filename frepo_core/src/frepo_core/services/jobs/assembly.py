@@ -1,10 +1,10 @@
 """Builds the jobs and the worker from the settings and the plug-ins."""
 
-import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import Job, PluginContext
+from frepo_core.plugins import make_contexts
+from frepo_core.plugins.discovery import describe_core
 from frepo_core.settings import Settings, load_job_schedules
 
 from ..assembly.foundation import Foundation
@@ -15,15 +15,16 @@ from .worker import Worker
 
 
 def build_worker(
-    base: Foundation, *, own_jobs: Iterable[Job], ini: Mapping[str, str], environment: Mapping[str, str]
+    base: Foundation, *, core: object, ini: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[Jobs, Worker]:
-    """Return the jobs and the worker of this process, which is not started.
+    """Return the jobs and the worker of this process, which is not started. `core` is the plug-in with the built-in jobs.
 
     Raises `ConfigurationError` for a schedule that is not valid, and for a job of a plug-in with the name of an own one.
     """
     settings, plugins, contexts = base.settings, base.plugins, base.contexts
-    own = PluginContext(settings=None, service=base.plugin_service, log=logging.getLogger("frepo_core.jobs"))
-    jobs = {job.name: (job, own) for job in own_jobs}
+    own = describe_core(core)
+    (context,) = make_contexts([own], {}, base.plugin_service).values()
+    jobs = {job.name: (job, context) for job in own.configured(context).jobs}
     for name, owned in plugins.jobs.items():
         if name in jobs or f"jobs_{name}" in Settings.model_fields:
             raise ConfigurationError(f"{owned.plugin.origin} names a job {name!r}, a name that frepo uses. Rename it.")

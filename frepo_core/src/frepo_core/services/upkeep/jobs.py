@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from frepo_core.db.statistics import refresh_statistics
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, StorageUnavailable
-from frepo_core.plugins import Job, JobContext
+from frepo_core.plugins import Job, JobContext, hookimpl
 
 from ..events.subscriptions import list_subscriptions
 from ..maintenance import SweepReport, check_grace, sweep, verify
@@ -183,6 +183,18 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContex
         test_restore,
     ),
 )
+
+
+class CoreJobs:
+    """A plug-in that offers the built-in jobs by the hook that others use, too."""
+
+    def __init__(self, services: "CoreServices") -> None:
+        self._services = services
+
+    @hookimpl
+    def frepo_jobs(self) -> Sequence[Job]:
+        """Return the built-in jobs."""
+        return upkeep_jobs(self._services)
 
 
 def upkeep_jobs(services: "CoreServices") -> list[Job]:
