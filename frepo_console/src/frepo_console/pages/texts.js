@@ -341,7 +341,7 @@ export const t = {
     delete: "Delete collection",
     deleteTitle: (name) => `Delete ${name}?`,
     deleteEmpty: "The collection has no versions. It is deleted with its settings and its list of tokens.",
-    deleteToTrash: (versions, bytes) => `This moves the collection with ${plural(versions, "version", "versions")}, ${bytes}, to the trash. Clients that send backups to it get an error.`,
+    deleteToTrash: (versions, bytes, until) => `This moves the collection with ${plural(versions, "version", "versions")}, ${bytes}, to the trash until ${until}. Clients that send backups to it get an error.`,
     deleteFirst: (versions) => `The collection has ${plural(versions, "version", "versions")}. Delete them first: this service has no trash.`,
     advice: {
       damaged: "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
@@ -391,7 +391,7 @@ export const t = {
     note: "Note",
     noteTitle: (number) => `Note of version ${number}`,
     deleteTitle: (number, numbers) => (number === 1 ? `Delete version ${numbers}?` : `Delete ${number} versions?`),
-    toTrash: (number, numbers, bytes) => `This moves ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, to the trash.`,
+    toTrash: (number, numbers, bytes, until) => `This moves ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, to the trash until ${until}.`,
     deleted: (number, numbers, bytes) => `This deletes ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, for good: this service has no trash.`,
     moveToTrash: (number) => `Move ${number} to trash`,
     delete: (number) => `Delete ${plural(number, "version", "versions")}`,

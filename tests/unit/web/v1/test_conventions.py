@@ -206,6 +206,7 @@ def test_who_am_i(holder):
     assert answer.json["token"]["expires_at"] is None
     assert "collections" in answer.json["features"]
     assert "delete_oldest_when_adding_new" in answer.json["strategies"]
+    assert "P7D" == answer.json["trash_keep"]
 
 
 def test_the_page_of_errors_names_the_statuses_that_differ():

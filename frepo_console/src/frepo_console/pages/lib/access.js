@@ -1,6 +1,7 @@
 // What the token may do. The service decides; the console only does not offer what would be refused.
 
 import { createContext, useContext, useMemo } from "./html.js";
+import { durationSeconds } from "./format.js";
 
 /** The answer of `GET /api/v1`. */
 export const About = createContext(null);
@@ -43,6 +44,17 @@ export class Access {
     this.roles = new Set(about.token.roles);
     this.features = new Set(about.features);
     this.isReadOnly = about.read_only;
+    this.trashSeconds = durationSeconds(about.trash_keep);
+  }
+
+  /** When the trash ends what is moved there now, null if the service has no trash. */
+  get trashEnds() {
+    return this.trashSeconds && new Date(Date.now() + this.trashSeconds * 1000);
+  }
+
+  /** Who may only delete, or only restore, cannot delete for good. */
+  get mayEndTrash() {
+    return this.may("trash.restore") && this.may("versions.delete");
   }
 
   /** Whether the token's roles allow an action of `ROLES`. Nothing is changed while the service is read-only. */

@@ -5,7 +5,7 @@ import { useAccess } from "../lib/access.js";
 import { apiUrl, path, send } from "../lib/api.js";
 import { expectation, reason } from "../lib/collection_text.js";
 import { useNow, useResource } from "../lib/data.js";
-import { dateTime, exactTime, relative, size } from "../lib/format.js";
+import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
 import { go, link } from "../lib/router.js";
 import { upload } from "../lib/transfers.js";
 import { Confirm } from "../components/dialog.js";
@@ -93,13 +93,13 @@ function Head({ collection, startUpload, now }) {
 function DeleteButton({ collection }) {
   const access = useAccess();
   const [isAsking, setAsking] = useState(false);
-  const hasTrash = access.has("deleted-collections");
+  const until = access.trashEnds;
   const { versions, stored_size: bytes } = collection;
   const run = async () => {
-    await send("DELETE", `/collections${path(collection.id)}`, { query: versions && hasTrash ? { versions: "trash" } : {} });
+    await send("DELETE", `/collections${path(collection.id)}`, { query: versions && until ? { versions: "trash" } : {} });
     go(["collections"]);
   };
-  const text = versions === 0 ? t.collection.deleteEmpty : hasTrash ? t.collection.deleteToTrash(versions, size(bytes)) : t.collection.deleteFirst(versions);
+  const text = until ? t.collection.deleteToTrash(versions, size(bytes), date(until)) : versions === 0 ? t.collection.deleteEmpty : t.collection.deleteFirst(versions);
   return html`<button class="btn bad" aria-label=${t.collection.delete} title=${t.collection.delete} onClick=${() => setAsking(true)}><${Icon} name="trash" /></button>
     ${isAsking && html`<${Confirm} title=${t.collection.deleteTitle(collection.name)} action=${t.collection.delete} run=${run} close=${() => setAsking(false)}>${text}<//>`}`;
 }

@@ -57,7 +57,7 @@ function List({ query, isNew }) {
       <${Table} caption=${t.menu.collections} columns=${columnsFor(sizes, now)} rows=${items} keyOf=${(one) => one.id} nameOf=${(one) => one.name} open=${(one) => go(["collections", one.id])} selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined} sort=${filters.sort} sortBy=${(sort) => changeQuery({ sort })} />
       <${ListEnd} list=${list} total=${isFiltered ? null : total} />
     </section>`}
-    ${access.has("deleted-collections") && access.may("trash.view") && html`<${DeletedCollections} now=${now} reload=${list.reload} />`}
+    ${access.has("deleted-collections") && access.may("trash.view") && html`<${DeletedCollections} now=${now} />`}
     ${selection.keys.length > 0 && html`<${SelectionBar} items=${items.filter((one) => selection.has(one.id))} clear=${selection.clear} reload=${list.reload} />`}
     ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
 }

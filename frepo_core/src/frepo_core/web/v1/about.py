@@ -12,7 +12,7 @@ from frepo_core.services.access.token_records import TokenRecord
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import V1, FrepoRequest
 from ..schemas.models import Reply
-from .conventions.types import Fingerprint, Time, Whole
+from .conventions.types import Duration, Fingerprint, Time, Whole
 
 
 class Restrictions(Reply):
@@ -62,13 +62,14 @@ class About(Reply):
     """The service and the caller.
 
     `features` are the resources of this API that the service has. `pages` are the pages that plug-ins add to the web
-    console.
+    console. `trash_keep` is how long what is evicted or deleted can be restored, null if the trash is off.
     """
 
     version: str
     features: list[str]
     strategies: list[str]
     read_only: bool
+    trash_keep: Duration | None
     pages: list[Page]
     token: Caller
 
@@ -81,6 +82,7 @@ def show(request: FrepoRequest) -> Answer:
             features=_features(request),
             strategies=sorted(request.services.plugins.strategies),
             read_only=request.services.settings.read_only,
+            trash_keep=request.services.settings.trash_keep or None,
             pages=[
                 page for plugin in request.services.plugins.found for pages in plugin.pages() for page in Page.of(pages)
             ],

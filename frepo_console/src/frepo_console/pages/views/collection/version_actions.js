@@ -4,7 +4,7 @@ import { html } from "../../lib/html.js";
 import { apiUrl, path, send } from "../../lib/api.js";
 import { chooseTarget } from "../../lib/download.js";
 import { saveUrl } from "../../lib/save.js";
-import { size } from "../../lib/format.js";
+import { date, size } from "../../lib/format.js";
 import { download } from "../../lib/transfers.js";
 import { Confirm, Dialog } from "../../components/dialog.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
@@ -40,17 +40,17 @@ export const pinVersion = (collection, version) => send("PATCH", versionPath(col
 
 export const releaseVersion = (collection, version) => send("PATCH", versionPath(collection, version.number), { body: { quarantined: false } });
 
-/** Asks before versions are deleted. The text names what goes and for how long it can be restored. */
-export function DeleteDialog({ collection, versions, hasTrash, close, changed }) {
-  const bytes = versions.reduce((sum, one) => sum + one.size, 0);
+/** Asks before versions are deleted. The text names them, and until when they can be restored; `until` null: not at all. */
+export function DeleteDialog({ collection, versions, until, close, changed }) {
   const free = versions.filter((one) => !one.pinned);
+  const bytes = free.reduce((sum, one) => sum + one.size, 0);
   const numbers = free.map((one) => one.number).join(", ");
   const run = async () => {
     for (const one of free) await send("DELETE", versionPath(collection, one.number));
     changed();
   };
-  const text = hasTrash ? t.versions_.toTrash(free.length, numbers, size(bytes)) : t.versions_.deleted(free.length, numbers, size(bytes));
-  const action = hasTrash ? t.versions_.moveToTrash(free.length) : t.versions_.delete(free.length);
+  const text = until ? t.versions_.toTrash(free.length, numbers, size(bytes), date(until)) : t.versions_.deleted(free.length, numbers, size(bytes));
+  const action = until ? t.versions_.moveToTrash(free.length) : t.versions_.delete(free.length);
   return html`<${Confirm} title=${t.versions_.deleteTitle(free.length, numbers)} action=${action} run=${run} close=${close}>
     ${text} ${free.length < versions.length && t.versions_.pinnedStay(versions.length - free.length)}
   <//>`;

@@ -22,7 +22,6 @@ export function Versions({ collection, changed, changes, now }) {
   const base = `/collections${path(collection.id)}`;
   const list = useList(`${base}/versions`, { limit: SHOWN });
   const checks = useResource(`${base}/checks`, { query: { limit: 500 }, every: 60 });
-  const hasTrash = access.has("deleted-collections");
   const [dialog, setDialog] = useState(null);
   const selection = useSelection((list.items ?? []).map((one) => one.number));
   useEffect(() => void list.reload(), [changes]);
@@ -42,10 +41,10 @@ export function Versions({ collection, changed, changes, now }) {
               </section>`}
     <//>
     ${selection.keys.length > 0 && html`<${SelectedBar} items=${list.items.filter((one) => selection.has(one.number))} selection=${selection} remove=${open.delete} />`}
-    ${hasTrash && access.may("trash.view") && html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`}
+    ${access.may("trash.view") && html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`}
     ${dialog?.kind === "note" && html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`}
     ${dialog?.kind === "delete" &&
-    html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} hasTrash=${hasTrash} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
+    html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} until=${access.trashEnds} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
 }
 
 /** `d` downloads the version with the focus, `p` pins it. */

@@ -14,7 +14,7 @@ import { ActionButton } from "../../components/action.js";
 
 const PATH = "/deleted-collections";
 
-export function DeletedCollections({ now, reload }) {
+export function DeletedCollections({ now }) {
   const access = useAccess();
   const list = useList(PATH, { limit: 20 });
   const [ending, setEnding] = useState(null);
@@ -23,7 +23,6 @@ export function DeletedCollections({ now, reload }) {
   const end = async () => {
     await send("DELETE", `${PATH}${path(ending.incarnation)}`);
     list.reload();
-    reload();
   };
   return html`<section class="card flush">
     <div class="sec"><h2>${t.deleted.title}</h2><p class="dim sm">${t.trash.text}</p></div>
@@ -32,8 +31,8 @@ export function DeletedCollections({ now, reload }) {
         <span class="faint"><${Icon} name="trash" /></span>
         <div class="grow"><b>${one.name}</b> <span class="dim">${t.versions(one.versions)}, ${size(one.size)}, ${t.deleted.at(dateTime(one.deleted_at, now))}</span>
           <div class="sm dim" title=${exactTime(one.ends_at)}>${t.trash.until(dateTime(one.ends_at, now))}</div></div>
-        <${ActionButton} run=${restore(one)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//>
-        ${access.may("collections.delete") && html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>${t.trash.end}<span class="vh"> ${one.name}</span></button>`}
+        ${access.may("trash.restore") && html`<${ActionButton} run=${restore(one)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//>`}
+        ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>${t.trash.end}<span class="vh"> ${one.name}</span></button>`}
       </li>`,
     )}</ul>
     <${ListEnd} list=${list} />
