@@ -33,6 +33,8 @@ DOCS_VENV := .venv-docs
 BENCH_PACKAGES := wrk rclone
 PEERS_VENV := .venv-peers
 GROUPS ?=
+# The name of the row in benchmarks/history.csv; by default the commit.
+CANDIDATE ?=
 
 .DEFAULT_GOAL := help
 
@@ -159,4 +161,7 @@ bench: install  ## measure frepo against others that do the same, in under five 
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
-.PHONY: help install serve demo test test-fast coverage soak docs screenshots drawings lint services bench-services bench bench-full
+bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
+	$(BIN)/python -m benchmarks.history $(CANDIDATE)
+
+.PHONY: help install serve demo test test-fast coverage soak docs screenshots drawings lint services bench-services bench bench-full bench-history
