@@ -60,6 +60,19 @@ def test_events_are_filtered_by_the_address(signed_in, events, collection):
     expect(events.get_by_role("listitem").filter(has_text="Token created").first).to_be_visible()
 
 
+def test_quarantine_is_trouble_and_the_trash_is_about_versions(signed_in, events, api):
+    small = api("POST", "/collections", {"name": "small.sql.gz", "guards": {"min_version_size": 100}})["id"]
+    api("PUT", f"/collections/{small}/versions", b"too small")
+    signed_in.go("#/events")
+    events.get_by_role("button", name="Trouble").click()
+    expect(events.get_by_text("Version 1 quarantined")).to_be_visible()
+    api("DELETE", f"/collections/{small}/versions/v1")
+    api("DELETE", f"/collections/{small}/trash")
+    events.get_by_role("button", name="Versions").click()
+
+    expect(events.get_by_text("Version 1 deleted for good, before its time")).to_be_visible()
+
+
 def test_new_events_appear_while_it_is_live(events, api):
     events.get_by_role("button", name="Live").click()
     api("POST", "/collections", {"name": "fresh.sql.gz"})
@@ -85,7 +98,7 @@ def test_the_events_of_the_filters_are_exported(signed_in, events, title, name):
 
 
 def test_each_kind_of_the_service_has_a_text(pages):
-    text = (pages / "texts/events.js").read_text()
+    text = (pages / "texts.js").read_text()
 
     assert [] == [kind.value for kind in EventKind if f'"{kind.value}"' not in text]
 

@@ -22,8 +22,12 @@ const STATES = {
 
 const OUTCOMES = { good: "ok", broken: "damaged" };
 
-export const eventState = (event) =>
-  event.kind === "version.checked" ? (OUTCOMES[event.data.outcome] ?? "new") : (STATES[event.kind] ?? "new");
+/** The state; `new` stands for what is neither good nor bad. */
+export function eventState({ kind, data }) {
+  if (kind === "version.checked") return OUTCOMES[data.outcome] ?? "new";
+  if (kind === "trash.ended" && data.reason === "no_space") return "late";
+  return STATES[kind] ?? "new";
+}
 
 /** "Version 214 received". A kind without a text of its own is shown as it is named. */
 export function eventTitle(event) {

@@ -3,6 +3,7 @@
 import { html, useEffect, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { apiUrl, headersWithToken } from "../lib/api.js";
+import { eventTitle } from "../lib/event_text.js";
 import { readAll, useList, useNow } from "../lib/data.js";
 import { exactTime, relative, timeOfDay, today } from "../lib/format.js";
 import { changeQuery, link } from "../lib/router.js";
@@ -12,7 +13,7 @@ import { ListEnd } from "../components/table.js";
 import { t as common } from "../texts.js";
 import { t } from "../texts/events.js";
 import { Details } from "./events/details.js";
-import { GROUPS, actorOf, detailOf, signOf, titleOf } from "./events/describe.js";
+import { GROUPS, actorOf, detailOf, signOf } from "./events/describe.js";
 
 const LIVE_SECONDS = 3;
 const POLL_SECONDS = 15;
@@ -116,7 +117,7 @@ function Row({ event, names, now }) {
   return html`<li class=${state ?? ""}>
     <${Icon} name=${state ?? icon} label=${state && common.states[state]} isColoured />
     <div class="grow">
-      <div class="row wrap"><b>${titleOf(event)}</b><span class="dim sm">${detailOf(event)}</span></div>
+      <div class="row wrap"><b>${eventTitle(event)}</b><span class="dim sm">${detailOf(event)}</span></div>
       <div class="row wrap sm">
         ${collection && html`<a class="cut" href=${link(["collections", collection])}>${names[collection] || t.collection}</a>`}
         <span class="dim">${t.by(actorOf(event))}${event.address && ` ${t.from(event.address)}`}</span>

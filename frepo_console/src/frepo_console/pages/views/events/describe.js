@@ -6,8 +6,8 @@ import { t } from "../../texts/events.js";
 
 /** The groups of kinds that can be chosen, with their patterns. */
 export const GROUPS = {
-  trouble: ["version.refused", "version.suspicious", "collection.overdue", "collection.full", "blob.damaged", "storage.*", "job.failed"],
-  version: ["version.*"],
+  trouble: ["version.refused", "version.suspicious", "version.quarantined", "collection.overdue", "collection.full", "blob.damaged", "storage.*", "job.failed"],
+  version: ["version.*", "trash.*"],
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
   token: ["token.*"],
@@ -24,9 +24,6 @@ export function signOf(event) {
   const [about, what] = event.kind.split(".");
   return { icon: REMOVED.has(what) ? "trash" : (ICONS[about] ?? "more") };
 }
-
-/** The title; a kind of a plug-in, or of a newer service, is shown as it is named. */
-export const titleOf = (event) => t.kinds[event.kind]?.(event) ?? event.kind;
 
 /** The size, the reason, the name: the short parts of the data that people look for. */
 export function detailOf({ data, token, version_number: version }) {
