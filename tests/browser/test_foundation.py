@@ -124,7 +124,7 @@ def test_pages_of_plugins_are_in_the_menu(console, service, api):
     console.page.route("**/api/v1", lambda route: route.fulfill(json=about))
     console.sign_in(service.admin)
 
-    expect(console.page.get_by_role("link", name="Paint <b>it</b>")).to_have_attribute("href", "/paint/")
+    expect(console.page.get_by_role("link", name="Paint <b>it</b>")).to_have_attribute("href", "../paint/")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""What `frepo plugin:new` writes, and the examples for checks and subscribers, can be installed and pass their tests."""
+"""What `frepo plugin:new` writes, and the examples for checks, subscribers and pages, can be installed and pass their tests."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def packages(tmp_path_factory):
     """Write one package of each kind; return their folder."""
     folder = tmp_path_factory.mktemp("packages")
     assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
-    for example in ("frepo-check-clamav", "frepo-subscriber-diary"):
+    for example in ("frepo-check-clamav", "frepo-subscriber-diary", "frepo-pages-wallboard"):
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
 

@@ -67,7 +67,14 @@ def test_a_boot_error_says_what_the_page_says(message):
 
 
 @pytest.mark.parametrize(
-    "example", ["frepo-storage-sftp", "frepo-strategy-keep-daily", "frepo-check-clamav", "frepo-subscriber-diary"]
+    "example",
+    [
+        "frepo-storage-sftp",
+        "frepo-strategy-keep-daily",
+        "frepo-check-clamav",
+        "frepo-subscriber-diary",
+        "frepo-pages-wallboard",
+    ],
 )
 def test_an_example_has_less_than_150_lines_of_code(example):
     def is_code(line):

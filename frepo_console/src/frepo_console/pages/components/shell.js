@@ -62,11 +62,11 @@ function BadCollections() {
   return bad > 0 && html`<span class="badge overdue end" title=${t.menu.needAttention(bad)}>${bad}</span>`;
 }
 
-/** The pages of plug-ins. They are pages of their own, outside of the console. */
+/** The pages of plug-ins, outside of the console. Their paths are relative, for proxies that add a prefix. */
 function PluginPages() {
   const { pages } = useContext(About);
   return pages.map(
-    (page) => html`<a key=${page.path} class="plugin" href=${page.path} title=${page.title}><${Icon} name="page" /><span class="cut">${page.title}</span></a>`,
+    (page) => html`<a key=${page.path} class="plugin" href=${`..${page.path}`} title=${page.title}><${Icon} name="page" /><span class="cut">${page.title}</span></a>`,
   );
 }
 

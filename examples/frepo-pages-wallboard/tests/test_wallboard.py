@@ -1,0 +1,33 @@
+"""The wallboard is served with a strict policy, has an entry in the menu, and names nothing from other sites."""
+
+import re
+
+import pytest
+
+from frepo_pages_wallboard import FOLDER, frepo_pages
+
+
+@pytest.mark.parametrize("name", ["index.html", "wallboard.js", "wallboard.css"])
+def test_nothing_is_inline_or_from_other_sites(name):
+    text = (FOLDER / name).read_text()
+
+    assert [] == re.findall(
+        r"(?:src|href)=.(?:https?:)?//|import.*//|<style|style=|\son\w+=|<script(?![^>]*\ssrc=)|innerHTML", text
+    )
+
+
+def test_there_is_an_entry_in_the_menu_of_the_console():
+    [pages] = frepo_pages()
+
+    assert [("wallboard", "Wallboard", "")] == [(pages.path, entry.title, entry.path) for entry in pages.menu]
+
+
+def test_the_service_serves_the_page_and_names_it(frepo_service):
+    page = frepo_service.request("GET", "/wallboard/")
+    about = frepo_service.request("GET", "/api/v1")
+
+    assert (200, FOLDER.joinpath("index.html").read_bytes()) == (page.status, page.body)
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert [{"title": "Wallboard", "path": "/wallboard/"}] == [
+        entry for entry in about.json["pages"] if entry["title"] == "Wallboard"
+    ]
