@@ -6,7 +6,7 @@ import time
 import traceback
 from pathlib import Path
 
-from . import console, growth, memory, peers, report, small, stores, transfers
+from . import console, growth, many_clients, memory, peers, report, small, stores, transfers
 from .measure import Results, Row, Sizes
 
 HERE = Path(__file__).parent
@@ -14,6 +14,7 @@ GROUPS = {
     "console": console.run,
     "growth": growth.run,
     "small": small.run,
+    "many_clients": many_clients.run,
     "transfers": transfers.run,
     "memory": memory.run,
     "stores": stores.run,

@@ -84,6 +84,10 @@ class PersistentConnection:
         self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._headers = dict(headers)
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """Send a request; return the body."""
         self._connection.request(method, path, body, self._headers)

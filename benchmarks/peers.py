@@ -19,8 +19,9 @@ from support.servers.processes import free_port, running_process
 from . import devpi
 from .client import PersistentConnection, fetch, make_file, post_file, stamp
 from .measure import Results, Sizes, alternate, disk, timed
+from .receivers import listens
 from .small import uploads, wrk
-from .transfers import listens, name
+from .transfers import name
 from .world import folder, frepo, headers
 
 ENVIRONMENT = Path(__file__).parents[1] / ".venv-peers/bin"

@@ -13,6 +13,7 @@ BEGIN, END = "<!-- made by `make bench-full` -->", "<!-- end -->"
 TITLES = {
     "transfers": "Large files",
     "small": "Small requests",
+    "many_clients": "Many clients",
     "growth": "What must not grow",
     "stores": "S3",
     "memory": "Memory",

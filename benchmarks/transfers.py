@@ -1,34 +1,34 @@
 """Measures uploads and downloads of large files on the local storage."""
 
 import base64
-import contextlib
 import itertools
-import os
+import json
 import shutil
-import socket
-import subprocess
-from collections.abc import Callable, Iterator
+import statistics
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 from support.servers import nginx as nginx_server
-from support.servers.processes import free_port, running_process
 from support.servers.service import Service
 
-from .client import fetch, make_file, post_chunked, post_file, stamp
+from . import receivers
+from .client import PersistentConnection, fetch, make_file, post_chunked, post_file, stamp
 from .measure import Results, Sizes, alternate, compare, timed
 from .world import folder, forget, frepo, headers
 
 _numbers = itertools.count()
 EDGE = "frepo-edge"
 MEMORY = Path("/dev/shm")
+AT_ONCE = (2, 4)
 
 
 def run(results: Results, sizes: Sizes) -> None:
     """Measure uploads, ways of sending, and downloads; uploads also without a disk, because the disk may limit them."""
     with folder() as where, frepo(where / "service") as service:
         _uploads(results, sizes, service, where, "to disk")
+        _at_once(results, sizes, service, where, "to disk")
         _ways(results, sizes, service, where)
         _downloads(results, sizes, service, where)
     if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 5 * sizes.big:
@@ -36,6 +36,7 @@ def run(results: Results, sizes: Sizes) -> None:
         return
     with folder(MEMORY) as where, frepo(where / "service") as service:
         _uploads(results, sizes, service, where, "to memory")
+        _at_once(results, sizes, service, where, "to memory")
 
 
 def name() -> str:
@@ -44,26 +45,62 @@ def name() -> str:
 
 
 def _uploads(results: Results, sizes: Sizes, service: Service, where: Path, at: str) -> None:
-    """Compare one upload with `sha256sum`, and two concurrent uploads with one."""
-    files = [make_file(where / f"big{number}", sizes.big) for number in range(2)]
+    """Compare the ways of sending one large upload with the slower of two programs in C."""
+    file = make_file(where / "big", sizes.big)
+    versions = _collection(service)
 
-    def sample(*files: Path) -> float:
-        """Upload new files concurrently; return the seconds for each of them."""
-        for file in files:
+    def sample(send: Callable[..., object], path: Callable[[], str], **more: str) -> Callable[[], float]:
+        def upload() -> float:
             stamp(file)
-        with ThreadPoolExecutor(len(files)) as threads:
-            send = partial(post_file, service.address, headers=headers(service))
-            seconds = timed(lambda: list(threads.map(lambda file: send(name(), file), files)))()
-        forget(service)
-        return seconds / len(files)
+            seconds = timed(lambda: send(service.address, path(), file, headers(service), **more))()
+            forget(service)
+            return seconds
 
-    digest = timed(lambda: subprocess.run(["sha256sum", files[0]], check=True, capture_output=True))
-    samples = alternate({"ours": lambda: sample(files[0]), "sha256sum": digest, "two": lambda: sample(*files)})
-    text = f"upload of {sizes.big >> 20} MiB {at}"
-    results.add(compare("transfers", f"{text} : sha256sum", samples["ours"], samples["sha256sum"], reach=1.25))
-    speed = {key: [sizes.big / seconds / 1e6 for seconds in samples[key]] for key in ("ours", "two")}
-    more = {"reach": 1.7, "is_most": False, "unit": "MB/s"}
-    results.add(compare("transfers", f"two at once, throughput : one {text}", speed["two"], speed["ours"], **more))
+        return upload
+
+    works = {
+        "upload": sample(post_file, name),
+        "chunked upload": sample(post_chunked, name),
+        "PUT": sample(post_file, lambda: versions, method="PUT"),
+    }
+    with receivers.yardsticks(results, file, where) as yardsticks:
+        if not yardsticks:
+            return
+        samples = alternate(works | yardsticks)
+    slower = max(yardsticks, key=lambda yardstick: statistics.median(samples[yardstick]))
+    for way in works:
+        what = f"{way} of {sizes.big >> 20} MiB {at} : openssl dgst or nginx"
+        note = f"the slower of the two: {slower}"
+        results.add(compare("transfers", what, samples[way], samples[slower], reach=1.25, note=note))
+    file.unlink()
+
+
+def _collection(service: Service) -> str:
+    """Create a collection without limits; return the path to which versions are sent."""
+    connection = PersistentConnection(service.address, headers(service) | {"Content-Type": "application/json"})
+    made = json.loads(connection.ask("POST", "/api/v1/collections", b'{"name": "bench", "limits": {"versions": 1000}}'))
+    return f"/api/v1/collections/{made['id']}/versions"
+
+
+def _at_once(results: Results, sizes: Sizes, service: Service, where: Path, at: str) -> None:
+    """Compare the throughput of concurrent uploads with that of one."""
+    files = [make_file(where / f"part{number}", sizes.middle) for number in range(max(AT_ONCE))]
+
+    def throughput(count: int) -> float:
+        """Upload new files concurrently; return their throughput together, in MB/s."""
+        for file in files[:count]:
+            stamp(file)
+        with ThreadPoolExecutor(count) as threads:
+            send = partial(post_file, service.address, headers=headers(service))
+            seconds = timed(lambda: list(threads.map(lambda file: send(name(), file), files[:count])))()
+        forget(service)
+        return count * sizes.middle / seconds / 1e6
+
+    samples = alternate({count: partial(throughput, int(count)) for count in ("1", *map(str, AT_ONCE))})
+    for count in AT_ONCE:
+        what = f"{count} uploads of {sizes.middle >> 20} MiB {at} at once, throughput : one"
+        more = {"reach": 0.9, "is_most": False, "unit": "MB/s"}
+        results.add(compare("transfers", what, samples[str(count)], samples["1"], **more))
     for file in files:
         file.unlink()
 
@@ -139,7 +176,7 @@ def _downloads(results: Results, sizes: Sizes, service: Service, where: Path) ->
     stored = next(path for path in service.storage.glob("*/*") if path.stat().st_size == sizes.big)
     accel = service.environment | {"FS_ACCEL_REDIRECT": "/_blobs", "TRUSTED_PROXIES": "127.0.0.1"}
     with (
-        static(service.storage) as static_address,
+        receivers.nginx(service.storage) as static_address,
         frepo(service.folder, **accel) as behind,
         nginx_server.nginx([behind.address], storage=service.storage) as front,
     ):
@@ -155,33 +192,3 @@ def _downloads(results: Results, sizes: Sizes, service: Service, where: Path) ->
 
 def _hundred(work: Callable[[], object]) -> Callable[[], float]:
     return timed(lambda: [work() for _ in range(100)])
-
-
-NGINX = """\
-{user}worker_processes 1; daemon off; pid {folder}/pid; error_log {folder}/error.log;
-events {{ worker_connections 512; }}
-http {{ access_log off; sendfile on; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
-fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
-server {{ listen 127.0.0.1:{port}; root {root}; }} }}
-"""
-
-
-@contextlib.contextmanager
-def static(root: Path) -> Iterator[str]:
-    """Run nginx on a folder, with sendfile; yield its address."""
-    with folder() as where:
-        port = free_port()
-        user = "user root; " if os.geteuid() == 0 else ""
-        (where / "nginx.conf").write_text(NGINX.format(folder=where, port=port, root=root, user=user))
-        command = ["nginx", "-c", str(where / "nginx.conf"), "-e", str(where / "error.log")]
-        with running_process(command, where, partial(listens, port)):
-            yield f"127.0.0.1:{port}"
-
-
-def listens(port: int) -> bool:
-    """Return whether a server listens on a port."""
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
