@@ -113,7 +113,7 @@ def test_settings_are_saved_and_errors_are_at_their_fields(signed_in, world, api
     page = open_collection(signed_in, world, "shop.sql.gz", "settings")
     page.get_by_label("One version").fill("3 gigs")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("“3 gigs” is not a size")).to_be_visible()
+    expect(page.get_by_label("One version")).to_have_accessible_description(re.compile("“3 gigs” is not a size"))
     page.get_by_label("One version").fill("3 GB")
     page.get_by_label("Description").fill("The shop")
     expect(page.get_by_text("2 changes not saved")).to_be_visible()

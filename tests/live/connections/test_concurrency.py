@@ -35,7 +35,7 @@ def test_ten_concurrent_pushes_get_consecutive_numbers_and_the_newest_three_are_
     assert [hashlib.sha256(numbers[number]).hexdigest() for number in (8, 9, 10)] == [
         version["details"]["sha256"] for version in kept.values()
     ]
-    assert before + 3 == len(blob_files(service))
+    assert before + 10 == len(blob_files(service)), "the evicted versions are in the trash"
 
 
 def test_kept_versions_are_complete(client, together):
