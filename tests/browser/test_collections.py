@@ -84,6 +84,23 @@ class TestList:
 
         assert "PT12H" == api("GET", f"/collections/{world['late.tar']}")["expected_every"]
 
+    def test_a_token_gets_access_to_several(self, signed_in, world, api):
+        secret = api.token(Role.UPLOAD_VERSIONS, name="collector")
+        fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]
+        signed_in.go("#/collections")
+        page = signed_in.page
+        for name in ("late.tar", "shop.sql.gz"):
+            page.get_by_role("checkbox", name=f"Select {name}").check()
+        expect(page.get_by_role("region", name="2 selected")).to_contain_text("6 versions")
+        page.get_by_role("button", name="Grant access").click()
+        dialog = page.get_by_role("dialog", name="Grant access to 2 collections")
+        dialog.get_by_label("Token").select_option(fingerprint)
+        dialog.get_by_role("button", name="Grant access").click()
+        expect(dialog).to_have_count(0)
+
+        granted = {one["id"] for one in api("GET", f"/tokens/{fingerprint}")["collections"]}
+        assert {world["late.tar"], world["shop.sql.gz"]} == granted
+
     def test_a_collection_is_created(self, signed_in, world, api):
         signed_in.go("#/collections")
         page = signed_in.page

@@ -133,6 +133,20 @@ def test_a_file_gets_tags_an_alias_and_links(signed_in, files, api, picture):
     assert "sunset.png" == download.value.suggested_filename
 
 
+def test_a_file_gets_another_name(signed_in, files, api):
+    made = api("POST", "/files?name=first.txt", b"to rename")
+    signed_in.go(f"#/files/{made['name']}")
+    files.get_by_label("Name", exact=True).fill("second.txt")
+    expect(files.get_by_text("Links with the old name stop working")).to_be_visible()
+    files.get_by_role("button", name="Save").click()
+    expect(files.get_by_role("heading", name="second.txt")).to_be_visible()
+
+    [found] = api("GET", "/files?q=second.txt")["items"]
+    assert "second.txt" == found["requested_name"]
+    assert files.url.endswith(f"#/files/{found['name']}")
+    assert "first.txt" not in names(api)
+
+
 def test_a_file_is_deleted_after_a_question(signed_in, files, api):
     made = api("POST", "/files?name=old.txt", b"old")
     signed_in.go(f"#/files/{made['name']}")

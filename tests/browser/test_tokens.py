@@ -106,6 +106,40 @@ def test_a_token_is_rotated_with_an_overlap_and_revoked(signed_in, api):
     assert token["fingerprint"] in names
 
 
+def test_a_token_is_edited(signed_in, api):
+    secret = api.token(Role.LIST_COLLECTIONS, name="before", restrictions={"tags": ["web"]})
+    fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]
+    signed_in.expect("400")
+    signed_in.go(f"#/tokens/{fingerprint}")
+    page = signed_in.page
+    page.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog", name="Edit before")
+    dialog.get_by_label("Name", exact=True).fill("after")
+    dialog.get_by_label("Only from these addresses").fill("10.0.0.0/8, 10.20.4.300")
+    dialog.get_by_label("Only User-Agents").fill("curl/*\nMozilla/5.0 (X11; Linux), one")
+    dialog.get_by_label("Files of at most").fill("20 MB")
+    dialog.get_by_label("Expires").fill("2031-05-04T03:02")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_label("Only from these addresses")).to_have_attribute("aria-invalid", "true")
+    dialog.get_by_label("Only from these addresses").fill("10.0.0.0/8")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("heading", name="after")).to_be_visible()
+    expect(page.locator("tbody")).to_contain_text("after")
+
+    edited = api("GET", f"/tokens/{fingerprint}")
+    assert ("after", "2031-05-04T03:02:00Z") == (edited["name"], edited["expires_at"])
+    assert edited["restrictions"] == {
+        "ip_addresses": ["10.0.0.0/8"],
+        "user_agents": ["curl/*", "Mozilla/5.0 (X11; Linux), one"],
+        "tags": ["web"],
+        "mime_types": [],
+        "max_file_size": 20_000_000,
+    }
+    page.get_by_role("button", name="Edit").click()
+    assert [] == signed_in.violations()
+
+
 def test_the_list_is_filtered_and_sorted_by_the_address(signed_in, api):
     api.token(Role.LIST_COLLECTIONS, name="needle")
     signed_in.go("#/tokens?q=needle&sort=-last_used_at")

@@ -9,7 +9,10 @@ export const API = new URL("../api/v1", document.baseURI).href;
 const answers = new Map();
 const MAX_ANSWERS = 100;
 
-/** A refused request. `status` is 0 if there was no answer. `fields` has the message of each wrong field. */
+/**
+ * A refused request. `status` is 0 if there was no answer. `fields` has the message of each wrong field; that of an
+ * element of a list, such as `labels.0`, is at the field that has the list.
+ */
 export class Problem extends Error {
   constructor(status, body = {}) {
     super(body.detail || body.title || t.errors.unknown(status));
@@ -17,7 +20,7 @@ export class Problem extends Error {
     this.title = body.title ?? "";
     this.code = body.code ?? status;
     this.context = body.context ?? {};
-    this.fields = Object.fromEntries((body.errors ?? []).map((wrong) => [wrong.field, wrong.message]));
+    this.fields = Object.fromEntries((body.errors ?? []).map((wrong) => [wrong.field.replace(/\.\d+$/, ""), wrong.message]));
   }
 
   get isTemporary() {

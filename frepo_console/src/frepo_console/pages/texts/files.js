@@ -53,6 +53,7 @@ export const t = {
   removeText: (size) => `This deletes the file, ${size}, at once: files have no trash. Its links stop working.`,
   removeAliases: (number) => `${plural(number, "alias", "aliases")} will lead to nothing.`,
   tags: "Tags",
+  renameHint: "The link becomes another one. Links with the old name stop working; aliases follow.",
   reachable: "Reachable by",
   password: "Password",
   passwordSet: "This file has a password. Type a new one to replace it.",

@@ -72,6 +72,12 @@ export const t = {
       : "It is invalid at once. This cannot be undone.",
   revokeOwn: "This is the token that you are signed in with.",
   edit: "Edit",
+  editTitle: (name) => `Edit ${name}`,
+  expiresHint: "Empty: never",
+  agentsHint: "One in a line; * stands for any text. Empty: all.",
+  wordsHint: "Separated by commas. Empty: all.",
+  mostSize: "Files of at most",
+  mostSizeHint: "Such as 20 MB. Empty: what the service allows.",
   gone: "There is no such token: it was revoked, or it has expired.",
   roleTexts: {
     "upload.images": "Upload images",

@@ -29,6 +29,10 @@ function Card({ file, changed, reload }) {
   const mayAlias = access.may("aliases.manage");
   const aliases = useReading(mayAlias ? `aliases ${file.name}` : null, () => readAll("/aliases").then((items) => items.filter((one) => one.file === file.name)), 0);
   const found = aliases.data ?? [];
+  const renamed = (name) => {
+    reload();
+    go(["files", name]);
+  };
   const remove = async () => {
     await send("DELETE", path("files", file.name));
     reload();
@@ -42,7 +46,7 @@ function Card({ file, changed, reload }) {
       <div><dt>${t.added}</dt><dd><time title=${exactTime(file.created_at)}>${date(file.created_at)}</time></dd></div></dl>
     <${Copyable} label=${t.link} text=${fileUrl(found[0]?.alias ?? file.name)} />
     <${TimedLink} file=${file} />
-    ${access.may("files.edit") && html`<${Settings} file=${file} changed=${changed} />`}
+    ${access.may("files.edit") && html`<${Settings} file=${file} changed=${changed} renamed=${renamed} />`}
     ${mayAlias && html`<${Aliases} file=${file} aliases=${found} reload=${aliases.reload} />`}
     <div class="row"><${Download} file=${file} />
       ${access.may("files.delete") && html`<button class="btn bad end" onClick=${() => setAsking(true)}><${Icon} name="trash" />${t.remove}</button>`}</div>
@@ -73,18 +77,21 @@ function TimedLink({ file }) {
   </form>`;
 }
 
-function Settings({ file, changed }) {
-  const form = useForm({ tags: file.tags.join(", "), reach: file.public ? "public" : "link", password: "" });
+function Settings({ file, changed, renamed }) {
+  const form = useForm({ name: file.requested_name, tags: file.tags.join(", "), reach: file.public ? "public" : "link", password: "" });
   const submit = (event) => {
     event.preventDefault();
-    form.submit(async ({ tags, reach, password }) => {
-      const body = { tags: tags.split(/[\s,]+/).filter(Boolean), public: reach === "public", ...(password && { password }) };
-      await send("PATCH", path("files", file.name), { body });
-      changed();
+    form.submit(async ({ name, tags, reach, password }) => {
+      const body = { tags: tags.split(/[\s,]+/).filter(Boolean), public: reach === "public", ...(name !== file.requested_name && { name }), ...(password && { password }) };
+      const saved = await send("PATCH", path("files", file.name), { body });
+      // A new name is a new address.
+      if (saved.name !== file.name) renamed(saved.name);
+      else changed();
     });
   };
   const removePassword = () => form.submit(async () => void (await send("PATCH", path("files", file.name), { body: { password: null } }), changed()));
   return html`<form class="stack" onSubmit=${submit}>
+    <${Field} label=${t.name} ...${fieldOf(form, "name")} hint=${form.changed.includes("name") ? t.renameHint : ""} />
     <fieldset><legend>${t.reachable}</legend>
       ${Object.entries(t.choices).map(([value, text]) => html`<label class="row check"><input type="radio" name="reach" checked=${form.values.reach === value} onChange=${() => form.set("reach", value)} />${text}</label>`)}
     </fieldset>

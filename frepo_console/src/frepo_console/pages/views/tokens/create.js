@@ -22,7 +22,7 @@ export function NewToken({ finish }) {
   const submit = (event) => {
     event.preventDefault();
     const isGranting = isScoped && access.may("collections.access");
-    form.submit(() => create(values, isGranting).then(finish, (problem) => Promise.reject(withFieldsOfLists(problem))));
+    form.submit(() => create(values, isGranting).then(finish));
   };
   return html`<form class="card stack" onSubmit=${submit}>
     <div class="row"><h2 class="grow">${t.new}</h2><a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a></div>
@@ -40,12 +40,6 @@ export function NewToken({ finish }) {
     <${FormError} form=${form} />
     <div class="row actions"><a class="btn" href=${link(["tokens"])}>${common.cancel}</a><button class="btn pri" disabled=${form.isSending}>${t.create}</button></div>
   </form>`;
-}
-
-/** Give the errors of elements of a list, such as `restrictions.ip_addresses.0`, to the field that has the list. */
-function withFieldsOfLists(problem) {
-  if (problem.fields) problem.fields = Object.fromEntries(Object.entries(problem.fields).map(([name, text]) => [name.replace(/\.\d+$/, ""), text]));
-  return problem;
 }
 
 async function create(values, isGranting) {

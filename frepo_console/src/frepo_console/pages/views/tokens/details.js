@@ -1,4 +1,4 @@
-// One token: what it may do, on which collections, from where; rotate and revoke it.
+// One token: what it may do, on which collections, from where; edit, rotate and revoke it.
 
 import { html, useContext, useState } from "../../lib/html.js";
 import { About, useAccess } from "../../lib/access.js";
@@ -12,20 +12,26 @@ import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { t as common } from "../../texts.js";
 import { t } from "../../texts/tokens.js";
+import { EditToken } from "./edit.js";
 import { ADMINISTRATOR } from "./presets.js";
 
 const titleOf = (token) => token.name ?? token.fingerprint;
 
 export function TokenDetails({ fingerprint, finish, reload }) {
   const resource = useResource(path("tokens", fingerprint));
-  return html`<${Loaded} resource=${resource}>${(token) => html`<${Card} token=${token} finish=${finish} reload=${reload} />`}<//>`;
+  const changed = () => {
+    resource.reload();
+    reload();
+  };
+  return html`<${Loaded} resource=${resource}>${(token) => html`<${Card} token=${token} finish=${finish} reload=${reload} changed=${changed} />`}<//>`;
 }
 
-function Card({ token, finish, reload }) {
+function Card({ token, finish, reload, changed }) {
   const [asking, setAsking] = useState("");
   const access = useAccess();
   const about = useContext(About);
   const mayRevoke = access.may("tokens.revoke") && (!token.roles.includes(ADMINISTRATOR) || about.token.roles.includes(ADMINISTRATOR));
+  const mayChange = mayRevoke && access.may("tokens.create") && !token.setting;
   const isOver = token.expires_at && new Date(token.expires_at) < new Date();
   const revoke = async () => {
     await send("DELETE", path("tokens", token.fingerprint));
@@ -38,7 +44,8 @@ function Card({ token, finish, reload }) {
     ${token.setting && html`<${Note} icon="lock">${t.setting(token.setting)}<//>`}
     ${mayRevoke &&
     html`<div class="row">
-      ${access.may("tokens.create") && !token.setting && !isOver && html`<button class="btn" onClick=${() => setAsking("rotate")}><${Icon} name="retry" />${t.rotate}</button>`}
+      ${mayChange && html`<button class="btn" onClick=${() => setAsking("edit")}><${Icon} name="edit" />${t.edit}</button>`}
+      ${mayChange && !isOver && html`<button class="btn" onClick=${() => setAsking("rotate")}><${Icon} name="retry" />${t.rotate}</button>`}
       <button class="btn bad" onClick=${() => setAsking("revoke")}>${t.revoke}</button>
     </div>`}
     <${Restrictions} token=${token} />
@@ -46,6 +53,7 @@ function Card({ token, finish, reload }) {
     ${token.collections_count > 0 &&
     html`<h3>${common.collections(token.collections_count)}</h3>
       <ul class="stack sm">${token.collections.map((one) => html`<li><a href=${link(["collections", one.id])}>${one.name}</a></li>`)}</ul>`}
+    ${asking === "edit" && html`<${EditToken} token=${token} done=${changed} close=${() => setAsking("")} />`}
     ${asking === "rotate" && html`<${Rotate} token=${token} finish=${finish} close=${() => setAsking("")} />`}
     ${asking === "revoke" &&
     html`<${Confirm} title=${t.revokeTitle(titleOf(token))} action=${t.revoke} run=${revoke} close=${() => setAsking("")}>
