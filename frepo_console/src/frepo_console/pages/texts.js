@@ -488,6 +488,7 @@ export const t = {
     checked: "Complete, the SHA-256 is right",
     differs: "The service received other bytes than this browser sent. Upload the file again.",
     damagedDownload: "The bytes that arrived are not those of the version. Download it again.",
+    notWritten: (reason) => `The file cannot be written: ${reason}`,
     changed: "The content was changed meanwhile. Download it again.",
     states: { waiting: "Waits", running: "Running", retrying: "Tries again", checking: "Comparing", done: "Complete", failed: "Failed", cancelled: "Cancelled" },
     progress: (name, share) => `${name}: ${share}`,

@@ -30,7 +30,7 @@ function TransferLine({ transfer }) {
       <span class=${state === "failed" ? "sm fg" : "sm dim"} role=${state === "failed" ? "alert" : "status"}>${message || t.transfers.states[state]}</span>
     </div>
     ${!isEnded && html`<button class="btn s" onClick=${() => transfer.cancel()}>${t.cancel}</button>`}
-    ${(state === "failed" || (state === "cancelled" && kind === "upload")) && html`<button class="btn s" onClick=${() => transfer.start()}><${Icon} name="retry" />${t.transfers.retry}</button>`}
+    ${(state === "failed" || state === "cancelled") && html`<button class="btn s" onClick=${() => transfer.start()}><${Icon} name="retry" />${t.transfers.retry}</button>`}
     ${isEnded && html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}><${Icon} name="close" /></button>`}
   </li>`;
 }

@@ -5,58 +5,83 @@ import { saveBlob } from "./save.js";
 import { Hash } from "./sha256.js";
 import { t } from "../texts.js";
 
-/** Larger contents are kept in memory by no browser without the File System Access API: a link downloads them. */
-export const MAX_IN_MEMORY = 256 * 1000 * 1000;
+/** Without the File System Access API, larger contents are downloaded by a link: the page would keep them in memory. */
+export const MAX_IN_MEMORY = 32 * 1000 * 1000;
 
 /**
- * Ask where to save a file. Return something with `write(bytes)`, `close()` and `abort()`; null if this browser can only
- * download by a link. Throws `AbortError` if the person cancels.
+ * Ask where to save a file. Return a function that opens it, for something with `write(bytes)`, `close()` and `abort()`;
+ * null if this browser can only download by a link. Throws `AbortError` if the person cancels.
  */
 export async function chooseTarget(name, size) {
   if (window.showSaveFilePicker) {
     const handle = await window.showSaveFilePicker({ suggestedName: name });
-    const writable = await handle.createWritable();
-    return { write: (bytes) => writable.write(bytes), close: () => writable.close(), abort: () => writable.abort() };
+    return () => handle.createWritable();
   }
-  if (size > MAX_IN_MEMORY) return null;
+  return size > MAX_IN_MEMORY ? null : () => openInMemory(name);
+}
+
+function openInMemory(name) {
   const pieces = [];
   return { write: (bytes) => void pieces.push(bytes.slice()), close: () => saveBlob(new Blob(pieces), name), abort: () => {} };
 }
 
 /**
- * Fetch a content into a target; return its SHA-256. What has arrived is kept in `transfer.part`: a second try continues
- * there with a range. Throws `Problem`; status 0 if the connection was lost.
+ * Fetch a content into a target, and compare its SHA-256. What has arrived is kept in `transfer.part`: a second try
+ * continues there with a range. The file gets its bytes at the end, if the digest is right.
+ *
+ * Throws `Problem`: status 0 if the connection was lost, 422 if the digest is wrong.
  */
-export async function fetchToDisk({ transfer, url, target, signal }) {
-  transfer.part ??= { hash: new Hash(), arrived: 0 };
+export async function fetchToDisk({ transfer, url, target, sha256, signal }) {
+  transfer.part ??= await newPart(target);
   const { part } = transfer;
   const from = part.arrived;
   const headers = headersWithToken(from ? { Range: `bytes=${from}-`, "If-Range": part.tag } : {});
   try {
-    const answer = await fetch(url, { headers, signal, cache: "no-store", credentials: "omit" });
-    if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({})));
-    if (from && answer.status !== 206) throw new Problem(409, { detail: t.transfers.changed });
-    part.tag = answer.headers.get("ETag") ?? "";
-    await pump(answer.body.getReader(), { transfer, target, part });
-  } catch (error) {
-    if (signal.aborted) {
-      part.hash.stop();
-      await target.abort();
+    // With all bytes there, only the last answer's end was lost: there is no range left to ask for.
+    if (from === 0 || from < transfer.size) {
+      const answer = await fetch(url, { headers, signal, cache: "no-store", credentials: "omit" });
+      if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({})));
+      if (from && answer.status !== 206) throw new Problem(409, { detail: t.transfers.changed });
+      part.tag = answer.headers.get("ETag") ?? "";
+      await pump(answer.body.getReader(), { transfer, part, signal });
     }
-    if (error instanceof Problem || signal.aborted) throw error;
-    throw new Problem(0, { detail: t.errors.offline });
+  } catch (error) {
+    // The browser reports a lost connection as a TypeError; a full disk is a DOMException.
+    if (error instanceof TypeError) throw new Problem(0, { detail: t.errors.offline });
+    throw error instanceof Problem ? error : new Error(t.transfers.notWritten(error.message));
   }
-  await target.close();
-  return part.hash.end();
+  transfer.set({ state: "checking", message: t.transfers.checking });
+  const digest = await part.hash.end();
+  if (sha256 && digest !== sha256) throw new Problem(422, { detail: t.transfers.damagedDownload });
+  await part.file.close();
+  delete transfer.part;
 }
 
-async function pump(reader, { transfer, target, part }) {
+async function newPart(target) {
+  const hash = await new Hash().load().catch(() => {
+    throw new Problem(0, { detail: t.errors.offline });
+  });
+  return { hash, file: await target(), arrived: 0 };
+}
+
+/** Forget what has arrived. The file on disk, if there was one, stays as it was. */
+export function discardPart(transfer) {
+  const { part } = transfer;
+  delete transfer.part;
+  part?.hash.stop();
+  Promise.resolve(part?.file.abort()).catch(() => {});
+}
+
+async function pump(reader, { transfer, part, signal }) {
   for (;;) {
     const { done, value } = await reader.read();
+    signal.throwIfAborted(); // some bytes may have arrived before
     if (done) break;
-    await target.write(value);
-    part.arrived += value.length;
-    part.hash.add(value);
+    const { length } = value;
+    await part.file.write(value);
+    await part.hash.add(value);
+    signal.throwIfAborted();
+    part.arrived += length;
     transfer.progress(part.arrived);
   }
   if (part.arrived < transfer.size) throw new Problem(0, { detail: t.errors.offline });

@@ -1,32 +1,59 @@
 // SHA-256 of files and streams, computed by a worker.
 
-/** A hash that takes pieces: `add(bytes)`, then `await end()` for the digest in hexadecimal; `stop()` gives up. */
+// Bytes that wait for the worker: a fast connection must not fill the memory.
+const MAX_WAITING = 16 * 1024 * 1024;
+
+/** A hash that takes pieces: `await add(bytes)`, then `await end()` for the digest in hexadecimal; `stop()` gives up. */
 export class Hash {
   constructor() {
+    this.waiting = 0;
+    this.resume = () => {};
+    this.ready = new Promise((resolve) => (this.loaded = resolve));
     this.worker = new Worker(new URL("./sha256_worker.js", import.meta.url), { type: "module" });
     this.digest = new Promise((resolve, reject) => {
-      this.worker.onmessage = ({ data }) => (data.digest ? resolve(data.digest) : reject(new Error(data.error)));
+      this.worker.onmessage = ({ data }) => {
+        if (data.isReady) this.loaded();
+        else if (data.digest) resolve(data.digest);
+        else if (data.error) reject(new Error(data.error));
+        else this.waiting -= data.hashed;
+        if (this.waiting <= MAX_WAITING) this.resume();
+      };
       this.worker.onerror = () => reject(new Error("The worker failed"));
     });
-    this.digest.catch(() => {});
+    this.digest.catch(() => this.resume());
   }
 
-  /** Add bytes. They are handed over: the caller must not use them any more. */
-  add(piece) {
+  /** Wait until the worker is loaded. Throws if it cannot be loaded, as the service may not answer. */
+  async load() {
+    await Promise.race([this.ready, this.digest]);
+    return this;
+  }
+
+  /** Add bytes, which are handed over: the caller must not use them any more. Wait while too many are not hashed yet. */
+  async add(piece) {
+    this.waiting += piece.length;
     this.worker.postMessage({ piece }, [piece.buffer]);
+    if (this.waiting > MAX_WAITING) await Promise.race([this.digest, new Promise((resolve) => (this.resume = resolve))]);
   }
 
   file(file) {
     this.worker.postMessage({ file });
-    return this.digest.finally(() => this.stop());
+    return this.ending();
   }
 
   end() {
     this.worker.postMessage({ end: true });
-    return this.digest.finally(() => this.stop());
+    return this.ending();
+  }
+
+  ending() {
+    const ended = this.digest.finally(() => this.stop());
+    ended.catch(() => {}); // the caller may wait for it later
+    return ended;
   }
 
   stop() {
     this.worker.terminate();
+    this.resume();
   }
 }

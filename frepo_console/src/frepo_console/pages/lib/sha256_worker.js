@@ -13,13 +13,17 @@ async function hashFile(file) {
   }
 }
 
-// `{file}` hashes a file and answers; `{piece}` adds bytes; `{end: true}` answers.
+// It says `{isReady: true}` once. `{file}` hashes a file and answers; `{piece}` adds bytes and says how many; `{end: true}` answers.
 onmessage = async ({ data }) => {
   try {
-    if (data.piece) hash.update(data.piece);
+    if (data.piece) {
+      hash.update(data.piece);
+      postMessage({ hashed: data.piece.length });
+    }
     if (data.file) await hashFile(data.file);
     if (data.file || data.end) postMessage({ digest: hex(hash.digest()) });
   } catch (error) {
     postMessage({ error: String(error) });
   }
 };
+postMessage({ isReady: true });

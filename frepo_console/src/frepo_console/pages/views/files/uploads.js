@@ -35,7 +35,7 @@ function Upload({ upload }) {
     <${Icon} name=${sign ?? (state === "waiting" ? "clock" : "upload")} isColoured />
     <div class="grow stack">
       <div class="cut" title=${file.name}>${file.name}</div>
-      ${["sending", "lost", "done", "hashing"].includes(state) && html`<progress aria-label=${file.name} max=${Math.max(1, file.size)} value=${state === "done" ? file.size : sent}></progress>`}
+      ${["sending", "checking", "lost", "done", "hashing"].includes(state) && html`<progress aria-label=${file.name} max=${Math.max(1, file.size)} value=${state === "done" ? file.size : sent}></progress>`}
       <div class=${sign === "overdue" ? "sm fg" : "sm dim"} role=${state === "failed" ? "alert" : undefined}>${textOf(upload)}</div>
       ${state === "done" && html`<div class="row"><${CopyButton} text=${fileUrl(answer.name)} label=${t.copyLink} /></div>`}
       ${(state === "lost" || state === "cancelled" || state === "failed") && html`<div class="row"><button class="btn s" onClick=${() => retry(id)}><${Icon} name="retry" />${t.retry}</button></div>`}
@@ -53,6 +53,6 @@ function textOf({ state, file, sent, speed, answer, existed, message }) {
     const until = Date.now() + ((file.size - sent) / Math.max(1, speed)) * 1000;
     return [t.sent(size(sent), size(file.size)), `${size(speed)}/s`, t.left(elapsed(new Date(), new Date(until)))].join(" · ");
   }
-  return state === "hashing" ? t.hashing : t.waiting;
+  return t[state] ?? t.waiting;
 }
 
