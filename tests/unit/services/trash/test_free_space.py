@@ -87,16 +87,23 @@ def test_an_upload_that_finds_the_storage_full_is_accepted(make_collection, push
     assert [(1, "evicted"), (5, "evicted")] == entries()  # the oldest one stays
 
 
-def test_an_upload_that_is_too_large_even_without_the_trash_is_refused(make_collection, push, small_storage, facts):
+@pytest.mark.parametrize("size", [4, 5, 50])
+def test_an_upload_that_is_too_large_even_without_the_trash_ends_nothing(
+    services, make_collection, push, small_storage, facts, entries, monkeypatch, size
+):
     small_storage(4 * KILOBYTE)
     collection = make_collection(1)
     for letter in "abc":
         push(collection, content(letter))
+    usage = shutil.disk_usage(".")
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=0))
 
+    services.trash_space.prepare(size * KILOBYTE, by=None)
     with pytest.raises(StorageFull):
-        push(collection, content("z", 5 * KILOBYTE))
+        push(collection, content("z", size * KILOBYTE))
 
     assert 1 == len(facts("storage.full"))
+    assert [(1, "evicted"), (2, "evicted")] == entries()
 
 
 def test_a_refusal_for_another_reason_than_the_room_leaves_the_trash_alone(

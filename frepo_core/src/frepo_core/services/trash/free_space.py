@@ -61,11 +61,12 @@ class TrashSpace:
     def make_room(self, size: int, by: By) -> bool:
         """End entries after the storage refused an upload of `size` bytes as full; return whether that has freed any.
 
-        If the storage can tell that it has room for it, the refusal has another reason, and nothing ends. Never raises.
+        Nothing ends if the storage can tell that it has room for it, because the refusal has another reason then, or that
+        it has none even without the trash. Never raises.
         """
         try:
             free = self._space.free()
-            if free is not None and free >= size + SLACK:
+            if free is not None and (free >= size + SLACK or free + self._size() < size):
                 return False
             return self.give_way(max(size - (free or 0), 1), by=by).versions > 0
         except FrepoError:
@@ -75,12 +76,13 @@ class TrashSpace:
     def prepare(self, size: int, *, by: By) -> None:
         """End entries before a body of `size` bytes arrives, which the disk for temporary files has no room for.
 
-        Only if that is the disk of the storage, or the storage has no room for it, either. Never raises.
+        Only if that is the disk of the storage, or the storage has no room for it, either; and only if ending entries makes
+        enough room: otherwise, the announcement of a large body would empty the trash. Never raises.
         """
         try:
             if shutil.disk_usage(self._temporary).free < size:
                 free = self._space.free()
-                if free is not None and free < size:
+                if free is not None and free < size <= free + self._size():
                     self.give_way(size - free, by=by)
         except (FrepoError, OSError):
             log.exception("the trash could not give way to a body of %s bytes", size)
@@ -106,6 +108,13 @@ class TrashSpace:
         if versions:
             log.warning("the storage is nearly full: %s versions in the trash ended early, %s bytes", versions, freed)
         return Freed(versions=versions, size=freed)
+
+    def _size(self) -> int:
+        """Return how many bytes only the trash uses."""
+        is_in_trash = select(TrashEntry.id).where(TrashEntry.blob_id == Blob.id).exists()
+        query = select(func.sum(Blob.size)).where(Blob.storage == self._space.storage, is_in_trash, ~is_used_by_file())
+        with self._database.reading() as session:
+            return int(session.scalar(query) or 0)
 
     def _candidates(self) -> list[tuple[int, int]]:
         """Return the ids and sizes of the blobs that only the trash uses, those that end next first."""
