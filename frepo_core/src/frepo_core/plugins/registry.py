@@ -55,9 +55,8 @@ class PluginRegistry:
         self.storages: Mapping[str, StorageSpec] = _specs(
             _by_name(self.found, lambda plugin: plugin.storages, _OLD_NAME)
         )
-        self.strategies: Mapping[str, StrategySpec] = _specs(
-            _by_name(self.found, lambda plugin: plugin.strategies, _OLD_NAME)
-        )
+        self._owned_strategies = _by_name(self.found, lambda plugin: plugin.strategies, _OLD_NAME)
+        self.strategies: Mapping[str, StrategySpec] = _specs(self._owned_strategies)
         self.upload_checks = _by_name(self.found, lambda plugin: plugin.upload_checks)
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
@@ -113,8 +112,8 @@ class PluginRegistry:
 
     def strategy_origin(self, name: str) -> str:
         """Name a strategy, its plug-in and its package, for messages."""
-        owners = [plugin.origin for plugin in self.found if any(spec.name == name for spec in plugin.strategies)]
-        return f"the strategy {name!r} ({owners[0]})" if owners else f"the strategy {name!r}"
+        owned = self._owned_strategies.get(name)
+        return f"the strategy {name!r} ({owned.plugin.origin})" if owned else f"the strategy {name!r}"
 
     def strategy(self, name: str) -> CollectionStrategy:
         """Build a strategy. Raises `ConfigurationError` if its package is not installed."""

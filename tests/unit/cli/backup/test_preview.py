@@ -51,6 +51,12 @@ def test_the_storage_of_each_day(console, collection):
     assert (len(rows), rows[0]) == (30, {"Day": "2026-01-01", "Versions": 1, "Size": 1000, "Trash": 0})
 
 
+def test_the_storage_of_each_day_has_the_trash(console, collection):
+    rows = preview(console, collection, *NIGHTS, "--max-backups-count", "7", "--storage")
+
+    assert [row["Trash"] for row in rows][6:15] == [0, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 7000]
+
+
 def test_people_get_a_table(console, collection):
     table = console.answer("backup:preview", collection, *NIGHTS, "--strategy", "keep")
 

@@ -59,6 +59,7 @@ def simulate(plugins):
             stored_size=sum(version.size for version in start),
             options=KeepOptions(**options) if options is not None else None,
             pinned_count=pinned,
+            pinned_size=sum(version.size for _, version in more.get("restored", ())),
         )
         return Simulation(plugins, state, guards or Guards(), **more).run(nightly(nights).uploads())
 
@@ -151,6 +152,22 @@ def test_the_storage_of_each_day_has_the_trash(simulate):
     ]
 
 
+def test_what_is_in_the_trash_already_needs_storage_until_its_time_is_over(simulate):
+    timeline = simulate(4, options={}, trash=[(START + 3 * DAY, 7), (START + DAY, 5)], trash_keep=7 * DAY)
+
+    assert [day.trash_size for day in timeline.days] == [12, 7, 7, 0]
+
+
+def test_a_restored_version_is_rotated_when_its_protection_ends(simulate):
+    old = VersionInfo(id="a", number=1, size=5, created_at=START - DAY)
+    timeline = simulate(
+        5, "delete_oldest_when_adding_new", limits=(3, 0), pinned=1, restored=[(START + 3 * DAY, old)], last_number=1
+    )
+
+    assert timeline.fates[0].eviction == Eviction(at=START + 3 * DAY, by=5, cause="room")
+    assert [(day.versions, day.size) for day in timeline.days] == [(2, 15), (3, 25), (3, 25), (3, 30), (3, 30)]
+
+
 def test_versions_in_quarantine_need_storage(simulate):
     assert simulate(1, options={}, quarantined=(2, 5)).days == [
         Day(day=date(2026, 1, 1), versions=3, size=15, trash_size=0)
@@ -206,17 +223,27 @@ def test_a_simulation_that_reads_too_much_is_ended(simulate, monkeypatch, guards
     assert (timeline.is_complete, 5 < len(timeline.fates) < 20) == (False, True)
 
 
-def test_ten_thousand_nights_take_less_than_two_seconds(simulate):
-    """Processor time, of the better of two runs: other processes share the caches."""
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"options": {"yearly": 10}},
+        {"options": {}, "guards": Guards(min_retention=2 * DAY), "trash_keep": 3650 * DAY},
+        {"strategy": "delete_oldest_when_adding_new", "limits": (5000, 0)},
+        {"strategy": "alert_when_backup_limit_reached", "guards": Guards(min_retention=DAY)},
+    ],
+    ids=["keep", "retention", "many", "all"],
+)
+def test_ten_thousand_nights_take_less_than_two_seconds(simulate, rules):
+    """Processor time, of the best of three runs: other processes share the caches."""
 
     def measure():
         began = time.process_time()
-        timeline = simulate(10_000, options={"yearly": 10}, trash_keep=7 * DAY)
+        timeline = simulate(10_000, **({"trash_keep": 7 * DAY} | rules))
         return time.process_time() - began, len(timeline.fates), timeline.is_complete
 
     taken, *found = measure()
-    if taken > 1.5:
-        taken = min(taken, measure()[0])
+    for _ in range(2):
+        taken = min(taken, measure()[0]) if taken > 1.5 else taken
 
     assert found == [10_000, True]
     assert taken < 2

@@ -3,12 +3,13 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
+from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import Row, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, File, Version
+from frepo_core.db.models import Blob, File, TrashEntry, Version
 from frepo_core.domain.schedules.expectations import Expectation, parse_expectation
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
@@ -17,8 +18,9 @@ from frepo_core.settings import Settings
 from ..collections.collection_change import CollectionChange
 from ..collections.collection_rows import find_collection
 from ..collections.planned_change import planned, service_limits
-from ..collections.rotation.stored_state import read_state
+from ..collections.rotation.stored_state import is_restored, read_state
 from ..records import CollectionRecord
+from ..trash.removal import incarnation_of
 from .schedule import Schedule
 from .simulation import Simulation
 from .timeline import Fate, Timeline
@@ -57,6 +59,7 @@ class Previews:
         self._database = database
         self._plugins = plugins
         self._ceilings = service_limits(settings)
+        self._trash_keep = settings.trash_keep
 
     def preview(
         self, collection_id: str, change: CollectionChange, plan: UploadPlan | None = None, *, is_empty: bool = False
@@ -75,7 +78,10 @@ class Previews:
             state = read_state(session, self._plugins, seen, now=now)
             state = replace(state, versions=[] if is_empty else list(state.versions))
             others = [] if is_empty else _other_versions(session, collection.id)
-            size = _newest_size([*state.versions, *(fate.version for fate in others)])
+            restored = [] if is_empty else _restored_versions(session, collection.id, now)
+            trash = [] if is_empty else _trash(session, collection.id)
+            hidden = [*(fate.version for fate in others), *(version for _, version in restored)]
+            size = _newest_size([*state.versions, *hidden])
         start = (plan and plan.start) or now
         uploads = _uploads(plan, start, size) if plan else [IncomingVersion(size=size or 0, created_at=start)]
         simulation = Simulation(
@@ -83,6 +89,9 @@ class Previews:
             state,
             collection.guards,
             last_number=0 if is_empty else collection.last_number,
+            trash_keep=self._trash_keep,
+            trash=trash,
+            restored=restored,
             quarantined=_quarantined(others),
         )
         timeline = simulation.run(uploads)
@@ -91,26 +100,49 @@ class Previews:
 
 
 def _without_versions(collection: CollectionRecord) -> CollectionRecord:
-    return replace(collection, versions_count=0, stored_size=0, pinned_count=0, pinned_size=0)
+    return replace(collection, versions_count=0, stored_size=0, pinned_count=0, pinned_size=0, restored_until=None)
+
+
+def _select(collection_id: str) -> Any:
+    return (
+        select(
+            Version.id,
+            Version.number,
+            Version.created_at,
+            Version.quarantined_at,
+            Version.protected_until,
+            Blob.size,
+        )
+        .join(File, File.id == Version.file_id)
+        .join(Blob, Blob.id == File.blob_id)
+        .where(Version.collection_id == collection_id)
+    )
+
+
+def _info(row: Row[Any]) -> VersionInfo:
+    return VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at)
 
 
 def _other_versions(session: Session, collection_id: str) -> list[Fate]:
     """Return the versions that strategies do not see: the pinned ones, and those in quarantine."""
-    query = (
-        select(Version.id, Version.number, Version.created_at, Version.quarantined_at, Blob.size)
-        .join(File, File.id == Version.file_id)
-        .join(Blob, Blob.id == File.blob_id)
-        .where(Version.collection_id == collection_id)
-        .where(or_(Version.pinned.is_(True), Version.quarantined_at.is_not(None)))
-    )
+    query = _select(collection_id).where(or_(Version.pinned.is_(True), Version.quarantined_at.is_not(None)))
     return [
-        Fate(
-            version=VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at),
-            is_imagined=False,
-            protection="quarantined" if row.quarantined_at else "pinned",
-        )
+        Fate(version=_info(row), is_imagined=False, protection="quarantined" if row.quarantined_at else "pinned")
         for row in session.execute(query)
     ]
+
+
+def _restored_versions(session: Session, collection_id: str, now: datetime) -> list[tuple[datetime, VersionInfo]]:
+    """Return the versions that strategies do not see for some time, and until when."""
+    query = _select(collection_id).where(is_restored(now), Version.pinned.is_(False), Version.quarantined_at.is_(None))
+    return [(row.protected_until, _info(row)) for row in session.execute(query)]
+
+
+def _trash(session: Session, collection_id: str) -> list[tuple[datetime, int]]:
+    """Return when each entry of the trash ends, and its size."""
+    incarnation = incarnation_of(find_collection(session, collection_id))
+    query = select(TrashEntry.ends_at, TrashEntry.size).where(TrashEntry.incarnation == incarnation)
+    return [(row.ends_at, row.size) for row in session.execute(query)]
 
 
 def _newest_size(versions: list[VersionInfo]) -> int | None:

@@ -1,10 +1,8 @@
 """Runs a strategy over uploads, without a database. A preview decides by the same function as an upload."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import overload
 
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import RuleError
@@ -12,6 +10,8 @@ from frepo_core.plugins import CollectionState, IncomingVersion, PluginRegistry,
 
 from ..collections.rotation.decision import RotationState, decide, visible_collection
 from ..collections.rotation.strategy_answers import call_explain
+from .simulated_trash import SimulatedTrash
+from .simulated_versions import SimulatedVersions
 from .timeline import Day, Eviction, Fate, Refused, Timeline
 
 # How many versions a strategy may read in one simulation. This bounds its time, and does not depend on the machine.
@@ -29,21 +29,26 @@ class Simulation:
         *,
         last_number: int = 0,
         trash_keep: timedelta = timedelta(),
+        trash: Iterable[tuple[datetime, int]] = (),
+        restored: Iterable[tuple[datetime, VersionInfo]] = (),
         quarantined: tuple[int, int] = (0, 0),
     ) -> None:
         """Start from this state, in which `last_number` is the number of the last version that was added.
 
-        Evicted versions stay in the trash for `trash_keep`. `quarantined` is the number of versions in quarantine and
-        their size in bytes.
+        Evicted versions stay in the trash for `trash_keep`; `trash` has the sizes (bytes) that are there already, and
+        when each ends. `restored` has the versions that were restored lately, and until when they are treated as pinned
+        ones: the state counts them among these. `quarantined` is the number of versions in quarantine and their size.
         """
         self._plugins = plugins
-        self._state = replace(state, versions=_ReadVersions(state.versions))
+        self._state = replace(state, versions=SimulatedVersions(state.versions, guards))
         self._guards = guards
         self._last_number = last_number
         self._trash_keep = trash_keep
         self._quarantined = quarantined
-        self._trash: deque[tuple[datetime, int]] = deque()
-        self._fates = {version.id: Fate(version=version, is_imagined=False) for version in state.versions}
+        self._trash = SimulatedTrash(trash)
+        self._restored = list(restored)
+        versions = [*state.versions, *(version for _, version in self._restored)]
+        self._fates = {version.id: Fate(version=version, is_imagined=False) for version in versions}
 
     def run(self, uploads: Iterable[IncomingVersion]) -> Timeline:
         """Add the versions in this order, and return what happened.
@@ -70,14 +75,15 @@ class Simulation:
         )
 
     @property
-    def _versions(self) -> "_ReadVersions":
+    def _versions(self) -> SimulatedVersions:
         versions = self._state.versions
-        assert isinstance(versions, _ReadVersions)
+        assert isinstance(versions, SimulatedVersions)
         return versions
 
     def _add(self, incoming: IncomingVersion) -> None:
         """Add a version. Raises `RuleError` if it is refused."""
-        before = self._state = self._with_protection(incoming.created_at)
+        self._end_protection(incoming.created_at)
+        before = self._state
         evicted = decide(self._plugins, before, incoming).evicted
         self._last_number += 1
         number = self._last_number
@@ -87,35 +93,37 @@ class Simulation:
         self._fates[added.id] = Fate(version=added, is_imagined=True)
         self._state = replace(
             before,
-            versions=self._versions.changed(added, {version.id for version in evicted}),
+            versions=self._versions.changed(added, evicted),
             stored_size=before.stored_size + added.size - sum(version.size for version in evicted),
         )
 
-    def _with_protection(self, now: datetime) -> RotationState:
-        """Return the state in which the versions are protected that are younger than the minimal retention."""
-        if not self._guards.min_retention:
-            return self._state
-        versions = [
-            version
-            if version.protected == self._guards.protects(version.created_at, now=now)
-            else replace(version, protected=not version.protected)
-            for version in self._versions.all
-        ]
-        return replace(self._state, versions=_ReadVersions(versions, self._versions.reads))
+    def _end_protection(self, now: datetime) -> None:
+        """Show the strategy the versions that are not protected any more, neither by age nor because they were restored."""
+        self._versions.at(now)
+        for until, version in [each for each in self._restored if each[0] <= now]:
+            self._restored.remove((until, version))
+            state = self._state
+            self._state = replace(
+                state,
+                versions=self._versions.changed(version),
+                stored_size=state.stored_size + version.size,
+                pinned_count=state.pinned_count - 1,
+                pinned_size=state.pinned_size - version.size,
+            )
 
     def _note_evictions(self, before: RotationState, added: VersionInfo, evicted: Sequence[VersionInfo]) -> None:
         ids = [version.id for version in evicted]
         rules = self._rules(before, ids)
         incoming = IncomingVersion(size=added.size, created_at=added.created_at)
         has_room = visible_collection(before, incoming).has_room(incoming)
-        after = before if has_room else replace(before, versions=self._versions.changed(added, set()))
+        after = before if has_room else replace(before, versions=self._versions.changed(added))
         needed = rules if has_room else self._rules(after, ids)
         for version in evicted:
             # If the strategy does not explain itself, an eviction counts as needed if there was no room.
             is_needed = not has_room and bool(needed[version.id] or not rules[version.id])
             eviction = Eviction(at=added.created_at, by=added.number, cause="room" if is_needed else "rule")
             self._fates[version.id] = replace(self._fates[version.id], rules=rules[version.id], eviction=eviction)
-            self._trash.append((added.created_at + self._trash_keep, version.size))
+            self._trash.add(added.created_at + self._trash_keep, version.size)
 
     def _rules(self, state: RotationState, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         collection = CollectionState(
@@ -128,54 +136,21 @@ class Simulation:
         return call_explain(self._plugins, state.strategy, collection, ids)
 
     def _day(self, now: datetime) -> Day:
-        while self._trash and self._trash[0][0] <= now:
-            self._trash.popleft()
         quarantined_count, quarantined_size = self._quarantined
         return Day(
             day=now.date(),
             versions=len(self._versions) + self._state.pinned_count + quarantined_count,
             size=self._state.stored_size + self._state.pinned_size + quarantined_size,
-            trash_size=sum(size for _, size in self._trash),
+            trash_size=self._trash.size(now),
         )
 
     def _describe_the_rest(self, now: datetime | None) -> None:
         """Note what keeps the versions that are left."""
-        rules = self._rules(self._state, [version.id for version in self._versions.all])
-        for version in self._versions.all:
-            is_young = now is not None and self._guards.protects(version.created_at, now=now)
-            self._fates[version.id] = replace(
-                self._fates[version.id],
-                rules=rules[version.id],
-                protection="min_retention" if is_young else None,
+        rules = self._rules(self._state, self._versions.ids)
+        for name in self._versions.ids:
+            is_young = now is not None and self._guards.protects(self._fates[name].version.created_at, now=now)
+            self._fates[name] = replace(
+                self._fates[name], rules=rules[name], protection="min_retention" if is_young else None
             )
-
-
-class _ReadVersions(Sequence[VersionInfo]):
-    """The versions of a simulated collection, which counts how many of them are read."""
-
-    def __init__(self, versions: Iterable[VersionInfo], reads: int = 0) -> None:
-        self.all = tuple(versions)
-        self.reads = reads
-
-    def __len__(self) -> int:
-        return len(self.all)
-
-    def __iter__(self) -> Iterator[VersionInfo]:
-        for version in self.all:
-            self.reads += 1
-            yield version
-
-    @overload
-    def __getitem__(self, index: int) -> VersionInfo: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
-
-    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
-        found = self.all[index]
-        self.reads += 1 if isinstance(found, VersionInfo) else len(found)
-        return found
-
-    def changed(self, added: VersionInfo, evicted: set[str]) -> "_ReadVersions":
-        """Return the versions after one is added and others are evicted, by id."""
-        left = [version for version in self.all if version.id not in evicted] if evicted else self.all
-        return _ReadVersions((*left, added), self.reads)
+        for _, version in self._restored:
+            self._fates[version.id] = replace(self._fates[version.id], protection="restored")
