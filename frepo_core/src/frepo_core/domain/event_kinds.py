@@ -34,7 +34,7 @@ class EventKind(StrEnum):
     )
     VERSION_EVICTED = (
         "version.evicted",
-        "A version was deleted to make room: by the collection's strategy, or as the oldest one in its quarantine.",
+        "A version was moved to the trash to make room: by the collection's strategy, or as the oldest one in its quarantine.",
         *("name", "size", "sha256", "type", "replaced_by", "reason", "ends_at"),
     )
     VERSION_QUARANTINED = (

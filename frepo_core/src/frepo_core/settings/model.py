@@ -187,7 +187,7 @@ class Settings(BaseModel):
     quarantine_max: int = _setting(
         "quarantine.max",
         2,
-        "How many versions in quarantine a collection keeps, the newest; older ones are deleted.",
+        "How many versions in quarantine a collection keeps, the newest; older ones go to the trash.",
         ge=1,
         le=1000,
     )
