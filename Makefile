@@ -155,10 +155,10 @@ $(VENV)/bench-installed: setup.cfg $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check '.[bench]'
 	@touch $@
 
-bench: install  ## measure frepo against others that do the same, in under five minutes
+bench: install  ## measure frepo against others that do the same, in a few minutes
 	PYTHONPATH=tests $(BIN)/python -m benchmarks $(GROUPS)
 
-bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes over half an hour
+bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes about an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse

@@ -6,8 +6,8 @@ import time
 import traceback
 from pathlib import Path
 
-from . import console, growth, many_clients, memory, peers, report, small, stores, transfers
-from .measure import Results, Row, Sizes
+from . import console, growth, large_uploads, many_clients, memory, peers, report, small, stores, transfers
+from .measure import Results, Row, Sizes, machine
 
 HERE = Path(__file__).parent
 GROUPS = {
@@ -15,6 +15,7 @@ GROUPS = {
     "growth": growth.run,
     "small": small.run,
     "many_clients": many_clients.run,
+    "uploads": large_uploads.run,
     "transfers": transfers.run,
     "memory": memory.run,
     "stores": stores.run,
@@ -50,6 +51,7 @@ def _run(path: Path, groups: list[str], *, full: bool) -> None:
         before = json.loads(path.read_text())
         results.rows = [Row(**row) for row in before["rows"] if row["group"] not in groups]
         results.peers = [] if "peers" in groups else before["peers"]
+        results.machines = before["machines"]
     for group in groups:
         start = time.monotonic()
         try:
@@ -57,6 +59,7 @@ def _run(path: Path, groups: list[str], *, full: bool) -> None:
         except Exception as error:  # noqa: BLE001  # the next group is worth its time all the same
             traceback.print_exc()
             results.skipped[group] = f"{type(error).__name__}: {error}"
+        results.machines[group] = machine(full=full)
         print(f"  {group}: {time.monotonic() - start:.0f} s", flush=True)
     results.write()
 

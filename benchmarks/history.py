@@ -52,7 +52,7 @@ def main() -> None:
 def entry_of(results: dict[str, Any], candidate: str) -> Entry:
     """Return the entry of a run."""
     machine = results["machine"]
-    kind = f"{machine['processor']}, {machine['cores']} cores, {results['disk']}"
+    kind = f"{machine['processor']}, {machine['cores']} cores, {machine['disk']}"
     ratios = {row["name"]: row["ratio"] for row in results["rows"]}
     return Entry(candidate=candidate, day=machine["day"], machine=kind, ratios=ratios)
 

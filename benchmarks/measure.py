@@ -98,6 +98,11 @@ def compare(group: str, name: str, ours: list[float], theirs: list[float], **mor
     return Row(group=group, name=name, ours=ours, theirs=theirs, ratio=ratio, **{"unit": "s", **more})
 
 
+def compare_with_goal(group: str, name: str, ours: list[float], goal: float, **more: Any) -> Row:
+    """Return a row that compares the median with a maximum, which depends on the machine."""
+    return compare(group, name, ours, [goal] * len(ours), reach=1.0, **more)
+
+
 @dataclass
 class Results:
     """All rows of a run. They are written after each group, so that an aborted run keeps its results."""
@@ -107,6 +112,7 @@ class Results:
     rows: list[Row] = field(default_factory=list)
     peers: list[dict[str, Any]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    machines: dict[str, dict[str, str]] = field(default_factory=dict)  # by group: its machine, the day and the load
 
     def add(self, row: Row) -> None:
         """Add a row and print it."""
@@ -120,8 +126,8 @@ class Results:
         """Write the rows that exist so far."""
         data = {
             "full": self.full,
-            "disk": disk(),
-            "machine": machine(),
+            "machine": machine(full=self.full),
+            "machines": self.machines,
             "rows": [asdict(row) for row in self.rows],
             "peers": self.peers,
             "skipped": self.skipped,
@@ -137,8 +143,8 @@ def disk() -> str:
     return max(inside)[1] if inside else "unknown"
 
 
-def machine() -> dict[str, str]:
-    """Describe the machine of this run."""
+def machine(*, full: bool) -> dict[str, str]:
+    """Describe the machine and the form of this run."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -151,4 +157,6 @@ def machine() -> dict[str, str]:
         "python": platform.python_version(),
         "day": datetime.now(UTC).date().isoformat(),
         "load": f"{os.getloadavg()[0]:.1f}",
+        "disk": disk(),
+        "form": "full" if full else "short",
     }

@@ -41,6 +41,7 @@ class Peer:
     download: Callable[[], Any]
     many_down: Callable[[], float]
     many_up: Callable[[], float] | None = None
+    many_up_synced: Callable[[], float] | None = None
     list_all: Callable[[], int] | None = None
 
 
@@ -83,6 +84,7 @@ def _measure(results: Results, sizes: Sizes, peers: list[Peer], big: Path) -> No
         "upload MB/s": {peer.name: partial(upload, peer) for peer in peers},
         "download MB/s": {peer.name: partial(download, peer) for peer in peers},
         "4 KiB up /s": {peer.name: peer.many_up for peer in peers if peer.many_up},
+        "4 KiB up synced /s": {peer.name: peer.many_up_synced for peer in peers if peer.many_up_synced},
         "4 KiB down /s": {peer.name: peer.many_down for peer in peers},
         "list s": {peer.name: partial(listing, peer, peer.list_all) for peer in peers if peer.list_all},
     }
@@ -109,6 +111,9 @@ def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
         def upload(file: Path) -> None:
             post_file(service.address, name(), file, mine)
 
+        def many_up() -> float:
+            return uploads(service.url, where, sizes, headers=mine)
+
         def list_all() -> int:
             connection, page, found, last = PersistentConnection(service.address, mine), 1, 0, 1
             while page <= last:
@@ -122,7 +127,8 @@ def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
             address=service.address,
             upload=upload,
             download=lambda: fetch(service.address, f"/repository/file/{kept}"),
-            many_up=lambda: uploads(service.url, where, sizes, headers=mine),
+            many_up=many_up,
+            many_up_synced=many_up,
             many_down=lambda: wrk(f"{service.url}/repository/file/{little}", 8, sizes.seconds)["rate"],
             list_all=list_all,
         )
@@ -138,6 +144,8 @@ def _tree(
     root, port = where / label.split()[0], free_port()
     (root / "listed").mkdir(parents=True)
     (root / "up").mkdir()
+    (root / "synced").mkdir()
+    is_synced = _sync_always(root / "synced")
     for number in range(sizes.listed):
         (root / "listed" / f"night-{number}.sql.gz").touch()
     shutil.copy(big, root / "big")
@@ -149,28 +157,38 @@ def _tree(
     environment = {"PATH": os.environ["PATH"], "HOME": str(log)}
     with running_process(line, log, partial(listens, port), env=environment):
         numbers = iter(range(1_000_000))
+
+        def many_up(path: str) -> float:
+            return uploads(f"http://{address}", where, sizes, headers={}, path=path, method="PUT")
+
         yield Peer(
             name=label,
             address=address,
             upload=lambda file: post_file(address, f"/up/{next(numbers)}.bin", file, {}, method="PUT"),
             download=lambda: fetch(address, "/big"),
-            many_up=lambda: uploads(f"http://{address}", where, sizes, headers={}, path="/up/", method="PUT"),
+            many_up=partial(many_up, "/up/"),
+            many_up_synced=partial(many_up, "/synced/") if is_synced else None,
             many_down=lambda: wrk(f"http://{address}/little", 8, sizes.seconds)["rate"],
             list_all=lambda: lister(address),
             **more,
         )
 
 
+def _sync_always(folder: Path) -> bool:
+    """Let the system sync each write to new files in the folder (chattr +S); return whether it can."""
+    return subprocess.run(["chattr", "+S", folder], check=False, capture_output=True).returncode == 0
+
+
 def _copyparty(where: Path, sizes: Sizes, big: Path) -> Any:
     program = ENVIRONMENT / "copyparty"
 
     def command(root: Path, port: int) -> list[str]:
-        return [str(program), "-q", "-i", "127.0.0.1", "-p", str(port), "-v", f"{root}::rw"]
+        return [str(program), "-q", "-i", "127.0.0.1", "-p", str(port), "--put-ck", "sha256", "-v", f"{root}::rw"]
 
     def lister(address: str) -> int:
         return len(json.loads(PersistentConnection(address, {}).ask("GET", "/listed/?ls"))["files"])
 
-    text = "-q -v ROOT::rw; SHA-512 of what comes by PUT, no index"
+    text = "-q --put-ck sha256 -v ROOT::rw; SHA-256 of what is sent by PUT, no index"
     return _tree(where, sizes, big, f"copyparty {_version(program)}", command, settings=text, lister=lister)
 
 

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- made by `make bench-full` -->", "<!-- end -->"
 TITLES = {
+    "uploads": "Large uploads",
     "transfers": "Large files",
     "small": "Small requests",
     "many_clients": "Many clients",
@@ -19,19 +20,18 @@ TITLES = {
     "memory": "Memory",
     "console": "Starting",
 }
-KINDS = ("upload MB/s", "download MB/s", "4 KiB up /s", "4 KiB down /s", "list s")
 
 
 def write(path: Path) -> None:
     """Replace the tables and plots of the page; the text around them is kept."""
     results = json.loads(path.read_text())
     rows = [Row(**row) for row in results["rows"]]
-    parts = [_machine(results), _plot_of_rows(rows)]
+    parts = [_plot_of_rows(rows)]
     for group, title in TITLES.items():
         if mine := [row for row in rows if row.group == group]:
-            parts.append(f"### {title}\n\n{_table(mine)}")
+            parts.append(f"### {title}\n\n{_machine(results['machines'][group])}\n\n{_table(mine)}")
     if results["peers"]:
-        parts.append(_peers(results["peers"]))
+        parts.append(f"### Side by side\n\n{_machine(results['machines']['peers'])}\n\n{_peers(results['peers'])}")
     if results["skipped"]:
         parts.append("Not measured: " + "; ".join(f"{name} ({why})" for name, why in results["skipped"].items()) + ".")
     text = DOCUMENT.read_text()
@@ -40,12 +40,9 @@ def write(path: Path) -> None:
     DOCUMENT.write_text(f"{before}{BEGIN}\n\n" + "\n\n".join(parts) + f"\n\n{END}{after}")
 
 
-def _machine(results: dict[str, Any]) -> str:
-    machine = results["machine"]
-    form = "The whole" if results["full"] else "The short form"
+def _machine(machine: dict[str, str]) -> str:
     return (
-        f"{form}, with its state on {results['disk']}. "
-        f"Measured on {machine['day']}: {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
+        f"Measured on {machine['day']}, {machine['form']} form: {machine['processor']}, {machine['cores']} cores, {machine['disk']}, {machine['system']}, "
         f"Python {machine['python']}; the load average at the end was {machine['load']}."
     )
 
@@ -70,25 +67,23 @@ def _value(value: float, unit: str) -> str:
 
 def _peers(peers: list[dict[str, Any]]) -> str:
     size = peers[0]["size"] >> 20
-    head = [
-        f"upload of {size} MiB, MB/s",
-        f"download of {size} MiB, MB/s",
-        "4 KiB up, /s",
-        "4 KiB down, /s",
-        f"list of {peers[0]['listed']:,}, s",
-    ]
+    heads = {
+        "upload MB/s": f"upload of {size} MiB, MB/s",
+        "download MB/s": f"download of {size} MiB, MB/s",
+        "4 KiB up /s": "4 KiB up, /s",
+        "4 KiB up synced /s": "the same, synced, /s",
+        "4 KiB down /s": "4 KiB down, /s",
+        "list s": f"list of {peers[0]['listed']:,}, s",
+    }
+    kinds = [kind for kind in heads if any(kind in peer for peer in peers)]
+    head = [heads[kind] for kind in kinds]
     lines = ["| Server | " + " | ".join(head) + " |", "|---|" + "---|" * len(head)]
     for peer in peers:
-        values = [f"{peer[kind]:,.{int('list' in kind)}f}" if kind in peer else "" for kind in KINDS]
+        values = [f"{peer[kind]:,.{int('list' in kind)}f}" if kind in peer else "" for kind in kinds]
         lines.append(f"| {peer['name']} | " + " | ".join(values) + " |")
-    disk = f"Files on {peers[0]['disk']}."
     settings = "\n".join(f"- {peer['name']}: {peer['settings']}" for peer in peers)
-    _plot_of_peers(peers)
-    return (
-        f"### Side by side\n\n{disk}\n\n"
-        + "\n".join(lines)
-        + f"\n\n{settings}\n\n![Side by side](performance-peers.png)"
-    )
+    _plot_of_peers(peers, kinds)
+    return "\n".join(lines) + f"\n\n{settings}\n\n![Side by side](performance-peers.png)"
 
 
 def _plot_of_rows(rows: list[Row]) -> str:
@@ -99,15 +94,16 @@ def _plot_of_rows(rows: list[Row]) -> str:
     figure, axes = pyplot.subplots(figsize=(10, 0.3 * len(held) + 1))
     axes.barh([row.name for row in held], shares, color=["#4a7" if share <= 1 else "#c64" for share in shares])
     axes.axvline(1, color="black", linewidth=1)
+    axes.margins(y=0.01)
     axes.set_xscale("log")
     axes.set_xlabel("share of the reach that is used up; to the right of 1 it is missed")
     _save(figure, "performance.png")
     return "![How far each reach is met](performance.png)"
 
 
-def _plot_of_peers(peers: list[dict[str, Any]]) -> None:
-    figure, axes = _pyplot().subplots(1, len(KINDS), figsize=(14, 3.2))
-    for kind, one in zip(KINDS, axes, strict=True):
+def _plot_of_peers(peers: list[dict[str, Any]], kinds: list[str]) -> None:
+    figure, axes = _pyplot().subplots(1, len(kinds), figsize=(14, 3.2))
+    for kind, one in zip(kinds, axes, strict=True):
         one.bar([peer["name"].split()[0] for peer in peers], [peer.get(kind, 0) for peer in peers], color="#58a")
         one.set_title(kind + (" (less is better)" if "list" in kind else ""), fontsize=9)
         one.tick_params(axis="x", rotation=45, labelsize=8)
