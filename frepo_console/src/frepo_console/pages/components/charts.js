@@ -37,7 +37,7 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
     let isGone = false;
     const resized = new ResizeObserver(([entry]) => chart?.setSize({ width: entry.contentRect.width, height }));
     loadUplot().then((UPlot) => {
-      if (isGone) return;
+      if (isGone || !place.current) return;
       const data = [times.map((time) => time.getTime() / 1000), ...lines.map((line) => line.values)];
       chart = new UPlot(options(lines, { format, marks, height, width: place.current.clientWidth }), data, place.current);
       resized.observe(place.current);

@@ -1,12 +1,12 @@
 // Collections: all of them, the worst first, with filters. It also opens one of them, and the form for a new one.
 
-import { html, useEffect, useState } from "../lib/html.js";
+import { html } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { reason } from "../lib/collection_text.js";
 import { useList, useNow, useResource } from "../lib/data.js";
 import { count, exactTime, relative, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/router.js";
-import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
+import { Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { STATES, Sparkline, StateBadge, Tag } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
@@ -18,14 +18,11 @@ import { NewCollection } from "./collections/new.js";
 import { SelectionBar } from "./collections/selection.js";
 
 const SPARKS = 100;
+const loadCollection = () => import("./collection.js");
 
 export default function Collections({ route }) {
   const [, id, tab] = route.parts;
-  const [View, setView] = useState(null);
-  useEffect(() => {
-    if (id && id !== "new") import("./collection.js").then((module) => setView(() => module.default));
-  }, [id]);
-  if (id && id !== "new") return View && html`<${View} key=${id} id=${id} tab=${tab} route=${route} />`;
+  if (id && id !== "new") return html`<${Lazy} key=${id} load=${loadCollection} id=${id} tab=${tab} route=${route} />`;
   return html`<${List} query=${route.query} isNew=${id === "new"} />`;
 }
 

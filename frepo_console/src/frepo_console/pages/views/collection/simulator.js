@@ -12,6 +12,7 @@ import { t } from "../../texts.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WAIT_MS = 250;
+const AGAIN_MS = 3000;
 const RULES = ["strategy", "strategy_options.", "limits.versions", "limits.version_size", "limits.total_size", "guards.min_retention"];
 
 export function Simulator({ collection, values }) {
@@ -49,10 +50,12 @@ function usePreview(collection, values, schedule) {
         const answer = await send("POST", `/collections${path(collection.id)}/retention/preview`, { body, signal: stop.signal });
         setState({ answer, error: null });
       } catch (error) {
-        if (error instanceof Problem) setState((old) => ({ ...old, error }));
+        if (!(error instanceof Problem)) return;
+        setState((old) => ({ ...old, error }));
+        if (error.isTemporary) timer = setTimeout(ask, AGAIN_MS);
       }
     };
-    const timer = setTimeout(ask, WAIT_MS);
+    let timer = setTimeout(ask, WAIT_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
