@@ -2,17 +2,25 @@
 
 import { html, render, useEffect, useState } from "./lib/html.js";
 import { About, Access } from "./lib/access.js";
-import { forgetAnswers } from "./lib/api.js";
+import { currentToken, forgetAnswers, onSessionChange, takeTokenFromLink } from "./lib/api.js";
 import { useResource } from "./lib/data.js";
 import { link, useRoute } from "./lib/router.js";
-import { currentToken, onSessionChange, takeTokenFromLink } from "./lib/session.js";
 import { applyTheme } from "./lib/theme.js";
 import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
 import { MorePage, Shell } from "./components/shell.js";
 import { t } from "./texts.js";
-import { VIEWS, isAllowed } from "./views.js";
 
 const ABOUT_SECONDS = 300;
+
+/** The views: the key that opens each after `g`, and its module. It is in the menu if the token may do one of `needs`. */
+const VIEWS = [
+  { name: "overview", key: "o", needs: ["overview.view", "collections.list"], load: () => import("./views/overview.js") },
+  { name: "collections", key: "c", needs: ["collections.list"], load: () => import("./views/collections.js") },
+  { name: "files", key: "f", needs: ["files.list", "files.upload"], load: () => import("./views/files.js") },
+  { name: "tokens", key: "t", needs: ["tokens.list"], load: () => import("./views/tokens.js") },
+  { name: "events", key: "e", needs: ["events.view"], load: () => import("./views/events.js") },
+  { name: "health", key: "h", needs: ["jobs.view", "settings.view"], load: () => import("./views/health.js") },
+];
 
 function App() {
   const [session, setSession] = useState({ token: currentToken(), reason: "" });
@@ -42,19 +50,19 @@ function SignedIn() {
 function CurrentView({ about }) {
   const route = useRoute();
   const access = new Access(about);
-  const allowed = VIEWS.filter((one) => isAllowed(one, access));
+  const allowed = VIEWS.filter((view) => view.needs.some((action) => access.may(action)));
   const [first = (allowed[0] ?? VIEWS[0]).name] = route.parts;
   const view = VIEWS.find((one) => one.name === first);
   useEffect(() => {
     document.title = `${t.menu[first] ?? t.errors.notFound} · ${t.product}`;
   }, [first]);
-  return html`<${Shell} current=${first}>
+  return html`<${Shell} current=${first} views=${allowed}>
     ${about.read_only && html`<${Note} state="late" title=${t.menu.readOnly} />`}
     ${first === "more"
       ? html`<${MorePage} />`
       : !view
       ? html`<${NotFound} />`
-      : isAllowed(view, access)
+      : allowed.includes(view)
         ? html`<${Lazy} key=${view.name} load=${view.load} route=${route} />`
         : html`<h1>${t.menu[view.name]}</h1><${NoPermission} action=${view.needs[0]} />`}
   <//>`;

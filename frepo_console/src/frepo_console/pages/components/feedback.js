@@ -1,9 +1,9 @@
 // What a view shows while it loads, when there is nothing, when it fails, and when the token may not see it.
 
 import { html, useEffect, useState } from "../lib/html.js";
+import { signOut } from "../lib/api.js";
 import { rolesFor } from "../lib/access.js";
 import { timeOfDay } from "../lib/format.js";
-import { signOut } from "../lib/session.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 

@@ -1,22 +1,20 @@
 // The frame of each view: the menu, the bar of a phone, the shortcuts that work everywhere.
 
 import { html, useContext, useState } from "../lib/html.js";
+import { signOut } from "../lib/api.js";
 import { About, useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
 import { useShortcuts } from "../lib/keyboard.js";
 import { go, link } from "../lib/router.js";
-import { signOut } from "../lib/session.js";
 import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
 import { t } from "../texts.js";
-import { VIEWS, isAllowed } from "../views.js";
 import { Lazy } from "./feedback.js";
 import { Icon, Logo } from "./icons.js";
 import { BAD_STATES } from "./state.js";
 
-export function Shell({ current, children }) {
-  const access = useAccess();
+/** `views` are those that the token may see, `current` is the name of the one that is shown. */
+export function Shell({ current, views, children }) {
   const [isHelping, setHelping] = useState(false);
-  const views = VIEWS.filter((view) => isAllowed(view, access));
   useShortcuts({
     "?": () => setHelping(true),
     "/": () => focusOn("[data-search]"),

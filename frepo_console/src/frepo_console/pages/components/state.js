@@ -1,6 +1,7 @@
-// The state of a collection, always as shape and word; its labels; and its sizes as small bars.
+// The state of a collection, always as shape and word, and why; its labels; and its sizes as small bars.
 
 import { html } from "../lib/html.js";
+import { dateTime, duration, elapsed, relative, size, timeOfDay } from "../lib/format.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 
@@ -27,4 +28,39 @@ export function Sparkline({ values, label }) {
       return html`<rect x=${index * 4} y=${14 - height} width="3" height=${height} rx=".5" />`;
     })}
   </svg>`;
+}
+
+const REASONS = {
+  damaged: () => t.reasons.damaged,
+  overdue: (collection, now) => t.reasons.overdue(elapsed(lastTime(collection), now)),
+  full: () => t.reasons.full,
+  suspicious: ({ last_version: last }) => (last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined),
+  late: ({ due_at }, now) => t.reasons.late(elapsed(due_at, now)),
+  new: () => t.reasons.new,
+  ok: () => "",
+};
+
+const DETAILS = {
+  damaged: ({ versions }) => t.details.damaged(versions),
+  overdue: (collection) => expectation(collection),
+  full: ({ limits }) => t.details.full(limits.total_size ? size(limits.total_size) : t.versions(limits.versions)),
+  suspicious: ({ last_version: last }, now) => (last ? `${size(last.size)}, ${dateTime(last.at, now)}` : ""),
+  late: ({ due_at, overdue_at }) => t.details.late(timeOfDay(due_at), overdue_at ? timeOfDay(overdue_at) : ""),
+  new: ({ created_at }, now) => t.details.new(relative(created_at, now)),
+  ok: () => "",
+};
+
+const lastTime = ({ last_version, created_at }) => last_version?.at ?? created_at;
+
+/** Why a collection is in its state, in a few words. */
+export const reason = (collection, now) => REASONS[collection.state](collection, now);
+
+/** What more is to be said of its state. */
+export const detail = (collection, now) => DETAILS[collection.state](collection, now);
+
+/** "Expected every day, grace 2 hours"; an empty text if no backups are expected. */
+export function expectation({ expected_every: every, grace }) {
+  if (!every) return "";
+  const when = every.startsWith("P") ? t.details.every(duration(every)) : t.details.cron(every);
+  return grace ? t.details.withGrace(when, duration(grace)) : when;
 }

@@ -1,13 +1,56 @@
-// The client of `/api/v1`: requests with the token of the session, problem details (RFC 9457) as errors, and ETags.
+// The client of `/api/v1`: the token of this tab, requests with it, problem details (RFC 9457) as errors, and ETags.
 
-import { currentToken, signOut } from "./session.js";
 import { t } from "../texts.js";
+
+// The token is in sessionStorage, which a tab has for itself, or only in memory if the person says so.
+const KEY = "frepo.token";
+const listeners = new Set();
+let token = sessionStorage.getItem(KEY);
+
+export const currentToken = () => token;
+
+/** Call `listener` after each sign in and sign out. Return a function that ends this. */
+export function onSessionChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function signIn(value, { isKept = true } = {}) {
+  token = value;
+  sessionStorage.removeItem(KEY);
+  if (isKept) sessionStorage.setItem(KEY, value);
+  for (const listener of listeners) listener();
+}
+
+/** Forget the token. `reason` is shown on the page to sign in. */
+export function signOut(reason = "") {
+  if (token === null) return;
+  token = null;
+  sessionStorage.removeItem(KEY);
+  for (const listener of listeners) listener(reason);
+}
+
+/** Take the token of a link `/ui/#token=...`, and remove it from the address bar and the history. */
+export function takeTokenFromLink() {
+  const found = /^#token=(.+)$/.exec(location.hash);
+  if (!found) return;
+  history.replaceState(null, "", "#/");
+  let value = found[1];
+  try {
+    value = decodeURIComponent(value);
+  } catch {
+    // It is not encoded.
+  }
+  signIn(value);
+}
 
 export const API = new URL("../api/v1", document.baseURI).href;
 
 // The last answer of each GET with its ETag, so that an unchanged answer is neither sent nor parsed again.
 const answers = new Map();
 const MAX_ANSWERS = 100;
+// The requests that have no answer yet.
+const reading = new Map();
 
 /**
  * A refused request. `status` is 0 if there was no answer. `fields` has the message of each wrong field; that of an
@@ -54,17 +97,32 @@ export async function send(method, path, { query, body, headers = {}, signal } =
     body: body === undefined ? undefined : JSON.stringify(body),
     signal,
   });
+  forgetReading();
   return answer.status === 204 ? null : answer.json();
 }
 
 const MERGE_PATCH = "application/merge-patch+json";
 
-/** Read a resource. If it has not changed since the last time, return the same object as then. */
-export async function read(path, { query, signal } = {}) {
+/**
+ * Read a resource. If it has not changed since the last time, return the same object as then. Who asks while it is read
+ * gets the same answer.
+ */
+export function read(path, { query } = {}) {
   const url = apiUrl(path, query);
+  if (!reading.has(url)) share(url, readNow(url));
+  return reading.get(url);
+}
+
+function share(url, answer) {
+  const forget = () => reading.get(url) === shared && reading.delete(url);
+  const shared = answer.finally(forget);
+  reading.set(url, shared);
+}
+
+async function readNow(url) {
   const known = answers.get(url);
   const headers = headersWithToken(known ? { "If-None-Match": known.tag } : {});
-  const answer = await answerOf(url, { headers, signal });
+  const answer = await answerOf(url, { headers });
   if (answer.status === 304) return known.body;
   const body = await answer.json();
   const tag = answer.headers.get("ETag");
@@ -74,8 +132,14 @@ export async function read(path, { query, signal } = {}) {
   return body;
 }
 
+/** Ask again from now on: something was changed, which an answer that is on its way does not have. */
+export const forgetReading = () => reading.clear();
+
 /** Forget all answers: they belong to the token of the last session. */
-export const forgetAnswers = () => answers.clear();
+export function forgetAnswers() {
+  answers.clear();
+  reading.clear();
+}
 
 async function answerOf(url, options) {
   let answer;

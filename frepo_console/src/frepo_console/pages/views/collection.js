@@ -3,7 +3,6 @@
 import { html, useEffect, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { apiUrl, path, send } from "../lib/api.js";
-import { expectation, reason } from "../lib/collection_text.js";
 import { useNow, useResource } from "../lib/data.js";
 import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
 import { go, link } from "../lib/router.js";
@@ -11,7 +10,7 @@ import { upload } from "../lib/transfers.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { StateBadge, Tag } from "../components/state.js";
+import { StateBadge, Tag, expectation, reason } from "../components/state.js";
 import { DropZone, Transfers } from "../components/transfers.js";
 import { t } from "../texts.js";
 import { Access } from "./collection/access.js";

@@ -2,13 +2,12 @@
 
 import { html } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
-import { reason } from "../lib/collection_text.js";
 import { useList, useNow, useResource } from "../lib/data.js";
 import { count, exactTime, relative, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/router.js";
 import { Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { STATES, Sparkline, StateBadge, Tag } from "../components/state.js";
+import { STATES, Sparkline, StateBadge, Tag, reason } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
 import { t } from "../texts.js";
 import { CsvButton } from "./collections/csv.js";

@@ -1,8 +1,7 @@
 // Sign in: one field, and where to find what belongs into it.
 
 import { html, useState } from "../lib/html.js";
-import { API } from "../lib/api.js";
-import { signIn } from "../lib/session.js";
+import { API, signIn } from "../lib/api.js";
 import { Check, Field } from "../components/form.js";
 import { Icon, Logo } from "../components/icons.js";
 import { t } from "../texts.js";
