@@ -9,9 +9,10 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from frepo_core.db.models import Blob, Collection, Event, File, JobRun, Sample, Token
+from frepo_core.db.models import Blob, Collection, Event, File, JobRun, Sample, Token, TrashEntry
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
+from frepo_core.plugins import PluginRegistry
 from frepo_core.services.collections.states import BackupState
 from frepo_core.services.demo import fill
 from frepo_core.services.demo.catalogue import make_plans
@@ -24,12 +25,12 @@ from frepo_core.services.maintenance import sweep, verify
 from support.reliability.invariants import Ledger, assert_invariants
 
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
-COLLECTIONS = 9
+COLLECTIONS = 10
 
 
 @pytest.fixture(scope="module")
 def filled(open_services, tmp_path_factory):
-    """A service with nine collections, which are filled once for all tests: they only read."""
+    """A service with ten collections, which are filled once for all tests: they only read."""
     folder = tmp_path_factory.mktemp("demo")
     ini = {"app.env": "test", "app.secret": "app-5ecre7", "enc.token_phrase": "phrase-5ecre7", "fs.adapter": "local"}
     ini |= {"fs.local.directory": str(folder / "storage"), "temp_directory": str(folder / "temporary")}
@@ -56,7 +57,20 @@ def damaged(services):
 def test_every_state_occurs(filled):
     states = filled.overviews.read().collections
 
-    assert {state: 2 if state in {BackupState.OVERDUE, BackupState.LATE} else 1 for state in BackupState} == states
+    twice = {BackupState.OVERDUE, BackupState.LATE, BackupState.SUSPICIOUS}
+    assert {state: 2 if state in twice else 1 for state in BackupState} == states
+
+
+def test_versions_are_thinned_pinned_quarantined_and_in_the_trash(filled, rows):
+    # Of 52 uploads in a year: one for each of six weeks, and of twelve months.
+    [(versions, pinned)] = rows(
+        select(Collection.versions_count, Collection.pinned_count).where(Collection.strategy == "keep")
+    )
+
+    assert (True, 1) == (14 <= versions <= 20, pinned)
+    assert 1 == rows(select(func.sum(Collection.quarantined_count)))[0][0]
+    assert {"evicted", "collection_deleted"} == {reason for (reason,) in rows(select(TrashEntry.reason))}
+    assert ["old-intranet.tar.gz"] == [one.name for one in filled.deleted_collections.list()]
 
 
 def test_the_promises_of_the_service_hold(filled):
@@ -101,9 +115,8 @@ def test_events_cover_a_year_in_the_order_of_their_times(rows):
         *(EventKind.COLLECTION_OVERDUE, EventKind.COLLECTION_FULL, EventKind.COLLECTION_EDITED, EventKind.BLOB_DAMAGED),
         *(EventKind.FILE_ADDED, EventKind.ALIAS_CREATED, EventKind.TOKEN_ROTATED, EventKind.JOB_FAILED),
     }
-    assert kinds[EventKind.VERSION_ADDED] - kinds[EventKind.VERSION_EVICTED] == sum(
-        count for (count,) in rows(select(Collection.versions_count))
-    )
+    left = kinds[EventKind.VERSION_ADDED] - kinds[EventKind.VERSION_EVICTED] - kinds[EventKind.VERSION_DELETED]
+    assert left == sum(count for (count,) in rows(select(Collection.versions_count)))
 
 
 def test_samples_and_job_runs_cover_each_day(rows):
@@ -136,9 +149,11 @@ def test_a_service_with_collections_is_refused_and_does_not_change(filled, rows)
 
 
 def test_the_same_seed_gives_the_same_plans_uploads_and_pictures():
+    plugins = PluginRegistry.from_entry_points([])
+
     def uploads(seed):
         random = Random(seed)
-        return [simulate(plan, NOW, random).uploads for plan in make_plans(12, random)]
+        return [simulate(plan, NOW, random, plugins).uploads for plan in make_plans(12, random)]
 
     assert uploads(1) == uploads(1) != uploads(2)
     assert draw_landscape("1") == draw_landscape("1") != draw_landscape("2")

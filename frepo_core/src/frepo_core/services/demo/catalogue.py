@@ -97,7 +97,8 @@ class Plan:
 
     `every` is a duration as people write it. `size` is that of its first version in bytes, `growth` in a year in percent.
     `unchanged` is the share of uploads that repeat the content before. `age` is how long ago it was created, `lateness`
-    how late its last upload is (negative: the next one is due in that time).
+    how late its last upload is (negative: the next one is due in that time). `keep` has the rules of the strategy of this
+    name, empty for another strategy. With a `pin_note` the oldest version is pinned.
     """
 
     name: str
@@ -114,6 +115,8 @@ class Plan:
     lateness: timedelta = -DAY / 2
     sender: str = ""
     guards: dict[str, object] = field(default_factory=dict)
+    keep: dict[str, int] = field(default_factory=dict)
+    pin_note: str = ""
 
     @property
     def interval(self) -> timedelta:
@@ -200,6 +203,18 @@ def _routers() -> Iterator[Plan]:
         )
 
 
+# Of no use any more: deleted lately, and still in the trash.
+RETIRED = Plan(
+    name="old-intranet.tar.gz",
+    description="Replaced by the wiki",
+    labels=("prod", "wiki"),
+    every="30d",
+    size=120 * UNIT,
+    growth=0,
+    age=130 * DAY,
+    lateness=3 * DAY,
+    sender="old-intranet-backup",
+)
 _SHRINKS = {"max_shrink_percent": 50, "action": "keep"}
 # The collections that are not well, and why.
 _TROUBLED: dict[str, dict[str, object]] = {
@@ -222,13 +237,30 @@ _TROUBLED: dict[str, dict[str, object]] = {
         "age": 18 * DAY,
         "lateness": -DAY / 4,
     },
+    "crm-mysql.sql.gz": {
+        "state": BackupState.SUSPICIOUS,
+        "guards": {**_SHRINKS, "action": "quarantine"},
+        "limit": 24,
+        "age": 18 * DAY,
+        # One in quarantine is no backup, so the one before must not be overdue.
+        "lateness": -timedelta(hours=23),
+    },
     "gitea-repos.tar.gz": {"state": BackupState.LATE, "lateness": timedelta(minutes=44)},
     "dns-zones.tar.gz": {"state": BackupState.LATE, "lateness": timedelta(minutes=12)},
     "nas-photos.zip": {"state": BackupState.NEW, "age": timedelta(hours=20)},
 }
+# The collections whose strategy is `keep`. There is room for more than its rules keep.
+_KEPT: dict[str, dict[str, object]] = {
+    "shop-uploads.tar.gz": {"keep": {"weekly": 6, "monthly": 12}, "pin_note": "Before the move to the new shop"},
+    "billing-postgres.sql.gz": {"keep": {"daily": 7, "weekly": 4, "monthly": 12}, "pin_note": "The audit of last year"},
+    "ldap-main.txt": {"keep": {"last": 3, "daily": 7, "weekly": 4}},
+}
+_KEPT_LIMIT = 40
 
 
 def _with_state(plan: Plan) -> Plan:
+    if plan.name in _KEPT:
+        return replace(plan, limit=_KEPT_LIMIT, **_KEPT[plan.name])  # type: ignore[arg-type]
     return replace(plan, **_TROUBLED.get(plan.name, {}))  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
@@ -24,18 +24,19 @@ from frepo_core.errors import ConfigurationError, RuleError
 from ..collections.collection_change import CollectionChange
 from ..collections.collections import DEFAULT_STRATEGY
 from ..collections.states import BackupState
+from ..collections.version_edits import VersionChange
 from ..content.ingest import Incoming
 from ..maintenance import verify
 from ..upkeep.overdue import report_overdue
 from ..upkeep.samples import take_samples
-from .catalogue import DAY, Plan, make_plans
+from .catalogue import DAY, RETIRED, Plan, make_plans
 from .contents import make_content
 from .damage import damage_version
 from .files import add_file, make_files
 from .job_history import job_events, write_job_runs
 from .past import PastEvents, write_samples
 from .people import OPERATOR, WEB_SITE, People
-from .uploads import RECENT, Past, Upload, simulate
+from .uploads import KEEP, RECENT, Past, Upload, simulate
 
 if TYPE_CHECKING:
     from ..container import Services
@@ -104,13 +105,16 @@ class _Filler:
 
     def steps(self, number: int) -> Iterator[tuple[datetime, Step]]:
         """Yield all steps. Steps that write events of the past come before the next real one, which flushes them."""
+        services = self._services
         plans = make_plans(number, self._random)
-        for at, step in self._people.steps(plan.sender for plan in plans):
+        for at, step in self._people.steps(plan.sender for plan in [*plans, RETIRED]):
             yield at, self._real(step)
         for plan in plans:
-            yield from self._collection_steps(simulate(plan, self._now, self._random))
+            yield from self._collection_steps(simulate(plan, self._now, self._random, services.plugins))
+        yield from self._collection_steps(simulate(RETIRED, self._now, self._random, services.plugins))
+        yield self._now - DAY, self._real(partial(self._retire, RETIRED))
         for file in make_files(self._now, self._random):
-            yield file.at, self._real(partial(add_file, self._services, file, self._people))
+            yield file.at, self._real(partial(add_file, services, file, self._people))
         for at, event in job_events(self._now):
             yield at, partial(self._events.add, event, at)
         yield from self._upkeep_steps()
@@ -132,13 +136,15 @@ class _Filler:
         return run
 
     def _collection_steps(self, past: Past) -> Iterator[tuple[datetime, Step]]:
-        collection_id = derived_uuid4("demonstration", str(self._seed), past.plan.name)
+        collection_id = self._id_of(past.plan)
         self._pasts[collection_id] = past
         yield past.created_at, self._real(partial(self._create, collection_id, past.plan))
         for upload in past.uploads:
             yield upload.at, partial(self._upload, collection_id, past, upload)
         if past.uploads:
             yield past.uploads[-1].at - DAY, self._real(partial(self._edit, collection_id, past.plan))
+        if past.plan.pin_note:
+            yield self._now - timedelta(hours=30), self._real(partial(self._pin, collection_id, past.plan))
         if past.plan.state is BackupState.DAMAGED:
             damage = partial(damage_version, self._services.database, self._services.backends, collection_id)
             yield self._now - timedelta(hours=9), self._real(damage)
@@ -157,6 +163,9 @@ class _Filler:
         rotate = partial(self._people.rotate, WEB_SITE, DAY)
         yield self._now - timedelta(hours=4), self._real(rotate)
 
+    def _id_of(self, plan: Plan) -> str:
+        return derived_uuid4("demonstration", str(self._seed), plan.name)
+
     def _create(self, collection_id: str, plan: Plan) -> None:
         size = _round(max(plan.size * 4, SMALLEST_LIMIT))
         change = CollectionChange(
@@ -168,11 +177,29 @@ class _Filler:
             grace=plan.grace,
             limits={COUNT: plan.limit, ONE: size, TOTAL: size * plan.limit},
             guards=plan.guards,
-            strategy=REFUSES if plan.state is BackupState.FULL else DEFAULT_STRATEGY,
+            **self._strategy(plan),
         )
         by = self._people.find(OPERATOR)
         self._services.collections.create(change, by=by)
         self._services.collections.allow_token(collection_id, self._people.find(plan.sender).token, by=by)
+
+    def _strategy(self, plan: Plan) -> dict[str, Any]:
+        if plan.keep and KEEP in self._services.plugins.strategies:
+            return {"strategy": KEEP, "strategy_options": plan.keep}
+        return {"strategy": REFUSES if plan.state is BackupState.FULL else DEFAULT_STRATEGY}
+
+    def _pin(self, collection_id: str, plan: Plan) -> None:
+        """Pin the oldest version."""
+        services, by = self._services, self._people.find(OPERATOR)
+        version = services.versions.find(collection_id, "first")
+        services.version_edits.edit(collection_id, version.id, VersionChange(pinned=True, note=plan.pin_note), by=by)
+
+    def _retire(self, plan: Plan) -> None:
+        """Delete a collection with its versions. Without a trash, only an empty one could be deleted."""
+        if self._services.settings.trash_keep:
+            collection_id = self._id_of(plan)
+            self._services.collections.delete(collection_id, by=self._people.find(OPERATOR), with_versions=True)
+            del self._pasts[collection_id]
 
     def _edit(self, collection_id: str, plan: Plan) -> None:
         """Edit one collection in ten, so that there are events with values before and after."""

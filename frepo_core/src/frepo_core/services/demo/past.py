@@ -35,12 +35,12 @@ class PastEvents:
         self._rows.append(event_row(event, at))
 
     def add_version(self, collection_id: str, past: Past, upload: Upload, *, by: By) -> None:
-        """Note what happened when a version was uploaded: the version that it replaced was evicted.
+        """Note what happened when a version was uploaded: the versions that it replaced were evicted.
 
         If the version itself was evicted later, note that it was added, too. Otherwise the caller uploads it.
         """
-        if old := past.replaced.get(upload.number):
-            data = {"replaced_by": upload.number}
+        data = {"replaced_by": upload.number}
+        for old in past.replaced.get(upload.number, ()):
             self.add(_event(EventKind.VERSION_EVICTED, collection_id, past, past.uploads[old - 1], by, data), upload.at)
         if upload.number in past.gone:
             self.add(_event(EventKind.VERSION_ADDED, collection_id, past, upload, by, {}), upload.at)
@@ -101,7 +101,8 @@ def _daily(past: Past, moments: Sequence[datetime]) -> Iterator[dict[str, Any]]:
         while place < len(past.uploads) and past.uploads[place].at <= moment:
             upload = past.uploads[place]
             kept[upload.number] = upload
-            kept.pop(past.replaced.get(upload.number, 0), None)
+            for old in past.replaced.get(upload.number, ()):
+                kept.pop(old, None)
             place += 1
         contents = {upload.content: upload.size for upload in kept.values()}
         yield {

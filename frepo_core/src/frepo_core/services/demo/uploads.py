@@ -7,10 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from random import Random
 
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.limits import Limits
+from frepo_core.plugins import IncomingVersion, PluginRegistry
+
+from ..collections.rotation.decision import RotationState
 from ..collections.states import BackupState
+from ..retention.simulation import Simulation
 from .catalogue import DAY, Plan
+
+KEEP = "keep"
 
 # What arrived in these days is uploaded in full, with the evictions that it causes.
 RECENT = 3 * DAY
@@ -32,7 +41,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class Past:
-    """The uploads of a collection, by number. `replaced` are those before the recent days that evicted another version.
+    """The uploads of a collection, by number. `replaced` are those before the recent days that evicted other versions.
 
     Its keys are numbers of uploads, its values the numbers of the versions that were evicted for them.
     """
@@ -40,25 +49,43 @@ class Past:
     plan: Plan
     created_at: datetime
     uploads: Sequence[Upload]
-    replaced: Mapping[int, int]
+    replaced: Mapping[int, Sequence[int]]
 
     @cached_property
     def gone(self) -> frozenset[int]:
         """The numbers of the versions that were evicted before the recent days."""
-        return frozenset(self.replaced.values())
+        return frozenset(chain.from_iterable(self.replaced.values()))
 
 
-def simulate(plan: Plan, now: datetime, random: Random) -> Past:
-    """Return the uploads of a collection until now, the oldest first."""
+def simulate(plan: Plan, now: datetime, random: Random, plugins: PluginRegistry) -> Past:
+    """Return the uploads of a collection until now, the oldest first. The strategies are among the plug-ins."""
     created_at = now - plan.age
     if plan.state is BackupState.NEW:
         return Past(plan=plan, created_at=created_at, uploads=(), replaced={})
     uploads = list(_uploads(plan, created_at, now, random))
     if plan.state is BackupState.FULL:  # it refuses more, and deletes nothing
         return Past(plan=plan, created_at=created_at, uploads=uploads, replaced={})
-    early = [upload.number for upload in uploads if upload.at < now - RECENT]
-    replaced = {number: number - plan.limit for number in early if number > plan.limit}
+    early = {upload.number for upload in uploads if upload.at < now - RECENT}
+    if plan.keep and KEEP in plugins.strategies:
+        evicted = _thinned(plan, uploads, plugins)
+    else:
+        evicted = {number: [number - plan.limit] for number in early if number > plan.limit}
+    replaced = {number: old for number, old in evicted.items() if number in early}
     return Past(plan=plan, created_at=created_at, uploads=uploads, replaced=replaced)
+
+
+def _thinned(plan: Plan, uploads: Sequence[Upload], plugins: PluginRegistry) -> Mapping[int, list[int]]:
+    """Return which versions the strategy `keep` evicts, by the number of the upload for which it does."""
+    limits = Limits(count=plan.limit, one=0, total=0)
+    model = plugins.strategies[KEEP].options
+    options = model(**plan.keep) if model else None
+    state = RotationState(limits=limits, strategy=KEEP, versions=(), stored_size=0, options=options)
+    incoming = [IncomingVersion(size=upload.size, created_at=upload.at) for upload in uploads]
+    evicted: dict[int, list[int]] = {}
+    for fate in Simulation(plugins, state, Guards()).run(incoming).fates:
+        if fate.eviction:
+            evicted.setdefault(fate.eviction.by, []).append(fate.version.number)
+    return evicted
 
 
 def _uploads(plan: Plan, created_at: datetime, now: datetime, random: Random) -> Iterator[Upload]:
