@@ -98,6 +98,13 @@ def imported_by(name):
     return {str(path.relative_to(PAGES.resolve())) for path in found}
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PAGES)))
+def test_what_a_module_imports_exists(path):
+    targets = re.findall(r'(?:from|import)\s*\(?"(\.[^"]+)"', path.read_text())
+
+    assert [] == [target for target in targets if not (path.parent / target).is_file()]
+
+
 def test_the_first_load_is_light():
     files = imported_by("main.js") | imported_by("views/overview.js") | {"index.html", "console.css", "icon.svg"}
     sizes = {name: len(gzip.compress((PAGES / name).read_bytes(), 9)) for name in files}

@@ -1,9 +1,8 @@
 // Uploads and downloads: progress, cancel, a retry after a lost connection, and the digest of what was sent.
 
 import { useEffect, useState } from "./html.js";
-import { Problem, forgetReading, headersWithToken } from "./api.js";
+import { Problem, forgetReading, headersWithToken, onSessionChange } from "./api.js";
 import { discardPart, fetchToDisk } from "./download.js";
-import { onSessionChange } from "./session.js";
 import { Hash } from "./sha256.js";
 import { t } from "../texts.js";
 

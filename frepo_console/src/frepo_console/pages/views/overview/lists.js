@@ -10,17 +10,14 @@ import { link } from "../../lib/router.js";
 import { Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
-import { VIEWS } from "../../views.js";
 
 const SHOWN = 10;
-
-const hasView = (name) => VIEWS.some((view) => view.name === name);
 
 export function LastEvents({ collections, now }) {
   const events = useList("/events", { limit: SHOWN });
   const names = useMemo(() => Object.fromEntries(collections.map((one) => [one.id, one.name])), [collections]);
   return html`<section class="card flush w6">
-    <div class="sec"><h2>${t.lists.events}</h2>${hasView("events") && html`<a class="end sm" href=${link(["events"])}>${t.lists.allEvents}</a>`}</div>
+    <div class="sec"><h2>${t.lists.events}</h2><a class="end sm" href=${link(["events"])}>${t.lists.allEvents}</a></div>
     <${Loaded} resource=${{ ...events, data: events.items }}>
       ${(items) => html`<ul class="list">${items.slice(0, SHOWN).map((event) => html`<${EventLine} key=${event.position} event=${event} name=${names[event.collection_id]} now=${now} />`)}</ul>`}
     <//>
@@ -43,7 +40,7 @@ export function EventLine({ event, name, now }) {
 export function Jobs({ now }) {
   const jobs = useResource("/jobs");
   return html`<section class="card flush w6">
-    <div class="sec"><h2>${t.lists.jobs}</h2>${hasView("health") && html`<a class="end sm" href=${link(["health"])}>${t.lists.history}</a>`}</div>
+    <div class="sec"><h2>${t.lists.jobs}</h2><a class="end sm" href=${link(["health"])}>${t.lists.history}</a></div>
     <${Loaded} resource=${jobs}>
       ${({ items }) => html`<ul class="list">${[...items].sort(worstFirst).map((job) => html`<${JobLine} key=${job.name} job=${job} reload=${jobs.reload} now=${now} />`)}</ul>`}
     <//>

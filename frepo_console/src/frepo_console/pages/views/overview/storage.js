@@ -2,7 +2,7 @@
 
 import { html, useMemo, useState } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
-import { count, date, percent, ratio, relative, size } from "../../lib/format.js";
+import { count, date, percent, ratio, size } from "../../lib/format.js";
 import { Curve } from "../../components/charts.js";
 import { t } from "../../texts.js";
 
