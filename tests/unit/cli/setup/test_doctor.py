@@ -117,4 +117,4 @@ def test_damaged_blobs_are_a_problem(console, examine):
 
     _, rows = examine()
 
-    assert ("problem", "1 blobs are damaged, storage:verify lists them") in found(rows, "storage")
+    assert ("problem", "1 blob is damaged, storage:verify lists them") in found(rows, "storage")

@@ -17,6 +17,7 @@ export const t = {
     blobs: "Stored contents",
     worker: "Worker",
     jobs: "Jobs",
+    trash: "Trash",
     collections: "Collections",
   },
   damage: "Damage",

@@ -59,7 +59,8 @@ class CoreChecks:
         with self._database.reading() as session:
             damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
         if damaged:
-            raise BytesMissingError(f"{damaged} blobs are damaged, storage:verify lists them")
+            blobs = "1 blob is" if damaged == 1 else f"{damaged} blobs are"
+            raise BytesMissingError(f"{blobs} damaged, storage:verify lists them")
 
     def _check_worker(self) -> None:
         # A worker of this process needs some seconds to begin.

@@ -33,8 +33,8 @@ export function Trash({ collection, changed, changes, now }) {
         <span class="faint"><${Icon} name="trash" /></span>
         <div class="grow"><b>${t.versions_.number(entry.number)}</b> <span class="dim">${size(entry.size)}, ${t.trash.reasons[entry.reason] ?? entry.reason} ${dateTime(entry.evicted_at, now)}</span>
           <div class="sm dim" title=${exactTime(entry.ends_at)}>${t.trash.until(dateTime(entry.ends_at, now))}</div></div>
-        ${access.may("trash.restore") && html`<${ActionButton} run=${restore(entry)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${t.versions_.number(entry.number)}</span><//>`}
-        ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>${t.trash.end}<span class="vh"> ${t.versions_.number(entry.number)}</span></button>`}
+        <div class="row">${access.may("trash.restore") && html`<${ActionButton} run=${restore(entry)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${t.versions_.number(entry.number)}</span><//>`}
+          ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>${t.trash.end}<span class="vh"> ${t.versions_.number(entry.number)}</span></button>`}</div>
       </li>`,
     )}</ul>
     <${ListEnd} list=${list} />

@@ -71,7 +71,7 @@ function columnsFor(items, table) {
   const before = new Map(items.map((one) => [one.number, counted.find((other) => other.number < one.number)]));
   return [
     { title: t.versions_.version, className: "b", cell: (one) => one.number },
-    { title: t.versions_.received, className: "main", cell: (one) => html`<${Received} version=${one} now=${table.now} />` },
+    { title: t.versions_.received, className: "main", cell: (one) => html`<${Received} version=${one} now=${table.now} table=${table} />` },
     { title: t.table.size, className: "n", label: t.table.sizeShort, cell: (one) => size(one.size) },
     { title: t.versions_.change, className: "n", label: t.versions_.changeShort, cell: (one) => html`<${Change} version=${one} before=${before.get(one.number)} />` },
     { title: t.versions_.checks, cell: (one) => html`<${Checks} version=${one} results=${table.results.get(one.number) ?? []} />` },
@@ -79,15 +79,24 @@ function columnsFor(items, table) {
   ];
 }
 
-const Received = ({ version, now }) => html`
+const Received = ({ version, now, table }) => html`
   <time datetime=${version.created_at} title=${exactTime(version.created_at)}>${dateTime(version.created_at, now)}</time>
   ${version.pinned && html` <span class="badge"><${Icon} name="pin" />${t.versions_.pinned}</span>`}
   ${version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.versions_.quarantined}</span>`}
   ${version.suspicious && !version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.states.suspicious}</span>`}
   ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
-  ${version.quarantined && html`<div class="sm dim">${t.versions_.quarantineText}</div>`}
+  ${version.quarantined && html`<div class="row wrap sm dim">${t.versions_.quarantineText}<${Release} version=${version} ...${table} /></div>`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
+
+function Release({ version, collection, access, changed }) {
+  if (!access.may("versions.pin")) return null;
+  const release = async () => {
+    await releaseVersion(collection, version);
+    changed();
+  };
+  return html`<${ActionButton} run=${release}>${t.versions_.release}<span class="vh"> ${t.versions_.number(version.number)}</span><//>`;
+}
 
 function Change({ version, before }) {
   if (!before || !before.size) return null;
@@ -115,7 +124,6 @@ function Actions({ version, collection, access, open, changed }) {
   const bare = { className: "btn bare s" };
   return html`<span class="row actions">
     <${ActionButton} run=${() => downloadVersion(collection, version)} aria-label=${t.versions_.downloadOne(name)} title=${t.versions_.downloadOne(name)} ...${bare}><${Icon} name="download" /><//>
-    ${version.quarantined && canPin && html`<${ActionButton} run=${run(releaseVersion)}>${t.versions_.release}<span class="vh"> ${name}</span><//>`}
     ${canPin && !version.quarantined && html`<${ActionButton} run=${run(pinVersion)} aria-label=${t.versions_.pinOne(name, version.pinned)} title=${t.versions_.pinOne(name, version.pinned)} aria-pressed=${String(version.pinned)} ...${bare}><${Icon} name="pin" /><//>`}
     ${canPin && html`<button class="btn bare s" aria-label=${t.versions_.noteOne(name)} title=${t.versions_.noteOne(name)} onClick=${() => open.note(version)}><${Icon} name="edit" /></button>`}
     ${access.may("versions.delete") && !version.pinned && html`<button class="btn bare s" aria-label=${t.versions_.deleteOne(name)} title=${t.versions_.deleteOne(name)} onClick=${() => open.delete([version])}><${Icon} name="trash" /></button>`}

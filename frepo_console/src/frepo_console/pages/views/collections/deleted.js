@@ -31,8 +31,8 @@ export function DeletedCollections({ now }) {
         <span class="faint"><${Icon} name="trash" /></span>
         <div class="grow"><b>${one.name}</b> <span class="dim">${t.versions(one.versions)}, ${size(one.size)}, ${t.deleted.at(dateTime(one.deleted_at, now))}</span>
           <div class="sm dim" title=${exactTime(one.ends_at)}>${t.trash.until(dateTime(one.ends_at, now))}</div></div>
-        ${access.may("trash.restore") && html`<${ActionButton} run=${restore(one)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//>`}
-        ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>${t.trash.end}<span class="vh"> ${one.name}</span></button>`}
+        <div class="row">${access.may("trash.restore") && html`<${ActionButton} run=${restore(one)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//>`}
+          ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>${t.trash.end}<span class="vh"> ${one.name}</span></button>`}</div>
       </li>`,
     )}</ul>
     <${ListEnd} list=${list} />
