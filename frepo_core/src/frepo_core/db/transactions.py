@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 import transaction
-import zope.sqlalchemy
 from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.orm.exc import StaleDataError
 from transaction.interfaces import NoTransaction
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
@@ -22,6 +22,7 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull
 from .clock import clock_query
 from .commit_watch import CommitWatch
 from .engine import BUSY_SECONDS, public_url
+from .session_commit import SessionCommit
 from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
@@ -50,7 +51,6 @@ class Database:
         self.on_commit: Callable[[], None] | None = None
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
-        zope.sqlalchemy.register(self._sessions, transaction_manager=self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._single_engine = (
@@ -153,6 +153,7 @@ class Database:
                     time.sleep(random.uniform(0, 0.02 * tried))  # spreads the writers; needs no secure randomness
                 with attempt as current:
                     session = self._sessions()
+                    current.join(SessionCommit(manager, session))
                     current.join(_RetryPolicy(manager, deadline))
                     if watch is not None:
                         current.join(watch.restart(manager))
@@ -218,10 +219,10 @@ class _RetryPolicy(CommitWatch):
         self._deadline = deadline
 
     def should_retry(self, error: BaseException) -> bool:
-        """Return True for a conflict about a unique value or a lock, unless the deadline has passed."""
+        """Return True for a conflict about a unique value, a lock or a deleted row, unless the deadline has passed."""
         if time.monotonic() > self._deadline:
             return False
-        if isinstance(error, IntegrityError):
+        if isinstance(error, IntegrityError | StaleDataError):
             return True
         if not isinstance(error, OperationalError) or error.orig is None:
             return False

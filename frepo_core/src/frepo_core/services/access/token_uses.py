@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, or_, update
 from sqlalchemy.orm import Session
-from zope.sqlalchemy import mark_changed
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
@@ -137,4 +136,3 @@ def _store(uses: Sequence[tuple[str, Use]], session: Session) -> None:
         {"used_key": key, "used_at": at, "used_from": address[:_MAX_ADDRESS] or None} for key, (at, address) in uses
     ]
     session.connection().execute(_STORE, rows)
-    mark_changed(session)

@@ -41,7 +41,6 @@ def record(session: Session, *events: NewEvent) -> None:
     """
     if events:
         now = utc_now()
-        # With the model, not its table: only then does zope.sqlalchemy commit a transaction without other changes.
         session.execute(insert(Event), [event_row(event, now) for event in events])
 
 
