@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     """Serve with the installed server (`paste.server_runner`), for ini files that still name this package."""
+    from importlib.metadata import entry_points
+
     for runner in entry_points(group="paste.server_runner", name="waitress"):
         if runner.dist and runner.dist.name != "frepo-core":
             log.warning(

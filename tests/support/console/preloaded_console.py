@@ -78,7 +78,7 @@ if __name__ == "__main__":
     from importlib.metadata import entry_points
 
     from frepo_core import services, web  # noqa: F401  # modules that the commands need
-    from frepo_core.cli.app import main
+    from frepo_core.cli import app, main  # noqa: F401  # `main` imports `app` when a command needs it
     from frepo_core.db import migrations  # noqa: F401
     from frepo_core.plugins import PluginRegistry
 

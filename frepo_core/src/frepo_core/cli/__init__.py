@@ -1,5 +1,30 @@
 """The console: cliff commands over the same services as the web. A plug-in's commands inherit `FrepoCommand`."""
 
-from .base import FrepoCommand
+import sys
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["FrepoCommand"]
+if TYPE_CHECKING:
+    from .base import FrepoCommand
+
+__all__ = ["FrepoCommand", "main"]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the console; the entry point of the script `frepo`. The help needs none of the modules of commands."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments in ([], ["-h"], ["--help"]):
+        from .help import print_help
+
+        return print_help()
+    from .app import main as run
+
+    return run(arguments)
+
+
+def __getattr__(name: str) -> Any:
+    """Import `FrepoCommand` when it is used, because it imports cliff."""
+    if name == "FrepoCommand":
+        from .base import FrepoCommand
+
+        return FrepoCommand
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import os
 import sys
 import traceback
 from importlib.metadata import version
@@ -12,18 +11,11 @@ from cliff.app import App
 
 from frepo_core.errors import FrepoError
 
+from .command_entries import GROUP
 from .command_loader import ExactCommands
-from .error_messages import explain
-from .help import overview
+from .error_messages import exit_status, explain
+from .help import help_text, make_parser
 from .logs import configure_logging
-
-# cliff's texts do not say that results are printed in any case.
-_HELP = {
-    "-v": "log more, and show the request and the answer of commands that create something; may be repeated",
-    "-q": "log errors only; results are still printed",
-    "--log-file": "also log to this file",
-    "--debug": "show the traceback of an error",
-}
 
 
 class FrepoApp(App):
@@ -31,9 +23,9 @@ class FrepoApp(App):
 
     def __init__(self, *, is_nested: bool = False) -> None:
         super().__init__(
-            description="frepo stores files and keeps versioned backups, controlled by access tokens alone.",
+            description="",  # the parser has its own
             version=version("frepo-core"),
-            command_manager=ExactCommands("frepo.commands"),
+            command_manager=ExactCommands(GROUP),
             deferred_help=True,
         )
         self.is_nested = is_nested
@@ -43,12 +35,8 @@ class FrepoApp(App):
     def build_option_parser(
         self, description: str | None, version: str | None, argparse_kwargs: dict[str, Any] | None = None
     ) -> argparse.ArgumentParser:
-        """Add `--ini`; application options are long only, as short ones would be taken from commands."""
-        parser = super().build_option_parser(description, version, {"allow_abbrev": False})
-        for action in parser._actions:  # cliff offers no other way to change its texts
-            action.help = _HELP.get(action.option_strings[0], action.help)
-        parser.add_argument("--ini", metavar="FILE", help="the settings; default: $FREPO_INI, else development.ini")
-        return parser
+        """Return the parser of the application's options."""
+        return make_parser(version or "")
 
     def configure_logging(self) -> None:
         """Log to stderr. stdout is only for results."""
@@ -57,7 +45,7 @@ class FrepoApp(App):
     def print_help_if_requested(self) -> None:
         """Print the help and exit if `--help` was given without a command."""
         if self.options.deferred_help:
-            self.stdout.write(f"{self.parser.format_help()}\nCommands:\n{overview(self)}\n")
+            self.stdout.write(help_text())
             raise SystemExit(0)
 
     def interact(self) -> None:
@@ -66,22 +54,14 @@ class FrepoApp(App):
         self.print_help_if_requested()
 
     def run(self, argv: list[str]) -> int:
-        """Return 0 or 1. argparse alone would exit with 2."""
-        try:
-            _check_encoding(argv)
-            if "--version" in self._after_command(argv):
-                del self.parser._option_string_actions["--version"]  # it is an option of the command
-            status: object = super().run(argv or ["--help"])
-        except FrepoError as error:
-            status = self._fail(explain(error))
-        except SystemExit as exit_:
-            status = exit_.code
-        try:
-            self.stdout.flush()
-        except OSError as error:
-            _discard_stdout()
-            status = self._fail(f"frepo: the answer cannot be written: {error.strerror}")
-        return 1 if status else 0
+        """Return 0 or 1."""
+        return exit_status(lambda: self._run(argv), self.stdout, self.stderr)
+
+    def _run(self, argv: list[str]) -> int:
+        _check_encoding(argv)
+        if "--version" in self._after_command(argv):
+            del self.parser._option_string_actions["--version"]  # it is an option of the command
+        return int(super().run(argv or ["--help"]))
 
     def run_subcommand(self, argv: list[str]) -> int:
         """Run a command. An error becomes a message on stderr; `--debug` adds the traceback."""
@@ -113,15 +93,7 @@ def _check_encoding(argv: list[str]) -> None:
             raise FrepoError(f"Argument {number} is not valid UTF-8") from None
 
 
-def _discard_stdout() -> None:
-    """Redirect stdout to /dev/null, so that Python does not fail with a traceback when it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def main(argv: list[str] | None = None) -> int:
-    """Run the console; the entry point of the script `frepo`."""
-    try:
-        return FrepoApp().run(sys.argv[1:] if argv is None else argv)
-    except FrepoError as error:
-        print(explain(error), file=sys.stderr)
-        return 1
+    """Run the console with cliff."""
+    arguments = sys.argv[1:] if argv is None else argv
+    return exit_status(lambda: FrepoApp().run(arguments), sys.stdout, sys.stderr)

@@ -1,12 +1,40 @@
-"""Error messages of the console."""
+"""Error messages and the exit status of the console."""
 
+import os
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TextIO
 
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
 _CAPITAL = re.compile("[A-Z]")
+
+
+def exit_status(work: Callable[[], object], stdout: TextIO, stderr: TextIO) -> int:
+    """Run `work`, which returns an exit status, and return 0 or 1. An error of frepo is printed.
+
+    argparse alone would exit with 2.
+    """
+    try:
+        status = work()
+    except FrepoError as error:
+        print(explain(error), file=stderr)
+        status = 1
+    except SystemExit as exit_:
+        status = exit_.code
+    try:
+        stdout.flush()
+    except OSError as error:
+        _discard_stdout()
+        print(f"frepo: the answer cannot be written: {error.strerror}", file=stderr)
+        status = 1
+    return 1 if status else 0
+
+
+def _discard_stdout() -> None:
+    """Redirect stdout to /dev/null, so that Python does not fail with a traceback when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def explain(error: Exception) -> str:
