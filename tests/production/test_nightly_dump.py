@@ -80,12 +80,15 @@ def test_pushes_through_both_processes_leave_the_newest_three(site):
     assert all(path.split("/")[3] in service.log.read_text() for service in site.services), "one process did it all"
 
 
-def test_rotated_versions_are_deleted_from_the_store(site, stored):
+def test_rotated_versions_leave_the_store_with_the_trash(site, stored):
     path, contents = site.collection(maxBackupsCount=1), [os.urandom(1000) for _ in range(3)]
 
     for content in contents:
         site.push(path, content)
+    assert [stored(content) for content in contents] == [1, 1, 1]
 
+    trash, token = f"/api/v1/collections/{path.split('/')[3]}/trash", f"X-Auth-Token: {site.admin}"
+    assert site.curl(trash, "-X", "DELETE", "-H", token).status == 204
     assert [stored(content) for content in contents] == [0, 0, 1]
 
 
