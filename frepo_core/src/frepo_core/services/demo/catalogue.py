@@ -212,7 +212,7 @@ RETIRED = Plan(
     size=120 * UNIT,
     growth=0,
     age=130 * DAY,
-    lateness=3 * DAY,
+    lateness=-5 * DAY,
     sender="old-intranet-backup",
 )
 _SHRINKS = {"max_shrink_percent": 50, "action": "keep"}
