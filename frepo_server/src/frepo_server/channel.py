@@ -14,6 +14,7 @@ from .chunked_receiver import BoundedChunkedReceiver
 from .early_response import EarlyResponse, EarlyResponseChannel
 from .request_head import MAX_HEAD
 from .request_parser import RequestParser
+from .socket_poll import SocketMap
 from .task_dispatcher import TaskDispatcher
 
 HEAD_BYTES = 16 << 10
@@ -140,7 +141,7 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
 
     SpoolingChannel.hooks = hooks
 
-    listeners: dict[int, Any] = {}
+    listeners = SocketMap()
     dispatcher = TaskDispatcher()
     options = {"max_request_header_size": MAX_HEAD} | settings
     server = create_server(app, map=listeners, _dispatcher=dispatcher, **options)

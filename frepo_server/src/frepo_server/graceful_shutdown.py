@@ -11,6 +11,7 @@ from waitress.server import BaseWSGIServer
 
 from .early_response import EarlyResponseChannel
 from .idle_timeout import IdleTimeout, Timeouts
+from .socket_poll import SocketPoll, WaitressPoll, make_poll
 
 log = logging.getLogger(__name__)
 
@@ -35,15 +36,17 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
     """Serve until a stop is requested, then finish started requests for at most `seconds`."""
     sockets = getattr(server, "map", None) or server._map  # the first with several listeners, the second with one
     idle = IdleTimeout(server, sockets, timeouts)
+    poll = make_poll(sockets, server.adj.asyncore_use_poll)
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_requested:
-            _poll_and_check(server, sockets, idle)
-        _drain(server, sockets, idle, time.monotonic() + seconds)
+            _poll_and_check(poll, idle)
+        _drain(poll, sockets, idle, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
     wasyncore.close_all(sockets)
+    poll.close()
 
 
-def _drain(server: Any, sockets: dict[int, Any], idle: IdleTimeout, deadline: float) -> None:
+def _drain(poll: SocketPoll | WaitressPoll, sockets: dict[int, Any], idle: IdleTimeout, deadline: float) -> None:
     listeners = [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
     for listener in listeners:
         _accept_pending(listener, sockets)
@@ -54,7 +57,8 @@ def _drain(server: Any, sockets: dict[int, Any], idle: IdleTimeout, deadline: fl
         if time.monotonic() > deadline:
             log.warning("closed %d connections with unfinished requests: long_execution_time is over", busy)
             return
-        _poll_and_check(server, sockets, idle)
+        poll.check_all()  # this thread has changed them
+        _poll_and_check(poll, idle)
 
 
 def _accept_pending(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:
@@ -78,12 +82,12 @@ def _close_idle(sockets: dict[int, Any]) -> int:
     return len(channels)
 
 
-def _poll_and_check(server: Any, sockets: dict[int, Any], idle: IdleTimeout) -> None:
+def _poll_and_check(poll: SocketPoll | WaitressPoll, idle: IdleTimeout) -> None:
     """Handle the events of all sockets once, waiting at most a second. Then close idle and slow connections.
 
     They are checked as of the time before the poll. Everything that arrived until then has been read, however long this
     thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
     """
     before = time.monotonic()
-    wasyncore.loop(timeout=1, use_poll=server.adj.asyncore_use_poll, map=sockets, count=1)
+    poll.wait(1)
     idle.check(before)
