@@ -3,6 +3,7 @@
 Each seed is another week: another collection, other attacks. The protections are broken on purpose, too.
 """
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
@@ -17,9 +18,10 @@ from frepo_core.services.blobs.blob_use import is_used_by_file
 from frepo_core.services.collections import add_version
 from frepo_core.services.collections.version_rows import select_for_removal
 from frepo_core.services.trash.free_space import TrashSpace
+from frepo_core.web import all_endpoints
 from support.scale import IS_BIG
 from support.siege.besieged import Besieged, Plan
-from support.siege.week import Week
+from support.siege.week import Week, read_trash
 
 WEEKS = 500 if IS_BIG else 9
 # Room for the versions of the collection and for some in the trash; attacks fill it.
@@ -65,10 +67,41 @@ def test_every_good_version_is_there_or_can_be_restored_on_day_6(besiege, live, 
     live(besiege(Plan.draw(draw), draw))
 
 
+@pytest.mark.parametrize("capacity", [None, SMALL])
+def test_a_flood_of_garbage_ends_no_good_version_before_the_garbage(besiege, capacity):
+    draw = Random(1)
+    Week(besiege(replace(PLAN, capacity=capacity, floods=True), draw)).live()
+
+
 @pytest.mark.parametrize("seed", range(WEEKS // 3))
 def test_a_storage_that_fills_up_gives_way_in_the_order_that_favours_the_good_versions(besiege, seed):
     draw = Random(seed)
     Week(besiege(Plan.draw(draw, capacity=SMALL), draw)).live()
+
+
+def test_no_request_to_any_endpoint_takes_a_version_away(besiege):
+    """Uploads are left out: they may evict, into the trash."""
+    besieged = besiege(PLAN, Random(0))
+    for night in range(3):
+        with besieged.after(timedelta(days=night)):
+            besieged.back_up()
+    assert besieged.root.call("PATCH", f"{besieged.v1}/versions/v2", json={"pinned": True}).status_int == 200
+    besieged.root.delete(f"{besieged.v1}/versions/v1")
+    before = besieged.numbers(), read_trash(besieged), besieged.root.get(besieged.v1).json
+    names = {"collection": besieged.collection, "deleted": besieged.collection, "type": "file"}
+    numbers = {"version": "v2", "selector": "latest", "number": "1", "token": besieged.thief.token, "name": "sweep"}
+    answers = []
+    for endpoint in all_endpoints(besieged.services):
+        if endpoint.path.endswith(("/versions", "/backup", "/version")):
+            continue
+        fill = lambda match: (names | numbers).get(match[1], "0" * 12)
+        path = re.sub(r"\{(\w+)[^}]*\}", fill, endpoint.path)
+        for body in (None, {}, {"pinned": False, "quarantined": False}, {"limits": {"versions": 1}}):
+            answers.append(besieged.thief.call(endpoint.method, path, json=body).status_int)
+
+    assert before == (besieged.numbers(), read_trash(besieged), besieged.root.get(besieged.v1).json)
+    assert not [status for status in answers if status >= 500]
+    assert len(answers) > 300
 
 
 def _trash_off(services, monkeypatch):

@@ -100,3 +100,43 @@ def test_a_full_disk_of_the_database_refuses_and_recovers(world, collection, fil
 
     assert_unchanged(before, after, orphans=True)
     assert number > 1
+
+
+def test_the_trash_gives_way_on_a_full_storage_and_a_pinned_version_stays(world):
+    collection = world.collection(2)
+    for number in range(1, 9):
+        world.push(collection, Source(400_000 + number).read())
+        if number == 1:
+            world.pin(collection, 1)
+    in_trash = [entry.number for entry in world.services.trash.list(collection)]
+
+    assert [1, 8] == world.numbers(collection)
+    assert 2 == min(in_trash)
+    assert len(in_trash) < 6
+
+
+def test_a_full_disk_of_the_database_changes_no_protection(world, fill):
+    guarded = world.collection(3, guards={"min_version_size": 4, "action": "quarantine"})
+    for content in (b"first", b"second", b"third", b"bad"):
+        world.push(guarded, content)
+    world.delete(guarded, 1)
+    make_room = fill("database")
+    with pytest.raises(StorageFull):
+        for number in range(300):  # until the write-ahead log must grow
+            world.note(guarded, 2, f"{number}" * 200)
+    before = world.snapshot()
+    changes = [
+        lambda: world.pin(guarded, 2),
+        lambda: world.note(guarded, 3, "before the move"),
+        lambda: world.release(guarded, 4),
+        lambda: world.restore(guarded, 1),
+    ]
+    for change in changes:
+        with pytest.raises(StorageFull):
+            change()
+    assert_unchanged(before, world.snapshot())
+    make_room()
+    for change in changes[:3]:
+        change()
+
+    assert [2, 3, 4] == world.numbers(guarded)

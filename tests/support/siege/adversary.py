@@ -1,16 +1,23 @@
 """What an adversary does who has the token of a cron job and has read the documentation."""
 
+import base64
+import hashlib
 from collections.abc import Callable
+from contextvars import copy_context
 from random import Random
+from threading import Thread
 
 from webtest import TestResponse
 
 from frepo_core.domain.limits import COUNT
 from support.client import COLLECTIONS
+from support.scale import IS_BIG
 from support.siege.besieged import V1, Besieged
 
 LARGE = 20_000
-ATTACKS = ("tiny", "plausible", "large", "ladder", "copy", "again", "forbidden", "forbidden")
+UPLOADS = ("tiny", "plausible", "large", "huge", "ladder", "copy", "again")
+ATTACKS = (*UPLOADS, "two_at_once", "broken", "forbidden", "forbidden")
+REFUSALS = (400, 409, 411, 412, 413, 415, 422, 429)
 
 
 class Adversary:
@@ -20,23 +27,70 @@ class Adversary:
         self.besieged = besieged
         self.draw: Random = besieged.draw
         self.last = b"x" * 1000
-        self.upload: dict[str, Callable[..., TestResponse]] = {"v1": self._by_v1, "old": self._by_old}
+        self.upload: list[Callable[[bytes], TestResponse]] = [self._by_v1, self._by_old, self._by_form]
 
     def burst(self, after_each: Callable[[str], None]) -> None:
         """Attack some times, in one way or in several. `after_each` is given the answer to what was uploaded."""
-        kinds = self.draw.choice([ATTACKS, (self.draw.choice(ATTACKS[:-2]),)])
+        kinds = self.draw.choice([ATTACKS, (self.draw.choice(UPLOADS),)])
         for _ in range(self.draw.choice((1, 4, 9))):
             kind = self.draw.choice(kinds)
-            if kind == "forbidden":
-                self.forbidden()
-                after_each("forbidden")
-            else:
-                self.last = getattr(self, f"_{kind}")()
-                answer = self.upload[self.draw.choice(("v1", "old"))](self.last)
-                assert answer.status_int in (200, 201, 400, 409, 412, 413, 422, 429, 507), answer.text
-                after_each("accepted" if answer.status_int < 300 else "refused")
+            after_each(self._upload(getattr(self, f"_{kind}")()) if kind in UPLOADS else getattr(self, kind)())
 
-    def forbidden(self) -> None:
+    def flood(self, after_each: Callable[[str], None]) -> None:
+        """Upload garbage of one kind many times, without a pause."""
+        kind = self.draw.choice(UPLOADS)
+        for _ in range(60 if IS_BIG else 20):
+            after_each(self._upload(getattr(self, f"_{kind}")()))
+
+    def _upload(self, content: bytes) -> str:
+        """Upload; return what the service has decided."""
+        self.last = content
+        answer = self.draw.choice(self.upload)(content)
+        assert answer.status_int in (200, 201, 507, *REFUSALS), answer.text
+        return "accepted" if answer.status_int < 300 else "no room" if answer.status_int == 507 else "refused"
+
+    def two_at_once(self) -> str:
+        """Upload by two clients at the same time."""
+        other = Adversary(self.besieged)
+        contents = [self._plausible(), self.draw.choice((self._plausible, self._tiny))()]
+        calls = [lambda: self._by_v1(contents[0], {}), lambda: other._by_old(contents[1], {})]
+        answers: list[TestResponse] = []
+        threads = [
+            Thread(target=copy_context().run, args=(lambda call=call: answers.append(call()),)) for call in calls
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == len(threads)
+        assert all(answer.status_int in (200, 201, 507, *REFUSALS) for answer in answers), answers
+        return "several"
+
+    def broken(self) -> str:
+        """Send a body that is not what its headers say."""
+        content, v1 = self._plausible(), f"{self.besieged.v1}/versions"
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        headers, body = self.draw.choice(
+            [
+                ({"Repr-Digest": f"sha-256=:{digest}:"}, content[1:]),
+                ({"Content-Digest": "sha-256=:nonsense:"}, content),
+                ({"Content-Range": "bytes 0-9/2000"}, content),
+                ({"Content-Type": "multipart/form-data"}, content),
+                (
+                    {"Content-Type": "multipart/form-data; boundary=b"},
+                    b"--b\r\nContent-Disposition: form-data\r\n\r\n" + content,
+                ),
+                ({"If-Match": "v1"}, content),
+                ({"Idempotency-Key": "k" * 300}, content),
+                ({}, b""),
+            ]
+        )
+        path, method = self.draw.choice([(v1, "POST"), (f"{self.besieged.old}/backup", "POST")])
+        answer = self.besieged.thief.call(method, path, body=body, headers=headers)
+        assert answer.status_int in REFUSALS, (headers, answer.status_int, answer.text)
+        return "refused"
+
+    def forbidden(self) -> str:
         """Try what only an owner may do."""
         v1, old = self.besieged.v1, self.besieged.old
         number = self.draw.randint(1, max(self.besieged.numbers(), default=1))
@@ -69,13 +123,19 @@ class Adversary:
         )
         answer = self.besieged.thief.call(method, path, json=body)
         assert 400 <= answer.status_int < 500, (method, path, answer.status_int, answer.text)
+        return "forbidden"
 
-    def _by_v1(self, content: bytes) -> TestResponse:
-        method = self.draw.choice(("PUT", "POST"))
-        return self.besieged.thief.call(method, f"{self.besieged.v1}/versions", body=content, headers=self._headers())
+    def _by_v1(self, content: bytes, headers: dict[str, str] | None = None) -> TestResponse:
+        path, headers = f"{self.besieged.v1}/versions", self._headers() if headers is None else headers
+        return self.besieged.thief.call(self.draw.choice(("PUT", "POST")), path, body=content, headers=headers)
 
-    def _by_old(self, content: bytes) -> TestResponse:
-        return self.besieged.thief.push(self.besieged.collection, content, headers=self._headers())
+    def _by_old(self, content: bytes, headers: dict[str, str] | None = None) -> TestResponse:
+        headers = self._headers() if headers is None else headers
+        return self.besieged.thief.push(self.besieged.collection, content, headers=headers)
+
+    def _by_form(self, content: bytes) -> TestResponse:
+        path = self.draw.choice((f"{self.besieged.v1}/versions", f"{self.besieged.old}/backup"))
+        return self.besieged.thief.send_form(("file", "night.sql.gz", content), path=path)
 
     def _headers(self) -> dict[str, str]:
         last = max(self.besieged.numbers(), default=0)
@@ -99,6 +159,10 @@ class Adversary:
 
     def _large(self) -> bytes:
         return self.draw.randbytes(self.draw.randint(LARGE // 2, LARGE))
+
+    def _huge(self) -> bytes:
+        """Larger than what a small storage has free, or than all of it."""
+        return self.draw.randbytes(self.draw.choice((LARGE, 2 * LARGE - 1500, 3 * LARGE)))
 
     def _ladder(self) -> bytes:
         """A little more than half as large as the one before, which no guard against shrinking finds."""

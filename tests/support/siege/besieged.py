@@ -43,6 +43,7 @@ class Plan:
     pins: bool
     waits: timedelta
     capacity: int | None = None
+    floods: bool = False
 
     @classmethod
     def draw(cls, draw: Random, *, capacity: int | None = None) -> "Plan":
@@ -55,6 +56,7 @@ class Plan:
             pins=draw.random() < 0.3,
             waits=draw.choice((timedelta(), timedelta(minutes=1), timedelta(hours=6), timedelta(hours=23))),
             capacity=capacity,
+            floods=draw.random() < 0.1,
         )
 
 

@@ -8,11 +8,12 @@ from sqlalchemy import func, select
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import File, TrashEntry
-from support.siege.adversary import Adversary
+from support.siege.adversary import LARGE, Adversary
 from support.siege.besieged import Besieged
 
 WEEK, DAY = timedelta(days=7), timedelta(days=1)
 ALMOST = timedelta(days=6, hours=23)
+LARGEST_UPLOAD = 3 * LARGE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,8 @@ class Week:
     there: dict[int, bool] = field(default_factory=dict)
     trash: dict[int, Entry] = field(default_factory=dict)
     ended_early: set[int] = field(default_factory=set)
+    free: int | None = None
+    was_low: bool = False
 
     def live(self) -> None:
         """Live through the week; check after each request and after the jobs of each night."""
@@ -48,7 +51,7 @@ class Week:
         with self.besieged.at(attacked):
             self.look()
             must_stay = {number for number in self.there if number in self.besieged.good}
-            adversary.burst(self.after)
+            (adversary.flood if plan.floods else adversary.burst)(self.after)
         for night in range(7):
             moment = begin + night * DAY
             if moment >= attacked + ALMOST:
@@ -78,12 +81,18 @@ class Week:
         """Read what is there and what is in the trash."""
         self.there = self.besieged.numbers()
         self.trash = read_trash(self.besieged)
+        space = self.besieged.services.trash_space._space.measure()
+        self.free, self.was_low = (space.free, bool(space.missing)) if space else (None, False)
 
     def after(self, what: str) -> None:
         """Compare the state with the one before a request, or before the jobs."""
-        there, trash = self.there, self.trash
+        there, trash, free, was_low = self.there, self.trash, self.free, self.was_low
         self.look()
         self._check_trash(there, trash)
+        needs_room = free is not None and (free < LARGEST_UPLOAD if what in ("accepted", "several") else was_low)
+        ended = [trash[number] for number in trash.keys() - self.trash.keys() - self.there.keys()]
+        early = [entry.number for entry in ended if entry.ends_at > utc_now()]
+        assert not early or needs_room, f"{early} ended early although {free} bytes were free ({what})"
         self._check_protections(there, what)
         self._check_health()
 
@@ -110,9 +119,10 @@ class Week:
         besieged, gone = self.besieged, there.keys() - self.there.keys()
         assert besieged.pinned <= self.there.keys(), f"pinned versions are gone: {besieged.pinned - self.there.keys()}"
         normal = {number for number in gone if not there[number]}
-        if what in ("refused", "forbidden", "jobs"):
+        if what in ("refused", "no room", "forbidden", "jobs"):
             assert not gone, f"versions are gone although nothing was added: {sorted(gone)}"
-        if any(is_quarantined for number, is_quarantined in self.there.items() if number not in there):
+        added = [number for number in self.there if number not in there]
+        if len(added) == 1 and self.there[added[0]]:
             assert not normal, f"a version in quarantine evicted {sorted(normal)}"
         oldest = utc_now() - timedelta(days=besieged.plan.min_retention)
         young = [number for number in normal if self.trash[number].created_at > oldest]

@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Version
+from frepo_core.db.models import TrashEntry, Version
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import NotFoundError, RestoreConflictError
 from frepo_core.services.collections.collection_change import CollectionChange
@@ -125,6 +126,16 @@ def test_a_version_that_is_larger_than_one_may_be_is_refused(services, make_coll
 
     with pytest.raises(RestoreConflictError, match="100 bytes, the collection allows 99"):
         restore(collection, 1)
+
+
+def test_one_whose_number_is_taken_is_refused(services, with_trash, restore, numbers):
+    collection = with_trash({COUNT: 4})
+    services.database.execute(update(TrashEntry).values(number=2))
+
+    with pytest.raises(RestoreConflictError, match="another version with the number 2"):
+        restore(collection, 2)
+
+    assert [2] == numbers(collection)
 
 
 @pytest.mark.parametrize("number", [2, 3, 10**18 - 1])
