@@ -72,6 +72,14 @@ def test_an_entry_of_the_trash_that_is_gone_breaks_i11(world, breaks):
     assert "I11" == breaks(delete(TrashEntry), mend=[insert(TrashEntry).values(**entry)])
 
 
+def test_an_entry_of_the_trash_without_its_event_breaks_i9(world, breaks):
+    with world.services.database.reading() as session:
+        (entry,) = session.execute(select(TrashEntry.__table__)).mappings().all()
+    untold = insert(TrashEntry).values(**(dict(entry) | {"id": 99, "number": 7}))
+
+    assert "I9" == breaks(untold, mend=[delete(TrashEntry).where(TrashEntry.id == 99)])
+
+
 def test_a_wrong_counter_breaks_i3(breaks):
     change = update(Collection)
 

@@ -124,22 +124,102 @@ def make_token(world, k):
     return lambda: world.token(Role.UPLOAD_ALL)
 
 
+def pin_version(world, k):
+    collection = world.collection()
+    world.push(collection, b"to pin %d" % k)
+    return lambda: world.pin(collection, 1)
+
+
+def note_version(world, k):
+    collection = world.collection()
+    world.push(collection, b"to note %d" % k)
+    return lambda: world.note(collection, 1, "before the move")
+
+
+def quarantine_version(world, k):
+    """The third version in quarantine: the first one leaves it."""
+    collection = world.collection(guards={"min_version_size": 100, "action": "quarantine"})
+    world.push(collection, b"good %d " % k + b"x" * 100)
+    world.push(collection, b"bad %d" % k)
+    world.push(collection, b"worse %d" % k)
+    world.ledger.quarantined.add((collection, 4))  # its answer may be lost
+    return lambda: world.push(collection, b"worst %d" % k)
+
+
+def release_version(world, k):
+    """The released version evicts the oldest one."""
+    collection = world.collection(1, guards={"min_version_size": 100, "action": "quarantine"})
+    world.push(collection, b"good %d " % k + b"x" * 100)
+    world.push(collection, b"small, but right %d" % k)
+    return lambda: world.release(collection, 2)
+
+
+def in_trash(world, k):
+    """Make a collection with one version, and another in the trash."""
+    collection = world.collection()
+    world.push(collection, b"to restore %d" % k)
+    world.push(collection, b"to stay %d" % k)
+    world.delete(collection, 1)
+    return collection
+
+
+def restore_version(world, k):
+    collection = in_trash(world, k)
+    return lambda: world.restore(collection, 1)
+
+
+def end_version(world, k):
+    collection = in_trash(world, k)
+    return lambda: world.services.trash.end(collection, 1, by=world.admin)
+
+
+def with_deleted_collection(world, k):
+    collection = in_trash(world, k)
+    world.ledger.ask_to_delete(collection, 2)
+    return collection, lambda: world.services.collections.delete(collection, with_versions=True)
+
+
+def delete_collection_with_versions(world, k):
+    return with_deleted_collection(world, k)[1]
+
+
+def restore_collection(world, k):
+    collection, delete = with_deleted_collection(world, k)
+    delete()
+    return lambda: world.services.deleted_collections.restore(collection, by=world.admin)
+
+
+def end_collection(world, k):
+    collection, delete = with_deleted_collection(world, k)
+    delete()
+    return lambda: world.services.deleted_collections.end(collection, by=world.admin)
+
+
 CASES = [
     add_file,
     add_duplicate,
     add_version_and_rotate,
     repeat_version,
     heal_a_version,
-    delete_version,
+    quarantine_version,
     delete_file,
+    end_version,
+    end_collection,
     create_collection,
+    delete_version,
     edit_collection,
     delete_collection,
     make_token,
     revoke_token,
+    pin_version,
+    note_version,
+    release_version,
+    restore_version,
+    delete_collection_with_versions,
+    restore_collection,
 ]
 # The others change rows only.
-STORING = CASES[:7]
+STORING = CASES[: CASES.index(create_collection)]
 # Pushing with a key takes all steps of a push: it rotates, and records the answer, too.
 INTRICATE = CASES if IS_BIG else [repeat_version]
 

@@ -173,6 +173,15 @@ class Model(RuleBasedStateMachine):
         if isinstance(expected, Shelf):
             shelf.become(expected)
 
+    @rule(collection=shelves, number=st.integers(1, 9), text=st.sampled_from(["", "before the move"]))
+    def note(self, collection, number, text):
+        shelf = self.known.get(collection)
+        if shelf and number in shelf.contents:
+            self.world.note(collection, number, text)
+            shelf.notes[number] = text
+        else:
+            self.refused(FrepoError, self.world.note, collection, number, text)
+
     @rule(collection=shelves, newest=st.booleans())
     def release(self, collection, newest):
         shelf = self.known.get(collection)
@@ -294,6 +303,7 @@ class Model(RuleBasedStateMachine):
             expected = {number: digest_of(content) for number, content in shelf.contents.items()}
             assert expected == {version.number: version.file.blob.digest for version in found}
             assert shelf.pinned == {version.number for version in found if version.pinned}
+            assert all(version.note == shelf.notes.get(version.number, "") for version in found)
             assert {*shelf.quarantined} == {version.number for version in found if version.quarantined_at}
             in_trash = self.world.services.trash.list(collection)
             assert {number: digest_of(content) for number, content in shelf.trash.items()} == {

@@ -1,5 +1,7 @@
-"""SIGKILL of the real service, at random moments of uploads and at every named point of a write."""
+"""SIGKILL of the real service, at random moments of uploads, pins and deletions, and at every named point of a write."""
 
+import contextlib
+import itertools
 import os
 import random
 import signal
@@ -10,7 +12,14 @@ import pytest
 
 from frepo_core.services.blobs.failpoints import ENVIRONMENT, POINTS
 from support.reliability.invariants import Ledger, digest_of, eventually
-from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep, in_threads, services_of
+from support.reliability.protections import Protections
+from support.reliability.recording_client import (
+    BROKEN,
+    RecordingClient,
+    assert_holds_after_sweep,
+    in_threads,
+    services_of,
+)
 from support.reliability.world import World
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
@@ -37,7 +46,7 @@ def restart(service, **environment):
     service.start()
 
 
-def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
+def test_a_kill_at_any_moment_loses_nothing_acknowledged(killable):
     seed = random.randrange(1 << 32)
     rng, ledger = random.Random(seed), Ledger()
     caller = RecordingClient(killable, ledger)
@@ -49,8 +58,19 @@ def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
         while (status := caller.push_and_record(collection, os.urandom(size))) == 200:
             statuses.append(status)
 
+    protections, answered = Protections(caller), set()
+
+    def protect():
+        with contextlib.suppress(*BROKEN):
+            while True:
+                answered.add(protections.act(rng, caller))
+
+    for act in itertools.count():  # so that something is pinned, in quarantine and in the trash when the kills begin
+        answered.add(protections.act(rng, caller))
+        if act > 20 and {200, 201} <= answered:
+            break
     for kill in range(KILLS):
-        threads = in_threads(*(lambda c=c, s=s: push(c, s) for c in collections for s in (50_000, 700_000)))
+        threads = in_threads(*(lambda c=c, s=s: push(c, s) for c in collections for s in (50_000, 700_000)), protect)
         if not kill:
             assert eventually(lambda: statuses)
         time.sleep(rng.uniform(0, 0.25))
@@ -64,6 +84,7 @@ def test_a_kill_at_any_moment_of_an_upload_loses_nothing_acknowledged(killable):
     assert_holds_after_sweep(killable, ledger)
 
     assert statuses
+    assert 500 not in answered
 
 
 def test_a_kill_at_every_named_point_loses_nothing(killable):

@@ -24,6 +24,7 @@ class Shelf:
     last: int = 0
     trash: dict[int, bytes] = field(default_factory=dict)
     restored: set[int] = field(default_factory=set)  # not evicted for some time
+    notes: dict[int, str] = field(default_factory=dict)  # they are given back with their versions
 
     @property
     def contents(self) -> dict[int, bytes]:

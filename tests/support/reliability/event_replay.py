@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, CollectionToken, Event, File, Token, Version
+from frepo_core.db.models import Blob, Collection, CollectionToken, Event, File, Token, TrashEntry, Version
 from frepo_core.services.change_log import collection_values
 from frepo_core.services.container import Services
 from frepo_core.services.records import CollectionRecord
 
-NAMES = ("collection", "version", "pin", "quarantine", "file", "token", "access", "damage", "full")
+NAMES = ("collection", "version", "trash", "pin", "quarantine", "file", "token", "access", "damage", "full")
 Rows = dict[str, dict[Any, Any]]
 
 
@@ -107,9 +107,14 @@ def _apply(replay: Replay, event: Event) -> None:
             replay.remove("pin", version)
         case "version.restored":
             replay.add("version", version, data["sha256"])
+            replay.remove("trash", version)
+        case "trash.ended":
+            replay.remove("trash", version)
         case "version.evicted" | "version.deleted":
             assert version not in replay.rows["pin"], f"I10: events say that the pinned version {version} is gone"
             replay.remove("version", version)
+            if "ends_at" in data:
+                replay.add("trash", version, data["sha256"])
             replay.forget("quarantine", lambda key, _: key == version)
         case "file.added":
             replay.add("file", event.file_id, {"tags": sorted(data["tags"]), "public": data["public"]})
@@ -150,6 +155,9 @@ def _found(session: Session) -> tuple[Rows, dict[str, dict[Any, datetime]]]:
         "version": [
             ((collection, number), digest, at)
             for collection, number, digest, at in session.execute(versions.join(Version.file).join(File.blob))
+        ],
+        "trash": [
+            ((row.collection_id, row.number), row.digest, row.evicted_at) for row in session.scalars(select(TrashEntry))
         ],
         "pin": [((row.collection_id, row.number), True, row.created_at) for row in marked if row.pinned],
         "quarantine": [((row.collection_id, row.number), True, row.created_at) for row in marked if row.quarantined_at],

@@ -40,7 +40,8 @@ class Ledger:
 
     `edited` has the collections whose limits or strategy changed meanwhile, `secrets` the texts forbidden in logs.
     `pinned` has the versions that are pinned, `quarantined` those that were quarantined and not released, and `released`
-    those that were.
+    those that were released or unpinned: younger ones may have been evicted meanwhile. `unanswered` has the collections
+    with a request whose answer was lost, so that it is not known what is in quarantine.
     """
 
     versions: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Ledger:
     pinned: set[tuple[str, int]] = field(default_factory=set)
     quarantined: set[tuple[str, int]] = field(default_factory=set)
     released: set[tuple[str, int]] = field(default_factory=set)
+    unanswered: set[str] = field(default_factory=set)
     highest: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -237,7 +239,8 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
             assert digest in good, f"I1: version {number} does not download"
         elif number in quarantined - deleted:
             newer = [each for each in quarantined if each > number]
-            assert len(newer) >= QUARANTINE_MAX, f"I1: the quarantined version {number} was lost"
+            is_surplus = len(newer) >= QUARANTINE_MAX or collection.id in ledger.unanswered
+            assert is_surplus, f"I1: the quarantined version {number} was lost"
         elif number not in deleted:
             newer_came = collection.last_number > number
             assert newer_came and min(rotating, default=number + 1) > number, f"I1: version {number} was lost"

@@ -82,9 +82,13 @@ class World:
         """Pin a version, or unpin it."""
         if not pinned:
             self.ledger.pinned.discard((collection, number))
+            self.ledger.released.add((collection, number))
         self._edit_version(collection, number, VersionChange(pinned=pinned))
         if pinned:
             self.ledger.pinned.add((collection, number))
+
+    def note(self, collection: str, number: int, text: str) -> None:
+        self._edit_version(collection, number, VersionChange(note=text))
 
     def release(self, collection: str, number: int) -> None:
         """Release a version from quarantine. It may be older than versions that are evicted for it."""

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from support.reliability.invariants import digest_of
+from support.reliability.protections import Protections
 from support.reliability.recording_client import BROKEN, RecordingClient
 from support.wire import Wire, head
 
@@ -35,6 +36,7 @@ class Clients:
         self._plain = [admin.collection(KEPT) for _ in range(3)]
         self._edited, self._deleting = admin.collection(3), admin.collection(5)
         admin.ledger.edited.add(self._edited)
+        self._protections = Protections(admin)
         self._busy = [threading.Lock() for _ in range(clients)]
         self._ended = False
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(clients)]
@@ -72,7 +74,7 @@ class Clients:
                     self.problems.append(f"{act.__name__}: {error!r}")
                     continue
             self.seen[f"{act.__name__} {status}"] += 1
-            if status not in {0, 200, 202, 400, 403, 404, 422, 500, 503}:
+            if status not in {0, 200, 201, 202, 204, 400, 403, 404, 409, 422, 500, 503}:
                 self.problems.append(f"{act.__name__} was answered {status}")
 
     def push(self, rng: random.Random, caller: RecordingClient) -> int:
@@ -156,6 +158,10 @@ class Clients:
             caller.ledger.acknowledge(collection, reply.json["version"]["version"], content)
         return reply.status
 
+    def protect(self, rng: random.Random, caller: RecordingClient) -> int:
+        """Pin, quarantine, release, delete, restore or end a version, or delete or restore a collection."""
+        return self._protections.act(rng, caller)
+
     def send_nonsense(self, rng: random.Random, caller: RecordingClient) -> int:
         path = rng.choice(["/nowhere", "/repository/collection/x/backup", "/repository/file/none", "/auth/token/x"])
         return caller.request("GET", path, headers={"X-Auth-Token": rng.choice(["x", caller.service.admin])}).status
@@ -188,6 +194,7 @@ ACTIONS: dict[Callable[[Clients, random.Random, RecordingClient], int], int] = {
     Clients.read_version: 10,
     Clients.break_off: 6,
     Clients.push_slowly: 3,
+    Clients.protect: 15,
     Clients.send_nonsense: 5,
     Clients.make_token: 2,
 }
