@@ -19,6 +19,13 @@ SERVICE = """if True:
     frepo_core.main({}, **{"app.env": "test", "database.auto_upgrade": "true"})
     looked = gc.get_stats()[0]["collections"] - before
     print(json.dumps([looked, gc.get_freeze_count(), gc.isenabled(), sorted(sys.modules)]))"""
+MODELS = """if True:
+    import json
+    import frepo_core
+    frepo_core.main({}, **{"app.env": "test", "database.auto_upgrade": "true"})
+    from frepo_core.web.schemas.models import Form, Query, Reply
+    models = [model for base in (Form, Query, Reply) for model in base.__subclasses__()]
+    print(json.dumps([len(models), sum(model.__pydantic_complete__ for model in models)]))"""
 # The drivers of other databases than SQLite, and what only they import.
 DRIVERS = {"psycopg", "pymysql", "cryptography"}
 
@@ -67,3 +74,10 @@ def test_the_service_imports_only_the_driver_of_its_database(started):
 
     assert "sqlite3" in modules
     assert not DRIVERS & set(modules)
+
+
+def test_the_models_of_most_requests_are_built_when_they_are_first_used(started):
+    models, built = started(MODELS)
+
+    assert models > 100
+    assert built < 20
