@@ -54,6 +54,14 @@ def test_a_command_does_not_import_the_web_application(started):
     assert not {"pyramid", "webob", "frepo_core.web", *DRIVERS} & set(modules)
 
 
+@pytest.mark.parametrize("command", ["auth:list", "auth:create-token"])
+def test_a_command_for_tokens_imports_only_their_services(started, command):
+    modules = started(COMMAND, command, *(["--roles", "upload.all"] if command == "auth:create-token" else []))
+
+    assert "frepo_core.services.access.tokens" in modules
+    assert "frepo_core.services.container" not in modules
+
+
 def test_startup_collects_garbage_once_at_most(started):
     looked, frozen, is_enabled, _ = started(SERVICE)
 

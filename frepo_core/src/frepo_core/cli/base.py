@@ -15,6 +15,7 @@ from .terminal import Word, confirm
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, StorageBackend
+    from frepo_core.services.assembly.access_services import AccessServices
     from frepo_core.services.container import Services
 
     from .app import FrepoApp
@@ -65,6 +66,19 @@ class FrepoCommand(Command):
         services = self.assemble()
         make_ready(services.database, services.settings)
         return services
+
+    def access_services(self) -> "AccessServices":
+        """Build only the services for tokens: the other ones are most of what `services` imports.
+
+        Raises `ConfigurationError` if the database is not ready.
+        """
+        from frepo_core.services.assembly.access_services import build_access
+        from frepo_core.services.assembly.foundation import make_foundation
+        from frepo_core.services.startup import make_ready
+
+        base = make_foundation(read_ini(find_ini(self.app.options.ini)))
+        make_ready(base.database, base.settings)
+        return build_access(base)
 
     def plugin_context(self, name: str) -> "PluginContext":
         """Return the context of the plug-in whose entry point has this name. The database need not be ready.

@@ -1,5 +1,6 @@
 """What all services use: the settings, the plug-ins, the database and the storages."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -35,9 +36,9 @@ class Foundation:
 
 def make_foundation(
     ini: Mapping[str, str],
-    environment: Mapping[str, str],
-    plugins: PluginRegistry | None,
-    engine: Engine | None,
+    environment: Mapping[str, str] = os.environ,
+    plugins: PluginRegistry | None = None,
+    engine: Engine | None = None,
 ) -> Foundation:
     """Load the settings and the plug-ins, without connecting to the database. Raises `ConfigurationError`."""
     disabled = load_disabled_plugins(ini, environment)

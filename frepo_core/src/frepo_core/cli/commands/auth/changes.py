@@ -96,7 +96,7 @@ class RotateToken(ChangeCommand):
             overlap = parse_any_duration(arguments.overlap)
         except ValueError as error:
             raise FieldsError({"--overlap": [str(error)]}) from None
-        done = self.services().token_changes.rotate(arguments.fingerprint, overlap)
+        done = self.access_services().token_changes.rotate(arguments.fingerprint, overlap)
         response = {
             "tokenId": done.id,
             "fingerprint": done.new.fingerprint,
@@ -119,7 +119,7 @@ class RevokeToken(ChangeCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Revoke the token."""
-        revoked = self.services().token_changes.revoke(arguments.fingerprint)
+        revoked = self.access_services().token_changes.revoke(arguments.fingerprint)
         name = f" ({revoked.name})" if revoked.name else ""
         self.say(f"Token {revoked.fingerprint}{name} was revoked. Its roles were: {', '.join(revoked.roles)}")
         if revoked.setting:

@@ -15,9 +15,8 @@ from .token_options import parse_roles
 
 if TYPE_CHECKING:
     from frepo_core.services.access.former_tokens import FormerToken
-    from frepo_core.services.access.token_inventory import TokenSearch
+    from frepo_core.services.access.token_inventory import TokenInventory, TokenSearch
     from frepo_core.services.access.token_records import ListedCollection, TokenRecord
-    from frepo_core.services.container import Services
 
 COLUMNS = ("Fingerprint", "Name", "Roles", "Collections", "Last used", "From", "Expires", "Created", "Created by")
 SORTS = ("name", "created_at", "last_used_at", "expires_at")
@@ -47,14 +46,14 @@ class ListTokens(ListCommand):
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each token."""
         search = _search(arguments)
-        services = self.services()
         if arguments.collection:
-            services.collections.get(arguments.collection)  # raises for an unknown one
-        if services.token_inventory.lacks_admin_token():
+            self.services().collections.get(arguments.collection)  # raises for an unknown one
+        inventory = self.access_services().token_inventory
+        if inventory.lacks_admin_token():
             print(
                 "security.admin_token is set, but its token does not exist: run `frepo install`", file=self.app.stderr
             )
-        return COLUMNS, [_row(token) for token in _find(services, search, arguments.sort)]
+        return COLUMNS, [_row(token) for token in _find(inventory, search, arguments.sort)]
 
 
 class ShowToken(ShowCommand):
@@ -71,11 +70,10 @@ class ShowToken(ShowCommand):
         """Return the values of the token."""
         from frepo_core.services.access.former_tokens import find_former
 
-        services = self.services()
         try:
-            shown = token_values(services.token_inventory.show(arguments.fingerprint, by=None))
+            shown = token_values(self.access_services().token_inventory.show(arguments.fingerprint, by=None))
         except NotFoundError:
-            former = find_former(services.database, arguments.fingerprint)
+            former = find_former(self.assemble().database, arguments.fingerprint)
             if former is None:
                 raise
             shown = _former_values(former)
@@ -130,14 +128,14 @@ def _search(arguments: argparse.Namespace) -> "TokenSearch":
     )
 
 
-def _find(services: "Services", search: "TokenSearch", sort: str) -> "Iterator[TokenRecord]":
+def _find(inventory: "TokenInventory", search: "TokenSearch", sort: str) -> "Iterator[TokenRecord]":
     """Yield all tokens that a search finds, page by page."""
     from frepo_core.services.keyset import PageRequest
 
     after = None
     while True:
         request = PageRequest(limit=PAGE, sort=sort.removeprefix("-"), is_descending=sort.startswith("-"), after=after)
-        page = services.token_inventory.page(search, request, by=None)
+        page = inventory.page(search, request, by=None)
         yield from page.items
         after = page.next
         if after is None:

@@ -30,7 +30,7 @@ class TokenCommand(FrepoCommand):
 
     def tokens(self) -> "Tokens":
         """Return the token service."""
-        return self.services().tokens
+        return self.access_services().tokens
 
 
 class GenerateAdminToken(TokenCommand):
