@@ -39,7 +39,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     @property
     def services(self) -> Services:
         """The services."""
-        return cast(Services, self.registry.services)
+        services: Services = self.registry.services
+        return services
 
     @property
     def is_v1(self) -> bool:
@@ -59,9 +60,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     @cached_property
     def client_address(self) -> str:
         """The client's address; behind trusted proxies the one in X-Forwarded-For."""
-        return client_address(
-            self.remote_addr or "", self.headers.get("X-Forwarded-For", ""), self.services.settings.trusted_proxies
-        )
+        forwarded_for = self.headers.get("X-Forwarded-For", "") if self.is_from_proxy else ""
+        return client_address(self.remote_addr or "", forwarded_for, self.services.settings.trusted_proxies)
 
     @cached_property
     def is_from_proxy(self) -> bool:
@@ -124,6 +124,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         """Refuse an invalid Host, X-Forwarded-Host or X-Forwarded-Proto: links contain them (RFC 9112, 3.2)."""
         if not _HOST.fullmatch(self.host):
             raise MalformedRequestError("The header Host is not a host name or address with an optional port")
+        if not self.is_from_proxy:
+            return
         if not _HOST.fullmatch(self._forwarded("Host") or self.host):
             raise MalformedRequestError("The header X-Forwarded-Host is not a host name or address")
         if self._forwarded("Proto").lower() not in {"", "http", "https"}:
