@@ -49,8 +49,6 @@ export const API = new URL("../api/v1", document.baseURI).href;
 // The last answer of each GET with its ETag, so that an unchanged answer is neither sent nor parsed again.
 const answers = new Map();
 const MAX_ANSWERS = 100;
-// The requests that have no answer yet.
-const reading = new Map();
 
 /**
  * A refused request. `status` is 0 if there was no answer. `fields` has the message of each wrong field; that of an
@@ -97,29 +95,14 @@ export async function send(method, path, { query, body, headers = {}, signal } =
     body: body === undefined ? undefined : JSON.stringify(body),
     signal,
   });
-  forgetReading();
   return answer.status === 204 ? null : answer.json();
 }
 
 const MERGE_PATCH = "application/merge-patch+json";
 
-/**
- * Read a resource. If it has not changed since the last time, return the same object as then. Who asks while it is read
- * gets the same answer.
- */
-export function read(path, { query } = {}) {
+/** Read a resource. If it has not changed since the last time, return the same object as then. */
+export async function read(path, { query } = {}) {
   const url = apiUrl(path, query);
-  if (!reading.has(url)) share(url, readNow(url));
-  return reading.get(url);
-}
-
-function share(url, answer) {
-  const forget = () => reading.get(url) === shared && reading.delete(url);
-  const shared = answer.finally(forget);
-  reading.set(url, shared);
-}
-
-async function readNow(url) {
   const known = answers.get(url);
   const headers = headersWithToken(known ? { "If-None-Match": known.tag } : {});
   const answer = await answerOf(url, { headers });
@@ -132,14 +115,8 @@ async function readNow(url) {
   return body;
 }
 
-/** Ask again from now on: something was changed, which an answer that is on its way does not have. */
-export const forgetReading = () => reading.clear();
-
 /** Forget all answers: they belong to the token of the last session. */
-export function forgetAnswers() {
-  answers.clear();
-  reading.clear();
-}
+export const forgetAnswers = () => answers.clear();
 
 async function answerOf(url, options) {
   let answer;

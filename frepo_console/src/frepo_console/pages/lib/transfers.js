@@ -1,7 +1,7 @@
 // Uploads and downloads: progress, cancel, a retry after a lost connection, and the digest of what was sent.
 
 import { useEffect, useState } from "./html.js";
-import { Problem, forgetReading, headersWithToken, onSessionChange } from "./api.js";
+import { Problem, headersWithToken, onSessionChange } from "./api.js";
 import { discardPart, fetchToDisk } from "./download.js";
 import { Hash } from "./sha256.js";
 import { t } from "../texts.js";
@@ -166,7 +166,6 @@ function put({ url, method, file, headers, signal, progress }) {
     for (const [name, value] of Object.entries(headersWithToken({ "Content-Type": "application/octet-stream", ...headers }))) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => progress(event.loaded);
     request.onload = () => {
-      forgetReading();
       const body = parsed(request.responseText);
       if (request.status < 300) resolve(body);
       else reject(new Problem(request.status, body));

@@ -1,6 +1,6 @@
 // Uploads of files: two at once, the others wait. They go on while another view is shown.
 
-import { API, forgetReading, headersWithToken, onSessionChange } from "../../lib/api.js";
+import { API, headersWithToken, onSessionChange } from "../../lib/api.js";
 import { Hash } from "../../lib/sha256.js";
 import { t } from "../../texts/files.js";
 
@@ -105,7 +105,6 @@ function sendFile({ id, file, tags, isPublic, password, tries }, header, digest)
   const started = Date.now();
   request.upload.onprogress = ({ loaded }) => set(id, { sent: loaded, speed: (loaded / Math.max(1, Date.now() - started)) * 1000 });
   request.onload = () => {
-    forgetReading();
     const body = parsed(request.responseText);
     if (request.status < 300) finish(id, body, request.status === 200, digest);
     else if (request.status === 503 || request.status === 429) lose(id, tries);
