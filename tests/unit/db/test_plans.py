@@ -147,3 +147,31 @@ def test_the_check_detects_a_full_table_scan(crowded):
     engine = crowded[0].database.engine
 
     assert whole_tables(engine, "SELECT count(*) FROM file WHERE requested_name = 'x'", ()) == {"file"}
+
+
+def rows_read(engine, statement, parameters, table):
+    """Return how many rows of a table PostgreSQL reads for a statement."""
+
+    def nodes(plan):
+        yield plan
+        for part in plan.get("Plans", []):
+            yield from nodes(part)
+
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters).scalar_one()
+    read = [node for node in nodes(plan[0]["Plan"]) if node.get("Relation Name") == table]
+    return sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in read)
+
+
+@pytest.mark.databases("postgresql")
+def test_a_page_of_collections_reads_the_newest_version_of_each(crowded):
+    services, _, big = crowded
+    admin = identity(services, services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never")).id)
+    page = partial(
+        services.collection_pages.page, CollectionFilter(text=big), PageRequest(limit=50, sort="name"), by=admin
+    )
+
+    found = statements(services.database.engine, page)
+
+    assert 20_000 == page().items[0].newest.number
+    assert 4 > sum(rows_read(services.database.engine, *one, "version") for one in found)

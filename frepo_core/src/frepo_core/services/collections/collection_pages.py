@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.json_expressions import has_item
@@ -147,17 +147,23 @@ def _visible(by: Identity) -> list[ColumnElement[bool]]:
 def _newest_versions(
     session: Session, collections: Sequence[Collection | CollectionRecord]
 ) -> dict[str, VersionRecord]:
-    """Return the newest version of each collection that has one. Versions in quarantine do not count."""
+    """Return the newest version of each collection that has one. Versions in quarantine do not count.
+
+    A subquery for each collection reads one entry of the index. Groups would read all versions of these collections.
+    """
     if not collections:
         return {}
-    numbers = select(Version.collection_id, func.max(Version.number).label("number")).where(
-        Version.collection_id.in_([collection.id for collection in collections])
-    )
+    other = aliased(Version)
+    largest = select(func.max(other.number)).where(other.collection_id == Collection.id)
     if any(collection.quarantined_count for collection in collections):
         # Without this condition, the index over the numbers is enough.
-        numbers = numbers.where(Version.quarantined_at.is_(None))
-    newest = numbers.group_by(Version.collection_id).subquery()
+        largest = largest.where(other.quarantined_at.is_(None))
+    newest = (
+        select(Collection.id, largest.scalar_subquery().label("number"))
+        .where(Collection.id.in_([collection.id for collection in collections]))
+        .subquery()
+    )
     query = select_with_files().join(
-        newest, (newest.c.collection_id == Version.collection_id) & (newest.c.number == Version.number)
+        newest, (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
     )
     return {row.collection_id: VersionRecord.of(row) for row in session.scalars(query)}
