@@ -94,3 +94,16 @@ def test_errors_are_problems(document):
     }
 
     assert {("application/problem+json",)} == kinds
+
+
+def test_what_may_be_left_out_is_optional(document):
+    operations = {operation["operationId"]: operation for operation in operations_of(document).values()}
+    required = {
+        name: [parameter["name"] for parameter in operation["parameters"] if parameter["required"]]
+        for name, operation in operations.items()
+    }
+
+    assert ["collection"] == required["show_collection_sizes"]
+    assert [True, False] == [
+        operations[name]["requestBody"]["required"] for name in ("create_collection", "link_version")
+    ]

@@ -142,6 +142,13 @@ def test_a_bug_has_an_id_that_the_log_has(root, monkeypatch, caplog):
     assert answer.json["error_id"] in caplog.text
 
 
+def test_an_empty_if_match_changes_nothing(root, collection):
+    answer = root.call("PATCH", f"{COLLECTIONS}/{collection}", json={"name": "b.gz"}, headers={"If-Match": ""})
+
+    assert (400, {"If-Match"}) == (answer.status_int, fields(answer))
+    assert "b.gz" != root.get(f"{COLLECTIONS}/{collection}").json["name"]
+
+
 def test_an_object_that_does_not_exist_is_a_404(root):
     answer = root.get(f"{COLLECTIONS}/52f29b69-9ff7-4d10-8d9c-1c9b7a0c7a52")
 

@@ -177,14 +177,16 @@ def test_a_link_works_without_a_token(root, anonymous, dated):
     answer = root.post(f"{dated}/v3/link", {"expires_in": "PT1M"})
 
     assert b"three" == follow(anonymous, answer.json["url"]).body
-    assert 400 == root.post(f"{dated}/v3/link", {"expires_in": "PT11M"}).status_int
+    refused = root.post(f"{dated}/v3/link", {"expires_in": "PT11M"})
+    assert (400, "expires_in") == (refused.status_int, refused.json["errors"][0]["field"])
+    assert "at most ten minutes" in refused.json["detail"]
 
 
 def test_a_client_records_the_outcome_of_a_restore(root, dated):
     made = root.post(f"{dated}/v2/checks", {"outcome": "good", "message": "restored", "details": {"seconds": 12}})
 
     assert 201 == made.status_int
-    shown = root.get(f"{dated}/v2/checks").json
+    shown = root.get(made.headers["Location"]).json
     assert {"items": [made.json], "next": None} == shown
     assert ("restore", "good", {"seconds": 12}) == tuple(made.json[name] for name in ("name", "outcome", "details"))
 

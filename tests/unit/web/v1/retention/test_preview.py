@@ -5,6 +5,7 @@ from sqlalchemy import update
 
 from frepo_core.db.models import Version
 from frepo_core.domain.roles import Role
+from support.client import with_settings
 
 COLLECTIONS = "/api/v1/collections"
 KEEP = {"strategy": "keep"}
@@ -202,3 +203,11 @@ def test_a_token_that_may_not_list_versions_sees_no_preview(holder, path):
     answer = holder(Role.UPLOAD_VERSIONS).post(f"{path}/retention/preview", {})
 
     assert answer.status_int == 403
+
+
+@with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")
+def test_sizes_beyond_what_a_number_holds_are_shown_as_the_largest(preview):
+    answer = preview(**KEEP, schedule=NIGHTS | {"duration": "P3D", "size": 2**63 - 1}, empty=True)
+
+    assert 200 == answer.status_int
+    assert 2**63 - 1 == answer.json["peak"]["size"]

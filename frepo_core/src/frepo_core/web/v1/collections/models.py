@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
-from frepo_core.domain.naming import MAX_LABELS, check_labels
+from frepo_core.domain.naming import MAX_LABEL, MAX_LABELS, check_labels
 from frepo_core.domain.schedules.expectations import parse_expectation, parse_grace
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.collections.collection_pages import CollectionDetails
@@ -40,7 +40,8 @@ ExpectedEvery = Annotated[
 OnSuspicious = Annotated[
     Literal["mark", "refuse", "quarantine"], BeforeValidator(lambda value: "mark" if value == "keep" else value)
 ]
-Labels = Annotated[list[str], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
+Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL})]
+Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
 Grace = Annotated[Duration, AfterValidator(_grace)]
 
 

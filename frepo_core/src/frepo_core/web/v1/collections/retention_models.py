@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from frepo_core.domain.schedules.expectations import LONGEST, parse_expectation
+from frepo_core.domain.sizes import MAX_SIZE
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.retention.preview import NIGHTLY, TWO_YEARS, Preview, UploadPlan
 from frepo_core.services.retention.timeline import Day, Fate, Protection, Refused
@@ -57,7 +58,7 @@ class PreviewRequest(Patch):
     limits: LimitsPatch = unset()
     guards: GuardsPatch = unset()
     schedule: ImaginedUploads | None = None
-    empty: bool = False
+    empty: Annotated[bool, Field(strict=True)] = False
 
     def change(self) -> CollectionChange:
         """Return the rules for the service."""
@@ -119,7 +120,10 @@ class RefusedUpload(Reply):
 
 
 class StorageDay(Reply):
-    """What the collection holds at the end of a day (UTC), in bytes; `trash_size` is the size of its trash."""
+    """What the collection holds at the end of a day (UTC), in bytes; `trash_size` is the size of its trash.
+
+    Sums beyond 2^63-1 are shown as that.
+    """
 
     day: date
     versions: Whole
@@ -129,7 +133,8 @@ class StorageDay(Reply):
     @classmethod
     def of(cls, day: Day) -> "StorageDay":
         """Convert a day."""
-        return cls(day=day.day, versions=day.versions, size=day.size, trash_size=day.trash_size)
+        sizes = {"size": min(day.size, MAX_SIZE), "trash_size": min(day.trash_size, MAX_SIZE)}
+        return cls(day=day.day, versions=day.versions, **sizes)
 
 
 class RetentionPreview(Reply):

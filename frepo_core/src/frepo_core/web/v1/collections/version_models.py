@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.collections.version_checks import CheckRecord, Outcome
@@ -15,7 +15,7 @@ from ...schemas.models import Form, Reply
 from ..conventions.entity_tags import entity_tag
 from ..conventions.merge_patch import Patch, unset
 from ..conventions.paging import PageQuery
-from ..conventions.types import Duration, Time, Whole
+from ..conventions.types import DURATION, Duration, Time, Whole
 
 
 class Version(Reply):
@@ -162,12 +162,28 @@ class NewCheckResult(Form):
     details: dict[str, Any] = Field(default_factory=dict, examples=[{"seconds": 12}])
 
 
+_LONGEST_LINK = timedelta(seconds=LINK_SECONDS)
+_SECONDS = "([1-9][0-9]?|[1-5][0-9][0-9]|600)"
+_LINK_DURATION = DURATION | {
+    "description": "A duration (ISO 8601) of at most ten minutes: `PT10M`, `PT30S`; also `10m`, `30s`.",
+    "pattern": f"^(PT([1-9]|10)M|PT{_SECONDS}S|([1-9]|10)m|{_SECONDS}s)$",
+    "examples": ["PT10M"],
+}
+
+
+def _check_link_duration(duration: timedelta) -> timedelta:
+    if not timedelta() < duration <= _LONGEST_LINK:
+        raise ValueError("A link is valid for at most ten minutes: expected more than PT0S and at most PT10M")
+    return duration
+
+
+LinkDuration = Annotated[Duration, AfterValidator(_check_link_duration), WithJsonSchema(_LINK_DURATION)]
+
+
 class LinkRequest(Form):
     """How long a link is valid: at most ten minutes."""
 
-    expires_in: Annotated[Duration, Field(gt=timedelta(), le=timedelta(seconds=LINK_SECONDS))] = timedelta(
-        seconds=LINK_SECONDS
-    )
+    expires_in: LinkDuration = Field(_LONGEST_LINK, json_schema_extra={"default": "PT10M"})
 
 
 class Link(Reply):

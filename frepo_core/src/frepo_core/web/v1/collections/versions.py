@@ -14,7 +14,7 @@ from ...routing.endpoint import Answer, Endpoint
 from ...routing.request import FrepoRequest
 from ...schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
 from ...views.versions import before_add_with, store_version
-from ..conventions.answers import no_content, resource
+from ..conventions.answers import created, no_content, resource
 from ..conventions.content import (
     recordable,
     recorded_file_id,
@@ -138,7 +138,8 @@ def add_check(request: FrepoRequest) -> Answer:
     if not checks.record_from_client(version.id, check, by=request.sender, reserved=reserved):
         raise NotFoundError("The version was deleted meanwhile")
     found = checks.of_collection(request.collection.id, version.number)
-    return Answer(status=201, body=next(Check.of(one) for one in found if one.name == form.name))
+    body = next(Check.of(one) for one in found if one.name == form.name)
+    return created(request, f"{_path(version)}/checks", body)
 
 
 _ADD = Endpoint(

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from pyramid.httpexceptions import HTTPPreconditionFailed
 
+from frepo_core.errors import FieldsError
+
 from ...routing.request import FrepoRequest
 
 IF_MATCH = "If-Match"
@@ -34,9 +36,12 @@ def if_match(request: FrepoRequest, tag_of: Callable[[Record], str]) -> Callable
     """Return the precondition of a change for the service, None without If-Match.
 
     The service calls it in its transaction with the record before the change. It raises `HTTPPreconditionFailed` (412).
+    Raises `FieldsError` for an empty header: a client that lost the ETag must not overwrite the changes of others.
     """
-    if "If-Match" not in request.headers:
+    if IF_MATCH not in request.headers:
         return None
+    if not request.headers[IF_MATCH].strip():
+        raise FieldsError({IF_MATCH: ["Expected an ETag in quotes, or *"]})
 
     def check(record: Record) -> None:
         if tag_of(record) not in request.if_match:

@@ -93,7 +93,7 @@ def _schemas(endpoints: Sequence[Endpoint]) -> tuple[Mapping[Any, Any], dict[str
 
 
 def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    return describe_operation(
+    operation = describe_operation(
         endpoint,
         schemas,
         tag=tag_of(endpoint),
@@ -102,3 +102,6 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]
         security=SECURITY,
         media=merge_patch.MEDIA if endpoint.method == "PATCH" else JSON,
     )
+    if endpoint.body and not any(field.is_required() for field in endpoint.body.model_fields.values()):
+        operation["requestBody"]["required"] = False
+    return operation

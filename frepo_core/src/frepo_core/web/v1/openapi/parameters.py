@@ -61,11 +61,12 @@ def _in_path(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
 
 def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
     schema = input_schema(endpoint.query) if endpoint.query else {}
+    required = schema.get("required", [])
     for name, field in _inlined(schema.get("properties", {}), schema.get("$defs", {})).items():
         yield {
             "name": name,
             "in": "query",
-            "required": False,
+            "required": name in required,
             "description": field.get("description", _MEANINGS.get(name, name)),
             # An empty text as the default means that the parameter is left out.
             "schema": {key: value for key, value in field.items() if key != "description" and value != ""},

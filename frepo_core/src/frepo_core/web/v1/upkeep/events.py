@@ -1,7 +1,7 @@
 """The endpoints of events: who did what, and what it was before."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 from pyramid.response import Response
@@ -22,7 +22,7 @@ class EventFilter(Query):
     """Which events: since a time, of kinds, about a collection, by an actor."""
 
     since: Moment | None = Field(None, description="Only events since this time.")
-    kind: list[str] = Field(
+    kind: list[Annotated[str, Field(min_length=1, max_length=64)]] = Field(
         default_factory=list,
         max_length=50,
         description="A kind such as `version.deleted`, or a pattern such as `version.*`; may be repeated.",
