@@ -61,9 +61,9 @@ def run(results: Results, sizes: Sizes) -> None:
     results.add(compare("small", what, down["ours"], down["empty"], reach=0.7, **more))
     what = "4 KiB downloads with If-None-Match, unchanged, 8 clients : an empty view"
     results.add(compare("small", what, down["unchanged"], down["empty"], reach=0.8, **more))
-    what = "4 KiB uploads, 8 clients, SQLite : a view that commits a row"
+    what = "4 KiB uploads, 8 clients, SQLite : an empty view"
     results.add(compare("small", what, up["ours"], up["empty"], reach=0.5, **more))
-    what = "the same of bytes that are no text : a view that commits a row"
+    what = "the same of bytes that are no text : an empty view"
     results.add(compare("small", what, up["no text"], up["empty"], reach=0.5, **more))
 
 
@@ -109,11 +109,11 @@ def wrk(url: str, connections: int, seconds: float, *header: str, script: Path |
 
 @contextlib.contextmanager
 def empty(where: Path) -> Iterator[Service]:
-    """Run `empty.py` with the server section of development.ini."""
+    """Run `empty.py` with the server section of development.ini. It stores uploads with as many syncs as frepo."""
     where.mkdir()
     service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])})
     server = service.ini.read_text().partition("[server:main]")[2].replace("level = INFO", "level = WARNING")
-    app = f"[app:main]\nuse = call:benchmarks.empty:main\ndatabase.url = sqlite:///{where}/empty.db\n"
+    app = f"[app:main]\nuse = call:benchmarks.empty:main\ndatabase.url = sqlite:///{where}/empty.db\nfolder = {where}/stored\n"
     service.ini = where / "empty.ini"
     service.ini.write_text(f"[DEFAULT]\nhttp_listen = {service.address}\n{app}\n[server:main]{server}")
     service.start()
