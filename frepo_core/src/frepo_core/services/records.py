@@ -84,8 +84,8 @@ class FileRecord:
     password_hash: str | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, row: File, blob: Blob | None = None) -> "FileRecord":
-        """Make a record of a row. The file of a version has no tags."""
+    def of(cls, row: File, blob: BlobRecord | None = None) -> "FileRecord":
+        """Make a record of a row; `blob` is given where it was read already. The file of a version has no tags."""
         return cls(
             id=row.id,
             stored_name=row.stored_name,
@@ -93,7 +93,7 @@ class FileRecord:
             public=row.public,
             is_version=row.kind == "version",
             created_at=row.created_at,
-            blob=BlobRecord.of(blob or row.blob),
+            blob=blob or BlobRecord.of(row.blob),
             tags=() if row.kind == "version" else tuple(tag.name for tag in row.tags),
             password_hash=row.password_hash,
         )
@@ -222,14 +222,14 @@ class VersionRecord:
     protected_until: datetime | None = None
 
     @classmethod
-    def of(cls, row: Version) -> "VersionRecord":
-        """Make a record of a row."""
+    def of(cls, row: Version, file: FileRecord | None = None) -> "VersionRecord":
+        """Make a record of a row; `file` is given where it was read already."""
         return cls(
             id=row.id,
             collection_id=row.collection_id,
             number=row.number,
             created_at=row.created_at,
-            file=FileRecord.of(row.file),
+            file=file or FileRecord.of(row.file),
             is_suspicious=bool(row.is_suspicious),
             pinned=bool(row.pinned),
             quarantined_at=row.quarantined_at,

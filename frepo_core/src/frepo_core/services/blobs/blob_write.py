@@ -4,14 +4,15 @@ import hashlib
 import logging
 from datetime import timedelta
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob
+from frepo_core.db.row_inserts import insert_of, insert_row
 from frepo_core.domain.identity import By
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageFull, StorageUnavailable
@@ -20,6 +21,7 @@ from frepo_core.plugins import StorageBackend
 from ..content.ingest import CHUNK, Content
 from ..events.blob_facts import blob_damaged, blob_healed
 from ..events.recording import record
+from ..records import BlobRecord
 from .backends import Backends
 from .failpoints import hit
 
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
 _LOCATION = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_INSERT = insert_of(Blob)
 _ROW = select(Blob).where(Blob.digest == bindparam("digest"))
 # To use the blob as it is, a shared lock is enough. With exclusive ones, two uploads that each evict the content of the
 # other would wait for each other: a row of the trash locks its blob, too.
@@ -50,7 +53,10 @@ class BlobWrite:
     Call `ensure_stored` outside a transaction, then `upsert_row` and `check_not_swept` inside the write transaction.
     """
 
-    def __init__(self, content: Content, database: Database, backends: Backends, by: By) -> None:
+    def __init__(
+        self, content: Content, database: Database, backends: Backends, by: By, *, is_new: bool = False
+    ) -> None:
+        """`is_new` says that no blob had this content a moment ago, which saves a query."""
         self._content = content
         self._by = by
         self._start = content.stream.tell()
@@ -60,6 +66,7 @@ class BlobWrite:
         self._bad_key: str | None = None
         self._stored_at = utc_now()
         self._must_store_again = False
+        self._expects_no_row = is_new
         self._row_uses_key = False
         self._replaced: tuple[str, str] | None = None
         self.watch = CommitWatch()
@@ -72,8 +79,8 @@ class BlobWrite:
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
             self._key = None
-        rows = self._database.fetch_rows(_LOCATION, digest=self._content.digest)
-        found = rows[0] if rows else None
+        found = None if self._expects_no_row else find_location(self._database, self._content)
+        self._expects_no_row = found is None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return False
         self._bad_key = found.key if found else None
@@ -85,19 +92,22 @@ class BlobWrite:
                 raise
         return True
 
-    def upsert_row(self, session: Session) -> Blob:
-        """Return the content's blob row: a new one, the existing one, or the existing one with its bytes replaced.
+    def upsert_row(self, session: Session) -> BlobRecord:
+        """Return the blob of the content's row: a new one, the existing one, or the existing one with its bytes replaced.
 
         Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
         """
         self._row_uses_key, self._replaced = False, None
+        if self._key and self._expects_no_row:
+            self._expects_no_row = False  # if another upload has inserted one, the transaction is tried again
+            return self._insert(session)
         row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, {"digest": self._content.digest})
         if row is None:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._bad_key):
             self._replace(session, row, self._key)
         row.checksum = self._content.checksum
-        return row
+        return BlobRecord.of(row)
 
     def check_not_swept(self) -> None:
         """Check at the end of the write transaction that the new bytes still exist.
@@ -134,22 +144,20 @@ class BlobWrite:
         elif self._key:
             self._delete(self._backends.current, self._key)
 
-    def _insert(self, session: Session) -> Blob:
+    def _insert(self, session: Session) -> BlobRecord:
         if self._key is None:
             raise BlobVanishedError
-        row = Blob(
-            digest=self._content.digest,
-            checksum=self._content.checksum,
-            size=self._content.size,
-            mime=self._content.mime,
-            storage=self._backends.current,
-            key=self._key,
-            created_at=utc_now(),
-        )
-        session.add(row)
-        session.flush()
+        values: dict[str, Any] = {
+            "digest": self._content.digest,
+            "checksum": self._content.checksum,
+            "size": self._content.size,
+            "mime": self._content.mime,
+            "storage": self._backends.current,
+            "key": self._key,
+        }
+        blob_id = insert_row(session, _INSERT, {**values, "created_at": utc_now()})
         self._row_uses_key = True
-        return row
+        return BlobRecord(id=blob_id, **values)
 
     def _replace(self, session: Session, row: Blob, key: str) -> None:
         """Point the row of damaged bytes at the new ones, and record that. Their damage may not be known yet."""
@@ -198,3 +206,9 @@ class BlobWrite:
             self._backends.get(storage).delete(key)
         except Exception:
             log.exception("the blob %s was not deleted, storage:sweep will delete it", key)
+
+
+def find_location(database: Database, content: Content) -> Row[Any] | None:
+    """Return where the bytes of this content are, and whether they are known to be damaged; None without a blob."""
+    rows = database.fetch_rows(_LOCATION, digest=content.digest)
+    return rows[0] if rows else None

@@ -14,9 +14,10 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnav
 
 from ..content.ingest import Content
 from ..events.storage_states import StorageStates
+from ..records import BlobRecord
 from .backends import Backends
 from .blob_use import is_used
-from .blob_write import BlobVanishedError, BlobWrite
+from .blob_write import BlobVanishedError, BlobWrite, find_location
 from .failpoints import hit
 
 log = logging.getLogger(__name__)
@@ -36,13 +37,20 @@ class Blobs:
         # Called when there is no room for an upload of so many bytes. Returns whether it has made some.
         self.on_full: Callable[[int, By], bool] = lambda size, by: False
 
-    def store(self, content: Content, work: Callable[[Session, Blob], Result], *, by: By) -> Result:
-        """Store the content unless a sound blob has it, then run `work` with the blob's row in one transaction.
+    def is_known(self, content: Content) -> bool:
+        """Return whether a blob has this content, sound or not."""
+        return find_location(self._database, content) is not None
+
+    def store(
+        self, content: Content, work: Callable[[Session, BlobRecord], Result], *, by: By, is_new: bool = False
+    ) -> Result:
+        """Store the content unless a sound blob has it, then run `work` with the blob in one transaction.
 
         After a conflict only the transaction is tried again. If `work` raises, the stored bytes are deleted. If the
-        blob is deleted before the transaction can use it, the content is stored again.
+        blob is deleted before the transaction can use it, the content is stored again. `is_new` says that the caller
+        has just seen that no blob has this content.
         """
-        with BlobWrite(content, self._database, self._backends, by) as blob_write:
+        with BlobWrite(content, self._database, self._backends, by, is_new=is_new) as blob_write:
 
             def write(session: Session) -> Result:
                 blob = blob_write.upsert_row(session)

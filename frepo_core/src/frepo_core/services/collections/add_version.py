@@ -20,7 +20,7 @@ from typing import TypeAlias
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection
+from frepo_core.db.models import Collection
 from frepo_core.domain.backup_guards import Objection, find_strictest
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.mime_types import is_allowed_by_token
@@ -44,14 +44,14 @@ from ..events.recording import record
 from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
-from ..records import CollectionRecord, VersionRecord, collection_info
+from ..records import BlobRecord, CollectionRecord, VersionRecord, collection_info
 from ..trash.removal import TrashReason, move_to_trash
 from .addition import AddedVersion, Committed, addition_events, log_addition
 from .collection_rows import find_collection, lock_collection
 from .quarantine import describe_nights
 from .rotation.decision import decide
 from .rotation.stored_state import find_objection, read_state
-from .version_checks import NewCheck, write_checks
+from .version_checks import NewCheck, insert_checks
 from .version_rows import find_evicted, find_surplus, has_content, insert_version
 
 __all__ = ["AddVersion", "AddedVersion", "VersionUpload"]
@@ -124,14 +124,14 @@ class AddVersion:
                 return recorded
             reports = self._checks.run(content, _target(collection))
 
-            def work(session: Session, blob: Blob) -> Committed | RecordedAnswer:
+            def work(session: Session, blob: BlobRecord) -> Committed | RecordedAnswer:
                 row = lock_collection(session, collection.id)
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
                 changes = self._write_rows(session, row, blob, after, reports, by)
                 record(session, *addition_events(changes, by))
-                write_checks(session, changes.row, [_check_of(report) for report in reports], by=by)
+                insert_checks(session, changes.added.version, [_check_of(report) for report in reports], by=by)
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
                 return changes
 
@@ -180,7 +180,7 @@ class AddVersion:
         self,
         session: Session,
         row: Collection,
-        blob: Blob,
+        blob: BlobRecord,
         after: int | None,
         reports: Sequence[CheckReport],
         by: Identity,
@@ -206,8 +206,7 @@ class AddVersion:
             session, row, blob, incoming, objection=objection, is_quarantined=decision.is_quarantined
         )
         return Committed(
-            row=version,
-            added=AddedVersion(version=VersionRecord.of(version), collection=CollectionRecord.of(row)),
+            added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
             objection=objection,
             evicted=evicted_versions,
             removed=removed,

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from frepo_core.db.models import Version
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
@@ -36,7 +35,6 @@ class Committed:
     `nights` is what the event about a version in quarantine says about earlier ones.
     """
 
-    row: Version
     added: AddedVersion
     objection: Objection | None
     evicted: Sequence[VersionRecord]

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version, VersionCheck
+from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.errors import FieldsError
@@ -19,6 +20,7 @@ from frepo_core.plugins import PendingCheck
 from ..events.actors import actor_columns
 from ..events.recording import NewEvent, record
 from ..keyset import Page, PageRequest, cut, paged
+from ..records import VersionRecord
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,7 @@ BROKEN: Outcome = "broken"
 PENDING: Outcome = "pending"
 # The name of the check that a restore test records. Its last outcome is kept with the collection, too.
 RESTORE = "restore"
+_INSERT = insert_of(VersionCheck)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,19 +68,29 @@ def write_checks(session: Session, version: Version, checks: Iterable[NewCheck],
         row.actor = str(actor_columns(by)["actor"])
         session.add(row)
         if check.outcome != PENDING:
-            record(session, _event(version, check, by))
+            record(session, _event(version.collection_id, version.number, version.file_id, check, by))
         if check.name == RESTORE:
             last = update(Collection).where(Collection.id == version.collection_id)
             session.execute(last.values(restore_tried_at=now, restore_outcome=check.outcome))
 
 
-def _event(version: Version, check: NewCheck, by: By) -> NewEvent:
+def insert_checks(session: Session, version: VersionRecord, checks: Sequence[NewCheck], *, by: By) -> None:
+    """Insert the results of a new version, which has none yet, as `write_checks` would; with one statement."""
+    if not checks:
+        return
+    same = {"version_id": version.id, "at": utc_now(), "actor": actor_columns(by)["actor"]}
+    insert_rows(session, _INSERT, [{**same, **vars(check)} for check in checks])
+    told = [check for check in checks if check.outcome != PENDING]
+    record(session, *(_event(version.collection_id, version.number, version.file.id, check, by) for check in told))
+
+
+def _event(collection_id: str, number: int, file_id: int, check: NewCheck, by: By) -> NewEvent:
     return NewEvent(
         kind=EventKind.VERSION_CHECKED,
         by=by,
-        collection_id=version.collection_id,
-        version_number=version.number,
-        file_id=version.file_id,
+        collection_id=collection_id,
+        version_number=number,
+        file_id=file_id,
         data={"check": check.name, "outcome": check.outcome, "message": check.message},
     )
 

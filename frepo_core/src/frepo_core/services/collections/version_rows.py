@@ -1,11 +1,13 @@
 """Finds, inserts and deletes the rows of versions, within a transaction."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
 
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.naming import version_name
@@ -13,8 +15,11 @@ from frepo_core.errors import VersionPinnedError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ..files.file_rows import insert_file
+from ..records import BlobRecord, VersionRecord
 from .expected_backups import set_arrived
 from .quarantine import end_nights, enter_quarantine
+
+_INSERT = insert_of(Version)
 
 
 def select_with_files() -> Select[Version]:
@@ -27,7 +32,7 @@ def select_for_removal() -> Select[Version]:
     return select_with_files().options(joinedload(Version.checks))
 
 
-def has_content(session: Session, collection_id: str, blob: Blob) -> bool:
+def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
     """Return whether the collection has a version with this content. Versions in quarantine do not count."""
     query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
     query = query.where(Version.quarantined_at.is_(None))
@@ -60,12 +65,12 @@ def find_surplus(session: Session, collection: Collection, *, keep: int) -> Sequ
 def insert_version(
     session: Session,
     collection: Collection,
-    blob: Blob,
+    blob: BlobRecord,
     incoming: IncomingVersion,
     *,
     objection: Objection | None,
     is_quarantined: bool = False,
-) -> Version:
+) -> VersionRecord:
     """Insert the version under the next number, which is never used again, and update the collection's counters."""
     collection.last_number += 1
     if objection and is_quarantined:
@@ -76,23 +81,20 @@ def insert_version(
         set_arrived(collection, incoming.created_at, is_suspicious=objection is not None)
         end_nights(collection)
     name = version_name(collection.filename, collection.last_number)
-    version = Version(
-        id=new_uuid4(),
-        collection_id=collection.id,
-        number=collection.last_number,
-        file=insert_file(
-            session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash
-        ),
-        created_at=incoming.created_at,
-        is_suspicious=objection is not None,
-        pinned=False,
-        quarantined_at=incoming.created_at if is_quarantined else None,
-        quarantine_reason=objection.reason if objection and is_quarantined else None,
-        note="",
-    )
-    session.add(version)
-    session.flush()
-    return version
+    file = insert_file(session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash)
+    values: dict[str, Any] = {
+        "id": new_uuid4(),
+        "collection_id": collection.id,
+        "number": collection.last_number,
+        "created_at": incoming.created_at,
+        "is_suspicious": objection is not None,
+        "pinned": False,
+        "quarantined_at": incoming.created_at if is_quarantined else None,
+        "quarantine_reason": objection.reason if objection and is_quarantined else None,
+        "note": "",
+    }
+    insert_rows(session, _INSERT, [{**values, "file_id": file.id}])
+    return VersionRecord(file=file, **values)
 
 
 def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:

@@ -11,10 +11,13 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.json_expressions import json_object
 from frepo_core.db.models import Collection, Event
+from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
 from .actors import actor_columns
+
+_INSERT = insert_of(Event)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,8 @@ def record(session: Session, *events: NewEvent) -> None:
     """
     if events:
         now = utc_now()
-        session.execute(insert(Event), [event_row(event, now) for event in events])
+        session.flush()  # in the order of the changes: a statement on a table does not flush by itself
+        insert_rows(session, _INSERT, [event_row(event, now) for event in events])
 
 
 def record_for_collections(

@@ -1,49 +1,53 @@
 """Inserts the rows of files and tags."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, File, Tag
+from frepo_core.db.models import File, Tag, file_tag
+from frepo_core.db.row_inserts import insert_of, insert_row, insert_rows
 from frepo_core.domain.naming import stored_name
 
+from ..records import BlobRecord, FileRecord
+
 _FILE = File.__table__
+_INSERT, _INSERT_TAGS = insert_of(File), insert(file_tag)
 _TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))
 
 
 def insert_file(
     session: Session,
-    blob: Blob,
+    blob: BlobRecord,
     *,
     name: str,
     kind: str,
     public: bool,
     password_hash: str | None,
     tags: Sequence[Tag] = (),
-) -> File:
+) -> FileRecord:
     """Insert a file that uses the blob, under the first free stored name."""
-    row = File(
-        stored_name=free_stored_name(session, blob.digest, name),
-        requested_name=name,
-        blob_id=blob.id,
-        public=public,
-        password_hash=password_hash,
-        created_at=utc_now(),
-        kind=kind,
-        mime=blob.mime,
-        tags=list(tags),
-    )
-    session.add(row)
-    session.flush()
-    return row
+    values: dict[str, Any] = {
+        "stored_name": free_stored_name(session, blob.digest, name),
+        "requested_name": name,
+        "public": public,
+        "password_hash": password_hash,
+        "created_at": utc_now(),
+    }
+    file_id = insert_row(session, _INSERT, {**values, "blob_id": blob.id, "kind": kind, "mime": blob.mime})
+    if tags:
+        insert_rows(session, _INSERT_TAGS, [{"file_id": file_id, "tag_id": tag.id} for tag in tags])
+    names = tuple(tag.name for tag in tags)
+    return FileRecord(id=file_id, is_version=kind == "version", blob=blob, tags=names, **values)
 
 
 def free_stored_name(session: Session, digest: str, name: str) -> str:
     """Return the first stored name for this content and name that no file has."""
     attempt = 0
-    while session.scalar(_TAKEN, {"name": stored_name(digest, name, attempt)}):
+    connection = session.connection()
+    while connection.scalar(_TAKEN, {"name": stored_name(digest, name, attempt)}):
         attempt += 1
     return stored_name(digest, name, attempt)
 

@@ -33,7 +33,7 @@ from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..events.facts import file_event
 from ..events.recording import NewEvent, record
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
-from ..records import WITH_BLOB, FileRecord
+from ..records import WITH_BLOB, BlobRecord, FileRecord
 from .file_rows import find_or_insert_tags, insert_file
 
 log = logging.getLogger(__name__)
@@ -112,10 +112,11 @@ class Files:
                     if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                         return recorded
             reports = self._checks.run(content, UploadTarget(file_name=new.name))
-            known = self._find_same_content(content, new, by)
+            is_new = not self._blobs.is_known(content)
+            known = None if is_new else self._find_same_content(content, new, by)
             password_hash = self._passwords.hash(new.password)
 
-            def work(session: Session, blob: Blob) -> AddedFile | RecordedAnswer:
+            def work(session: Session, blob: BlobRecord) -> AddedFile | RecordedAnswer:
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
                     return recorded
                 consume_token(session, by)
@@ -124,7 +125,7 @@ class Files:
                 record_answer(session, idempotency, content.digest, by, added, added.file)
                 return added
 
-            added = self._blobs.store(content, work, by=by)
+            added = self._blobs.store(content, work, by=by, is_new=is_new)
         if isinstance(added, AddedFile):
             _log(added, by)
             log_findings(f"file {added.file.id}", reports)
@@ -212,7 +213,7 @@ class Files:
 
 def _write_rows(
     session: Session,
-    blob: Blob,
+    blob: BlobRecord,
     new: NewFile,
     tags: Sequence[str],
     password_hash: str | None,
@@ -228,7 +229,7 @@ def _write_rows(
         session.flush()
         after = FileRecord.of(row, blob)
         return AddedFile(file=after, existed=True, changes=file_changes(before, after))
-    row = insert_file(
+    file = insert_file(
         session,
         blob,
         name=new.name,
@@ -237,7 +238,7 @@ def _write_rows(
         password_hash=password_hash,
         tags=find_or_insert_tags(session, tags),
     )
-    return AddedFile(file=FileRecord.of(row, blob), existed=False)
+    return AddedFile(file=file, existed=False)
 
 
 def _events(added: AddedFile, by: Identity) -> list[NewEvent]:

@@ -16,7 +16,7 @@ from ..collections.rotation.stored_state import count_hidden
 from ..events.facts import version_event
 from ..events.recording import NewEvent
 from ..files.file_rows import insert_file
-from ..records import CollectionRecord, VersionRecord
+from ..records import BlobRecord, CollectionRecord, VersionRecord
 
 
 def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
@@ -63,13 +63,13 @@ def give_back(
     The collection and the entry are locked. The version is not evicted before `protected_until`. Returns the version and the event about it. A version that was in quarantine
     becomes a normal one: somebody has decided that it is needed.
     """
+    blob = BlobRecord.of(entry.blob)
+    file = insert_file(session, blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash)
     version = Version(
         id=entry.version_id,
         collection_id=collection.id,
         number=entry.number,
-        file=insert_file(
-            session, entry.blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash
-        ),
+        file_id=file.id,
         created_at=entry.created_at,
         is_suspicious=entry.is_suspicious,
         pinned=False,
@@ -83,7 +83,7 @@ def give_back(
     if entry.checks:
         session.execute(insert(VersionCheck), [_check(version.id, check) for check in entry.checks])
     session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
-    record = VersionRecord.of(version)
+    record = VersionRecord.of(version, file)
     data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
     if protected_until is not None:
         data["protected_until"] = protected_until.isoformat()
