@@ -1,4 +1,4 @@
-"""Much data: 1,000 collections and 100,000 events, and transfers of gigabytes. Prints what it measures.
+"""Much data: 1,000 collections and 100,000 events, transfers of gigabytes, an hour of polling. Prints what it measures.
 
 `.ci/full` runs them: `FREPO_TEST_BIG=1 .venv/bin/pytest -s tests/browser/test_large.py`. The limits are those of
 docs/web-console.md.
@@ -187,6 +187,41 @@ def test_each_view_is_interactive_and_scrolls(chromium, open_console, service, a
             slow[fragment] = (sum(opening), max(scrolling))
 
     assert {} == slow
+
+
+def test_an_hour_of_polling_needs_no_more_memory(open_console, service, api, empty_collection):
+    console = open_console()
+    page = console.page
+    page.clock.install()
+    console.sign_in(service.admin)
+    tools = page.context.new_cdp_session(page)
+    answers = []
+    page.on("response", lambda answer: "/api/" in answer.url and answers.append(answer.status))
+    used = []
+    for minute in range(70):  # ten of them until everything was used once
+        if minute in (10, 69):
+            tools.send("HeapProfiler.collectGarbage")
+            metrics = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
+            heap = tools.send("Runtime.getHeapUsage")["usedSize"]
+            used.append((heap, metrics.get("Nodes", 0), len(answers)))
+        if minute == 0:
+            tools.send("Performance.enable")
+        api("PUT", f"/collections/{empty_collection}/versions", f"minute {minute}".encode())
+        for _ in range(4):
+            before = len(answers)
+            page.clock.fast_forward(15_000)
+            deadline = time.monotonic() + 20
+            while len(answers) == before and time.monotonic() < deadline:
+                page.wait_for_timeout(20)
+            page.wait_for_timeout(50)
+    (heap, nodes, count), (last_heap, last_nodes, last_count) = used
+
+    print(
+        f"\n{last_count - count} answers in 59 minutes, of them {answers.count(304)} unchanged; heap "
+        f"{heap / MB:.1f} -> {last_heap / MB:.1f} MB, nodes {nodes:.0f} -> {last_nodes:.0f}"
+    )
+    assert last_count - count >= 59 * 4
+    assert last_heap - heap < 5 * MB
 
 
 class Memory:
