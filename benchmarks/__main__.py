@@ -6,13 +6,14 @@ import time
 import traceback
 from pathlib import Path
 
-from . import console, growth, large_uploads, many_clients, memory, peers, report, small, stores, transfers
+from . import cockpit, console, growth, large_uploads, many_clients, memory, peers, report, small, stores, transfers
 from .measure import Results, Row, Sizes, machine
 
 HERE = Path(__file__).parent
 GROUPS = {
     "console": console.run,
     "growth": growth.run,
+    "cockpit": cockpit.run,
     "small": small.run,
     "many_clients": many_clients.run,
     "uploads": large_uploads.run,
@@ -22,7 +23,7 @@ GROUPS = {
     "peers": peers.run,
 }
 # Groups for the full run only: they require servers, or do not depend on changes of the code.
-LEFT_OUT = {"stores", "peers"}
+LEFT_OUT = {"cockpit", "stores", "peers"}
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
         "groups",
         nargs="*",
         metavar="GROUP",
-        help=f"of {', '.join(GROUPS)}; all by default, in the short form all but stores and peers",
+        help=f"of {', '.join(GROUPS)}; all by default, in the short form all but cockpit, stores and peers",
     )
     options = parser.parse_args()
     path = HERE / ("results.json" if options.full or options.report else "results-short.json")
