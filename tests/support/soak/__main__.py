@@ -10,7 +10,7 @@ from pathlib import Path
 from support.reliability.invariants import Ledger, assert_invariants
 from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep, services_of
 from support.soak.clients import Clients
-from support.soak.faults import Faults
+from support.soak.faults import Faults, end_trash
 from support.soak.plot import draw
 from support.soak.samples import Sample, growth, take
 from support.soak.site import Site, running_site
@@ -73,6 +73,7 @@ def _check(site: Site, clients: Clients, faults: Faults) -> None:
         with faults.calm, services_of(site.steady) as services:
             log = site.steady.log.read_text() + site.restarted.log.read_text()
             _note(clients.problems, lambda: assert_invariants(services, clients.callers[0].ledger, log=log))
+            end_trash(services)
     finally:
         clients.resume()
 

@@ -9,11 +9,13 @@ import time
 from collections import Counter
 from datetime import timedelta
 
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
 from sqlalchemy.pool import NullPool
 
 from frepo_core.db.engine import normalize_url
-from frepo_core.errors import DatabaseUnavailableError
+from frepo_core.db.models import Collection
+from frepo_core.errors import DatabaseUnavailableError, NotFoundError
+from frepo_core.services.container import Services
 from frepo_core.services.maintenance import sweep
 from support.reliability.invariants import EVERYTHING
 from support.reliability.recording_client import services_of
@@ -21,6 +23,14 @@ from support.soak.site import Site
 from support.wire import Wire, head
 
 GRACE = timedelta(seconds=60)
+
+
+def end_trash(services: Services) -> None:
+    """End what is in the trash, as if a week had passed."""
+    with services.database.reading() as session:
+        collections = session.scalars(select(Collection.id)).all()
+    for collection in collections:
+        services.trash.end(collection, by=None)
 
 
 class Faults:
@@ -79,9 +89,10 @@ class Faults:
             connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}"))
 
     def sweep(self) -> None:
-        """Sweep while the services run."""
-        # The lock of SQLite may be held; the next sweep succeeds.
-        with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
+        """Sweep while the services run, and end what is in the trash, as if a week had passed: the disk must not grow."""
+        # The lock of SQLite may be held; the next sweep succeeds. A collection may be deleted meanwhile.
+        with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError, NotFoundError):
+            end_trash(services)
             sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 
     def stay_half_open(self) -> None:
