@@ -37,6 +37,8 @@ class Clients:
         self._edited, self._deleting = admin.collection(3), admin.collection(5)
         admin.ledger.edited.add(self._edited)
         self._protections = Protections(admin)
+        for seed in range(20):  # the memory of first requests is no growth
+            self._protections.act(random.Random(seed), admin)
         self._busy = [threading.Lock() for _ in range(clients)]
         self._ended = False
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(clients)]
