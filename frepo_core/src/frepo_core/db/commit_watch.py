@@ -11,7 +11,7 @@ from zope.interface import implementer
 class CommitWatch:
     """Records whether a transaction was committed, was rolled back, or has an unknown outcome.
 
-    It votes before the session, whose vote sends the COMMIT. If the connection breaks after this vote and before the
+    It votes before SQLAlchemy, whose vote sends the COMMIT. If the connection breaks after this vote and before the
     finish, the outcome is unknown, and nothing may be undone.
     """
 
@@ -36,7 +36,7 @@ class CommitWatch:
         self.tried = False
 
     def sortKey(self) -> str:  # the interface's name
-        """Return a key that sorts before that of `SessionCommit`."""
+        """Return a key that sorts before `~sqlalchemy`."""
         return "frepo:watch"
 
     def abort(self, current: "transaction.Transaction") -> None:

@@ -10,19 +10,19 @@ from functools import partial
 from typing import Any, TypeVar
 
 import transaction
+import zope.sqlalchemy
 from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
-from sqlalchemy.orm.exc import StaleDataError
 from transaction.interfaces import NoTransaction
+from zope.sqlalchemy.datamanager import STATUS_CHANGED
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .clock import clock_query
 from .commit_watch import CommitWatch
 from .engine import BUSY_SECONDS, public_url
-from .session_commit import SessionCommit
 from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
@@ -51,6 +51,8 @@ class Database:
         self.on_commit: Callable[[], None] | None = None
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
+        # Without the state, statements on tables would be rolled back: only the ORM marks a session as changed.
+        zope.sqlalchemy.register(self._sessions, initial_state=STATUS_CHANGED, transaction_manager=self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._single_engine = (
@@ -153,7 +155,6 @@ class Database:
                     time.sleep(random.uniform(0, 0.02 * tried))  # spreads the writers; needs no secure randomness
                 with attempt as current:
                     session = self._sessions()
-                    current.join(SessionCommit(manager, session))
                     current.join(_RetryPolicy(manager, deadline))
                     if watch is not None:
                         current.join(watch.restart(manager))
@@ -219,10 +220,10 @@ class _RetryPolicy(CommitWatch):
         self._deadline = deadline
 
     def should_retry(self, error: BaseException) -> bool:
-        """Return True for a conflict about a unique value, a lock or a deleted row, unless the deadline has passed."""
+        """Return True for a conflict about a unique value or a lock, unless the deadline has passed."""
         if time.monotonic() > self._deadline:
             return False
-        if isinstance(error, IntegrityError | StaleDataError):
+        if isinstance(error, IntegrityError):
             return True
         if not isinstance(error, OperationalError) or error.orig is None:
             return False
