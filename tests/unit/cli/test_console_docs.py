@@ -45,6 +45,10 @@ def prepare(console, example):
     if name == "backup:release":
         (console.folder / "db.sql.gz").write_bytes(b"a")  # it shrank, so it is quarantined
         console.answer("backup:upload", ID, "db.sql.gz")
+    if name in {"backup:restore-version", "backup:empty-trash"}:
+        console.answer("backup:delete-version", ID, "v1", "--yes")
+    if name in {"backup:restore-collection", "backup:end-deleted-collection"}:
+        console.answer("backup:delete-collection", ID, "--with-versions", "--yes")
     if example in {"status", "doctor"}:  # its exit status is 1 if no worker leads
         console.answer("jobs")
         lead(console)
