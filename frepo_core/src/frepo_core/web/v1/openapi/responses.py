@@ -52,6 +52,8 @@ def error_statuses(endpoint: Endpoint) -> list[int]:
         statuses |= {412, 416, 429}
     if endpoint.writes:
         statuses |= {409, 507}
+    if endpoint.body:  # a preview is refused like the change
+        statuses.add(409)
     if endpoint.content:
         statuses |= {413, 415, 422}
     if IDEMPOTENCY_KEY in endpoint.headers:

@@ -1,0 +1,60 @@
+"""What schemathesis does for both APIs: it marks passwords, and records the answers."""
+
+import json
+import os
+from collections import Counter
+from typing import Any
+
+import schemathesis
+
+from support.servers.log_recorder import MARK
+
+PASSWORDS, LONGEST_PASSWORD = ("password", "X-File-Password"), 250
+
+
+def mark_passwords(part: Any) -> None:
+    """Add the mark of the tests' passwords to those in a part of a request, so that the check of the logs sees them."""
+    for name in PASSWORDS if isinstance(part, dict) else ():
+        if isinstance(part.get(name), str) and 0 < len(part[name]) <= LONGEST_PASSWORD:
+            part[name] = part[name][: LONGEST_PASSWORD - len(MARK)] + MARK
+
+
+# Parameters of what the test has created, by operation: each is for one valid request.
+EXISTING = json.loads(os.environ["FREPO_EXISTING"])
+_invalid: Counter[str] = Counter()
+
+
+def use_existing(case: Any) -> bool:
+    """Send the first valid requests of an operation to what the test has created for it; return whether it did."""
+    existing = EXISTING.get(case.operation.definition.raw["operationId"])
+    if not existing or case.meta is None or not case.meta.generation.mode.is_positive:
+        return False
+    for name, value in existing.pop(0).items():
+        parameters = case.path_parameters if f"{{{name}}}" in case.operation.path else case.query
+        parameters[name] = value
+    case.headers.pop("If-Match", None)
+    return True
+
+
+@schemathesis.hook
+def filter_case(ctx: Any, case: Any) -> bool:
+    """Keep all valid requests, and one in `FREPO_ONE_IN` of each operation's invalid ones, beginning with the first."""
+    if case.meta is None or case.meta.generation.mode.is_positive:
+        return True
+    _invalid[case.operation.label] += 1
+    return _invalid[case.operation.label] % int(os.environ["FREPO_ONE_IN"]) == 1 % int(os.environ["FREPO_ONE_IN"])
+
+
+@schemathesis.hook
+def map_body(ctx: Any, body: Any) -> Any:
+    """Mark the passwords in a body."""
+    mark_passwords(body)
+    return body
+
+
+@schemathesis.hook
+def after_call(ctx: Any, case: Any, response: Any) -> None:
+    """Record the answers, so that the test can check that every operation succeeded at least once."""
+    operation = case.operation.definition.raw["operationId"]
+    with open(os.environ["FREPO_SEEN"], "a") as seen:
+        seen.write(json.dumps({"operation": operation, "status": response.status_code}) + "\n")
