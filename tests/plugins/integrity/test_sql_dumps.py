@@ -107,6 +107,14 @@ def test_a_dump_of_mariadb(check, check_quickly, mysql_dump, options):
     assert_cuts_are_found(check, check_quickly, "mariadb-dump", content)
 
 
+def test_the_middle_of_a_line_is_not_the_last_line(check, check_quickly):
+    # The last 8 KiB begin within a row, with what looks like the last line.
+    content = b"-- MariaDB dump 10.19\nINSERT INTO words VALUES ('" + b"-- Dump completed".ljust(8192, b"x")
+
+    for function in (check, check_quickly):
+        assert isinstance(function(content), BrokenContent)
+
+
 @pytest.mark.parametrize("options", POSTGRESQL)
 def test_a_dump_of_postgresql(check, check_quickly, pg_dump, options):
     program = options.split()[0]

@@ -26,31 +26,36 @@ def _line(pattern: str) -> re.Pattern[bytes]:
     return re.compile(rb"^" + pattern.encode(), re.MULTILINE)
 
 
+def _later_line(pattern: str) -> re.Pattern[bytes]:
+    """Return a pattern that does not match at the start, because the last bytes of a content may begin within a row."""
+    return re.compile(rb"\n" + pattern.encode())
+
+
 # pg_dump marks the line by empty comments above it, so that a row of a table cannot be taken for it. The dump of a whole
 # cluster contains the dumps of its databases, so it comes first.
 PROGRAMS = (
     Program(
         name="pg_dumpall",
         first_line=_line(r"-- PostgreSQL database cluster dump\r?$"),
-        last_line=_line(r"--\r?\n-- PostgreSQL database cluster dump complete"),
+        last_line=_later_line(r"--\r?\n-- PostgreSQL database cluster dump complete"),
         last="-- PostgreSQL database cluster dump complete",
     ),
     Program(
         name="pg_dump",
         first_line=_line(r"-- PostgreSQL database dump\r?$"),
-        last_line=_line(r"--\r?\n-- PostgreSQL database dump complete"),
+        last_line=_later_line(r"--\r?\n-- PostgreSQL database dump complete"),
         last="-- PostgreSQL database dump complete",
     ),
     Program(
         name="mysqldump",
         first_line=_line(r"-- MySQL dump \d"),
-        last_line=_line(r"-- Dump completed"),
+        last_line=_later_line(r"-- Dump completed"),
         last="-- Dump completed",
     ),
     Program(
         name="mariadb-dump",
         first_line=_line(r"-- MariaDB dump \d"),
-        last_line=_line(r"-- Dump completed"),
+        last_line=_later_line(r"-- Dump completed"),
         last="-- Dump completed",
     ),
 )
