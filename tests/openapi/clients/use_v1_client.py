@@ -13,7 +13,7 @@ def main(url: str, token: str) -> None:
     with frepo.ApiClient(frepo.Configuration(host=url, access_token=token)) as client:
         collections, versions, files = frepo.CollectionsApi(client), frepo.VersionsApi(client), frepo.FilesApi(client)
         made = collections.create_collection(frepo.NewCollection(name="dump.sql", limits=frepo.LimitsPatch(versions=3)))
-        edited = collections.edit_collection(made.id, frepo.CollectionPatch(description="edited"))
+        edited = collections.edit_collection(made.id, collection_patch=frepo.CollectionPatch(description="edited"))
         version = versions.add_version(made.id, CONTENT)
         listed = versions.list_versions(made.id)
         downloaded = versions.download_version(made.id, "latest")

@@ -75,7 +75,7 @@ def test_the_storage_and_the_strategy_keep_versions(root, services, tmp_path):
     newest = root.get(f"/repository/collection/{collection}/backup/latest").follow()
 
     assert (["2", "3"], b"third") == (left, newest.body)
-    assert 2 == sum(len(files) for _, _, files in os.walk(tmp_path / "crate"))
+    assert 3 == sum(len(files) for _, _, files in os.walk(tmp_path / "crate")), "the evicted one is in the trash"
     services.service_time.start()
     services.service_time.stop()
 

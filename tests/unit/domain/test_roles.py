@@ -46,6 +46,7 @@ NAMES = [
     "collections.list_versions_for_allowed_collections",
     "collections.pin_versions_in_allowed_collections",
     "collections.delete_versions_for_allowed_collections",
+    "collections.restore_from_trash_in_allowed_collections",
 ]
 
 ANY = Role.MODIFY_ANY_COLLECTION
@@ -87,6 +88,9 @@ TABLE = {
     "version.list": ({Role.LIST_VERSIONS}, set()),
     "version.edit": ({Role.PIN_VERSIONS}, set()),
     "version.delete": ({Role.DELETE_VERSIONS}, set()),
+    "trash.restore": ({Role.RESTORE_FROM_TRASH}, set()),
+    "trash.end": (set(), set()),  # needs two roles
+    "collection.restore": ({Role.RESTORE_FROM_TRASH}, set()),
 }
 IN_COLLECTIONS = [
     "collection.fetch",
