@@ -20,7 +20,10 @@ class KeepDaily(CollectionStrategy):
             raise CollectionFull("The version is larger than the limit of the collection")
         newest = {version.created_at.date(): version.number for version in collection.versions}
         newest[incoming.created_at.date()] = 0
-        order = sorted(collection.versions, key=lambda version: newest[version.created_at.date()] == version.number)
+        order = sorted(
+            collection.versions,
+            key=lambda version: (version.protected, newest[version.created_at.date()] == version.number),
+        )
         excess_count = len(order) + 1 - collection.max_versions if collection.max_versions else 0
         excess_size = collection.stored_size + incoming.size - collection.max_size if collection.max_size else 0
         evicted: list[VersionInfo] = []

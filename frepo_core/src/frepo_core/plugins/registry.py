@@ -120,7 +120,7 @@ class PluginRegistry:
         if name not in self.strategies:
             raise ConfigurationError(
                 f"A collection uses the strategy {name!r}, but no installed package provides it. "
-                f"Installed: {join_names(self.strategies)}."
+                f"Installed: {join_names(self.strategies)}. If it was installed since the start, restart the service."
             )
         return _built(self.strategies[name].build, CollectionStrategy, self.strategy_origin(name))
 

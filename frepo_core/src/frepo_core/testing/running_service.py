@@ -15,6 +15,7 @@ import urllib3
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
+from frepo_core.errors import FieldsError
 from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, StorageSettings, StorageSpec
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.collections.collection_change import CollectionChange
@@ -130,11 +131,15 @@ class RunningService:
         max_versions: int = 10,
         filename: str = "dump.sql",
     ) -> str:
-        """Create a collection; return its id."""
+        """Create a collection; return its id. The error about a wrong strategy or option has `fields` with what is wrong."""
         change = CollectionChange(
             limits={COUNT: max_versions}, strategy=strategy, strategy_options=strategy_options, filename=filename
         )
-        return self._services.collections.create(change, by=None).id
+        try:
+            return self._services.collections.create(change, by=None).id
+        except FieldsError as error:
+            error.add_note(f"What is wrong: {error.fields}")
+            raise
 
     def push(self, collection: str, content: bytes) -> ServiceAnswer:
         """Upload a version."""

@@ -1,7 +1,7 @@
 """What frepo expects of a subscriber, as tests that the subscriber's own tests inherit."""
 
+import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,20 +12,22 @@ from frepo_core.plugins import Event, PluginContext, Subscriber
 from .upload_check_contract import make_context
 
 AT = datetime(2024, 2, 27, 3, tzinfo=UTC)
+_NUMBERS = itertools.count(7)
 
 
 def make_event(kind: str = "version.added", **more: Any) -> Event:
-    """Make an event about version 3 of a collection."""
+    """Make an event about version 3 of a collection, with the next id and position. `more` are other fields."""
+    number = next(_NUMBERS)
     values: dict[str, Any] = {
-        "id": 7,
-        "position": 7,
+        "id": number,
+        "position": number,
         "at": AT,
         "kind": kind,
         "actor": "0a1b2c3d4e5f",
         "address": "192.0.2.1",
         "collection_id": "8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a",
         "version_number": 3,
-        "data": {"size": 5},
+        "data": {"name": "dump.sql", "size": 5, "sha256": "0" * 64, "type": "application/sql"},
     }
     return Event(**values | more)
 
@@ -83,8 +85,6 @@ class SubscriberContract:
         self, subscriber: Subscriber, event: Event, context: PluginContext
     ) -> None:
         """Every field that may be None may be None, and the data may be empty."""
-        bare = replace(
-            event, id=8, position=8, address=None, collection_id=None, version_number=None, file_id=None, data={}
-        )
+        bare = make_event(event.kind, address=None, collection_id=None, version_number=None, file_id=None, data={})
 
         subscriber.handle(bare, context)

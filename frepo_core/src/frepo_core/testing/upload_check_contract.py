@@ -33,7 +33,7 @@ class GivenContent:
         self.size = len(data)
         self.sha256 = hashlib.sha256(data).hexdigest()
         self.mime_type = mime_type
-        self.file_name = "dump"
+        self.file_name = collection.name if collection else "dump"
         self.collection = collection
 
     def open(self) -> BinaryIO:
