@@ -80,7 +80,7 @@ class Adversary:
                     {"Content-Type": "multipart/form-data; boundary=b"},
                     b"--b\r\nContent-Disposition: form-data\r\n\r\n" + content,
                 ),
-                ({"If-Match": "v1"}, content),
+                ({"If-Match": "v99999"}, content),
                 ({"Idempotency-Key": "k" * 300}, content),
                 ({}, b""),
             ]
