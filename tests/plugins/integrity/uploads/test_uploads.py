@@ -125,7 +125,7 @@ class TestBusyThreads:
         assert [(1, "pending", {"kinds": []})] == results()
         assert {"good": 1} == run_job()
 
-    @with_setting(inline_seconds="0.2")
+    @with_setting(inline_seconds="0.01")
     def test_a_content_that_takes_too_long_is_pending(self, root, collection, results, run_job):
         content = COMPRESSORS["bzip2"]["python"](bytes(30_000_000)) * 20
         root.push(collection, content)
