@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -14,7 +14,6 @@ from frepo_core.db import utc_now
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.errors import StorageFull
 from frepo_core.plugins import JobContext, StorageBackend
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.collections.access.enrolment import UPLOADER_ROLES
@@ -126,9 +125,7 @@ class Besieged:
         """Run the jobs that the worker runs at night."""
         jobs = {job.name: job for job in upkeep_jobs(self.services)}
         for name in NIGHTLY_JOBS:
-            # A storage without room for the mark of a sweep: the worker records that it failed, and tries again.
-            with suppress(StorageFull):
-                self.run(jobs[name].run)
+            self.run(jobs[name].run)
 
     def keep_trash(self) -> None:
         """Run the job of the trash, as the worker does every ten minutes."""
