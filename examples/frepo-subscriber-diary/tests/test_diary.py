@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.plugins import Subscriber
 from frepo_core.testing import SubscriberContract, make_context, make_event
-from frepo_subscriber_diary import DiarySettings, append
+from frepo_subscriber_diary import LAST_BYTES, DiarySettings, append
 
 
 @pytest.fixture
@@ -44,13 +44,29 @@ def test_a_line_says_what_happened(file, context):
 
 
 def test_a_line_that_was_cut_is_written_again(file, context):
-    append(make_event(position=3), context)
-    append(make_event(position=4), context)
+    append(make_event(id=3), context)
+    append(make_event(id=4), context)
     file.write_bytes(file.read_bytes()[:-5])
 
-    append(make_event(position=4), context)
+    append(make_event(id=4), context)
 
-    assert [3, 4] == [json.loads(line)["position"] for line in file.read_text().splitlines()]
+    assert [3, 4] == [json.loads(line)["id"] for line in file.read_text().splitlines()]
+
+
+def test_a_parked_event_that_is_retried_later_is_written(file, context):
+    append(make_event(id=4, position=4), context)
+    append(make_event(id=3, position=3), context)
+    append(make_event(id=4, position=4), context)
+
+    assert [4, 3] == [json.loads(line)["id"] for line in file.read_text().splitlines()]
+
+
+def test_a_long_diary_is_read_from_its_end(file, context):
+    for number in range(1, 9):
+        append(make_event(id=number, data={"name": "x" * (LAST_BYTES // 3)}), context)
+        append(make_event(id=number, data={"name": "x" * (LAST_BYTES // 3)}), context)
+
+    assert [*range(1, 9)] == [json.loads(line)["id"] for line in file.read_text().splitlines()]
 
 
 class TestService:

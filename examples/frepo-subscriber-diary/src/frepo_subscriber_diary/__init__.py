@@ -3,13 +3,13 @@
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import BeforeValidator, Field
 
 from frepo_core.plugins import Event, PluginContext, PluginSettings, SettingsSpec, Subscriber, hookimpl
 
-LAST_BYTES = 1 << 20
+LAST_BYTES = 1 << 18  # some hundred events: a repetition follows soon
 
 
 def _split(value: Any) -> Any:
@@ -26,8 +26,12 @@ class DiarySettings(PluginSettings):
 
 
 def append(event: Event, context: PluginContext) -> None:
-    """Append the event as a line of JSON, unless the last line has it or a later one."""
+    """Append the event as a line of JSON, unless one of the last lines has its id.
+
+    A later position says nothing: a parked event that is retried comes after later ones.
+    """
     line = {
+        "id": event.id,
         "position": event.position,
         "at": event.at.isoformat(),
         "kind": event.kind,
@@ -37,23 +41,21 @@ def append(event: Event, context: PluginContext) -> None:
         "data": dict(event.data),
     }
     with context.settings.file.open("ab+") as file:
-        if event.position <= _last_position(file):
+        if any(known.startswith(b'{"id": %d, ' % event.id) for known in _last_lines(file)):
             return
         file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
 
-def _last_position(file: Any) -> int:
-    """Return the position in the last whole line, 0 if there is none. A line that was cut is removed."""
+def _last_lines(file: BinaryIO) -> list[bytes]:
+    """Return the last lines of the file. A line that was cut is removed."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - LAST_BYTES))
-    tail = file.read()
-    whole, _, cut = tail.rpartition(b"\n")
+    whole, _, cut = file.read().rpartition(b"\n")
     if cut:
         file.truncate(end - len(cut))
-    last = whole.rpartition(b"\n")[2]
-    return int(json.loads(last)["position"]) if last else 0
+    return whole.split(b"\n")
 
 
 @hookimpl
