@@ -20,14 +20,16 @@ def packages(tmp_path_factory):
     """Write one package of each kind; return their folder."""
     folder = tmp_path_factory.mktemp("packages")
     assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
+    for kind in ("subscriber", "job"):
+        assert 0 == write_plugin(kind, f"my_set_{kind}", folder, "--settings").returncode
     for example in ("frepo-check-clamav", "frepo-subscriber-diary", "frepo-pages-wallboard"):
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
 
 
-def write_plugin(kind, name, folder):
+def write_plugin(kind, name, folder, *options):
     """Run the console in a process of its own, because it changes how this one logs."""
-    command = [Path(sys.executable).with_name("frepo"), "plugin:new", kind, name, "--in", folder]
+    command = [Path(sys.executable).with_name("frepo"), "plugin:new", kind, name, "--in", folder, *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -68,6 +70,13 @@ def test_a_name_that_is_not_valid_is_refused(tmp_path):
 
     assert (1, []) == (done.returncode, list(tmp_path.iterdir()))
     assert "'My-Check'; write small letters" in done.stderr
+
+
+def test_a_strategy_has_options_instead_of_settings(tmp_path):
+    done = write_plugin("strategy", "keep_all", tmp_path, "--settings")
+
+    assert (1, []) == (done.returncode, list(tmp_path.iterdir()))
+    assert "--settings: is not for a strategy; it has options" in done.stderr
 
 
 def test_a_folder_that_exists_is_not_touched(packages):

@@ -17,13 +17,14 @@ KINDS = {
     "subscriber": "A subscriber of the events of frepo",
     "job": "A periodic job for frepo",
 }
+WITH_SETTINGS = ("subscriber", "job")
 NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 class PluginNew(FrepoCommand):
     """Write a package with a new plug-in and its tests into a new folder. Needs no ini file."""
 
-    examples = ("frepo plugin:new strategy keep_monthly",)
+    examples = ("frepo plugin:new strategy keep_monthly", "frepo plugin:new subscriber chat --settings")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
@@ -33,19 +34,29 @@ class PluginNew(FrepoCommand):
         parser.add_argument(
             "--in", dest="folder", metavar="FOLDER", default=".", help="where; default: the current folder"
         )
+        parser.add_argument(
+            "--settings",
+            action="store_true",
+            help="a subscriber or a job gets a setting, too; a storage and a check always have one",
+        )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Write the files; print their folder and what to do next."""
         if not NAME.fullmatch(arguments.name):
             raise FieldsError({"NAME": [f"is {arguments.name!r}; write small letters, digits and underscores"]})
+        if arguments.settings and arguments.kind == "strategy":
+            raise FieldsError({"--settings": ["is not for a strategy; it has options, which each collection can set"]})
         values = _values(arguments.kind, arguments.name)
+        template = (
+            f"{arguments.kind}.settings" if arguments.settings and arguments.kind in WITH_SETTINGS else arguments.kind
+        )
         folder = Path(arguments.folder) / values["distribution"]
         try:
             folder.mkdir(parents=True)
-            for path, template in _paths(arguments.kind, values).items():
+            for path, source in _paths(template, values).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(_fill(template, values))
+                (folder / path).write_text(_fill(source, values))
         except OSError as error:
             raise ConfigurationError(f"The folder {folder} cannot be written: {error.strerror}") from error
         self.say(f"{folder}\nNext: cd {folder} && pip install -e '.[test]' && pytest && frepo plugins")
@@ -63,14 +74,14 @@ def _values(kind: str, name: str) -> dict[str, str]:
     }
 
 
-def _paths(kind: str, values: dict[str, str]) -> dict[str, str]:
-    """Return the template of each file."""
+def _paths(template: str, values: dict[str, str]) -> dict[str, str]:
+    """Return the template of each file. `template` is the kind, or the kind with settings."""
     return {
         "pyproject.toml": "pyproject.toml.template",
         "README.md": "README.md.template",
-        f"src/{values['module']}/__init__.py": f"{kind}.template",
+        f"src/{values['module']}/__init__.py": f"{template}.template",
         f"src/{values['module']}/py.typed": "",
-        f"tests/test_{values['name']}.py": f"{kind}.test.template",
+        f"tests/test_{values['name']}.py": f"{template}.test.template",
     }
 
 
