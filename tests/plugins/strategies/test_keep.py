@@ -18,6 +18,24 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 class TestKeep(StrategyContract):
+    @pytest.fixture(
+        params=[
+            KeepOptions(),
+            KeepOptions(**NO_RULES),
+            KeepOptions(**NO_RULES | {"last": 1}),
+            KeepOptions(**NO_RULES | {"within_daily": "2d"}, timezone="Europe/Berlin"),
+        ],
+        ids=["default", "no rules", "last", "within and timezone"],
+    )
+    def options(self, request):
+        return request.param
+
+    @pytest.fixture
+    def strategy(self):
+        return Keep()
+
+
+class TestKeepWithoutOptions(StrategyContract):
     @pytest.fixture
     def strategy(self):
         return Keep()
@@ -25,17 +43,16 @@ class TestKeep(StrategyContract):
 
 class TestKeepThatRefuses(StrategyContract):
     @pytest.fixture
+    def options(self):
+        return KeepOptions(on_full="refuse")
+
+    @pytest.fixture
     def strategy(self):
-        return RefusingKeep()
+        return Keep()
 
     @pytest.fixture
     def evicts(self):
         return False
-
-
-class RefusingKeep(Keep):
-    def make_room(self, collection, incoming):
-        return super().make_room(replace(collection, options=KeepOptions(on_full="refuse")), incoming)
 
 
 def collection(*, sizes=(), ages=(), protected=(), options=None, **limits):

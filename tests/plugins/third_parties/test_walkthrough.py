@@ -10,6 +10,7 @@ from frepo_core.testing import StorageContract, StrategyContract, SubscriberCont
 from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
+TEMPLATES = ROOT / "frepo_core/src/frepo_core/cli/plugin_templates"
 TEXT = (ROOT / "docs/plugins.md").read_text()
 BLOCKS = re.findall(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 TAKEN = [(source, code) for source, language, code in BLOCKS if language not in {"console", "text"}]
@@ -24,7 +25,12 @@ def own_fixtures(contract: type) -> set[str]:
 
 @pytest.mark.parametrize(("source", "code"), TAKEN, ids=[f"{source}:{code[:30]!r}" for source, code in TAKEN])
 def test_code_is_what_the_example_has(source, code):
-    text = (ROOT / source).read_text() if source.startswith("examples/") else "no example is named"
+    assert source.startswith(("examples/", "written by frepo plugin:new ")), "no example is named"
+    if source.startswith("examples/"):
+        text = (ROOT / source).read_text()
+    else:
+        _, kind, name = source.rsplit(" ", 2)
+        text = (TEMPLATES / f"{kind}.test.template").read_text().replace("$name", name)
 
     assert f"\n{code}" in f"\n{text}"
 

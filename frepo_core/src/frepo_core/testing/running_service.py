@@ -57,7 +57,7 @@ class ServiceAnswer:
 class RunningService:
     """A service that runs in threads of the test's process.
 
-    `url` is its address, `admin` an administrator's token. `plugins` in the constructor are plug-ins that are not
+    `url` is its address, `admin` the id of an administrator's token. `plugins` in the constructor are plug-ins that are not
     installed, for tests of a module without its package.
     """
 
@@ -97,7 +97,7 @@ class RunningService:
         return self._services.contexts[plugin]
 
     def make_token(self, *roles: str) -> str:
-        """Create a token with these roles; return its id."""
+        """Create a token with these roles, such as `upload.all`, that does not expire; return its id."""
         new = NewToken(roles=[_ROLES[name] for name in roles], expires="never")
         return self._services.tokens.generate(new).id
 
@@ -110,7 +110,10 @@ class RunningService:
         token: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ServiceAnswer:
-        """Send a request and return the answer. A dict is sent as JSON. `token` is the administrator's by default, "" none."""
+        """Send a request and return the answer.
+
+        A dict is sent as JSON, bytes as they are. `token` is the administrator's by default; "" sends none.
+        """
         sent = {"X-Auth-Token": self.admin if token is None else token, **(headers or {})}
         if isinstance(body, dict):
             sent |= {"Content-Type": "application/json"}
@@ -131,7 +134,11 @@ class RunningService:
         max_versions: int = 10,
         filename: str = "dump.sql",
     ) -> str:
-        """Create a collection; return its id. The error about a wrong strategy or option has `fields` with what is wrong."""
+        """Create a collection; return its id.
+
+        Raises `FieldsError` for a strategy that is not installed, and for wrong options: `fields` names each field, such
+        as `form.strategyOptions.keep`, with its messages.
+        """
         change = CollectionChange(
             limits={COUNT: max_versions}, strategy=strategy, strategy_options=strategy_options, filename=filename
         )
@@ -142,7 +149,7 @@ class RunningService:
             raise
 
     def push(self, collection: str, content: bytes) -> ServiceAnswer:
-        """Upload a version."""
+        """Upload a version. A refusal is an answer, not an exception."""
         return self.request("POST", f"/repository/collection/{collection}/backup", content)
 
     def versions(self, collection: str) -> list[int]:

@@ -1,8 +1,9 @@
 """What frepo expects of a collection strategy, as tests that the strategy's own tests inherit."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import overload
+from typing import Any, overload
 
 import pytest
 
@@ -35,9 +36,12 @@ class RecordedVersions(Sequence[VersionInfo]):
 
 
 def make_collection(
-    sizes: Sequence[int], *, max_versions: int = 0, max_size: int = 0, first_number: int = 1
+    sizes: Sequence[int], *, max_versions: int = 0, max_size: int = 0, first_number: int = 1, options: Any = None
 ) -> CollectionState:
-    """Make a collection of versions of these sizes in bytes, one a day, the last one a day before `incoming`."""
+    """Make a collection of versions of these sizes in bytes, one a day, the last one a day before `incoming`.
+
+    `options` is an instance of the strategy's model, None for a strategy without options.
+    """
     versions = [
         VersionInfo(
             id=f"version-{number}",
@@ -48,7 +52,11 @@ def make_collection(
         for number, size in enumerate(sizes, first_number)
     ]
     return CollectionState(
-        max_versions=max_versions, max_size=max_size, stored_size=sum(sizes), versions=RecordedVersions(versions)
+        max_versions=max_versions,
+        max_size=max_size,
+        stored_size=sum(sizes),
+        versions=RecordedVersions(versions),
+        options=options,
     )
 
 
@@ -75,12 +83,23 @@ def incoming(size: int = 5) -> IncomingVersion:
 
 
 class StrategyContract:
-    """Inherit from this class and override `strategy`; also `evicts` if a full collection refuses."""
+    """Inherit from this class and override `strategy`.
+
+    Override `options` if the strategy has options, and `evicts` if a full collection refuses.
+    """
 
     @pytest.fixture
     def strategy(self) -> CollectionStrategy:
         """Build the strategy."""
         raise NotImplementedError("Override the fixture `strategy` of the strategy contract")
+
+    @pytest.fixture
+    def options(self) -> Any:
+        """Return the options of the collections, an instance of the strategy's model; None if it has none.
+
+        With `@pytest.fixture(params=[...])` the tests are run for several options.
+        """
+        return None
 
     @pytest.fixture
     def evicts(self) -> bool:
@@ -92,54 +111,59 @@ class StrategyContract:
 
     @pytest.mark.parametrize("name", FULL)
     def test_a_full_collection_makes_room_or_refuses(
-        self, strategy: CollectionStrategy, evicts: bool, name: str
+        self, strategy: CollectionStrategy, options: Any, evicts: bool, name: str
     ) -> None:
         """The new version fits after the eviction, or the strategy raises `CollectionFull`, and no other exception."""
+        collection = replace(FULL[name], options=options)
         try:
-            evicted = strategy.make_room(FULL[name], incoming())
-            fits = FULL[name].has_room(incoming(), without=evicted)
+            evicted = strategy.make_room(collection, incoming())
+            fits = collection.has_room(incoming(), without=evicted)
         except CollectionFull:
             fits = False
 
         assert evicts == fits
 
     @pytest.mark.parametrize("name", ROOMY)
-    def test_a_version_that_fits_is_taken(self, strategy: CollectionStrategy, name: str) -> None:
+    def test_a_version_that_fits_is_taken(self, strategy: CollectionStrategy, options: Any, name: str) -> None:
         """A strategy may evict versions, but must not refuse a version that fits."""
-        evicted = strategy.make_room(ROOMY[name], incoming())
+        collection = replace(ROOMY[name], options=options)
+        evicted = strategy.make_room(collection, incoming())
 
-        assert ROOMY[name].has_room(incoming(), without=evicted)
+        assert collection.has_room(incoming(), without=evicted)
 
     @pytest.mark.parametrize("name", [*FULL, *ROOMY])
     def test_only_versions_of_the_collection_are_chosen_and_each_once(
-        self, strategy: CollectionStrategy, name: str
+        self, strategy: CollectionStrategy, options: Any, name: str
     ) -> None:
         """The service deletes the versions that the strategy returns."""
-        collection = (FULL | ROOMY)[name]
+        collection = replace((FULL | ROOMY)[name], options=options)
         chosen = [version.id for version in _choose(strategy, collection, incoming())]
 
         assert sorted(set(chosen) & {version.id for version in collection.versions}) == sorted(chosen)
 
     @pytest.mark.parametrize("name", FULL)
-    def test_the_same_question_has_the_same_answer(self, strategy: CollectionStrategy, name: str) -> None:
+    def test_the_same_question_has_the_same_answer(self, strategy: CollectionStrategy, options: Any, name: str) -> None:
         """The service calls the same strategy object again if the transaction is retried."""
-        first = _choose(strategy, FULL[name], incoming())
+        collection = replace(FULL[name], options=options)
+        first = _choose(strategy, collection, incoming())
 
-        assert first == _choose(strategy, FULL[name], incoming())
+        assert first == _choose(strategy, collection, incoming())
 
     @pytest.mark.parametrize("name", [*FULL, *ROOMY])
-    def test_rules_are_named_for_versions_of_the_collection(self, strategy: CollectionStrategy, name: str) -> None:
+    def test_rules_are_named_for_versions_of_the_collection(
+        self, strategy: CollectionStrategy, options: Any, name: str
+    ) -> None:
         """`explain` may leave out versions, or all of them."""
-        collection = (FULL | ROOMY)[name]
+        collection = replace((FULL | ROOMY)[name], options=options)
         rules = strategy.explain(collection)
 
         assert {version.id for version in collection.versions} >= rules.keys()
         assert all(isinstance(rule, str) for names in rules.values() for rule in names)
 
-    def test_what_no_eviction_makes_fit_is_refused(self, strategy: CollectionStrategy) -> None:
+    def test_what_no_eviction_makes_fit_is_refused(self, strategy: CollectionStrategy, options: Any) -> None:
         """A version above the size limit of the collection evicts no other version."""
         with pytest.raises(CollectionFull):
-            strategy.make_room(make_collection([10, 20], max_size=100), incoming(101))
+            strategy.make_room(make_collection([10, 20], max_size=100, options=options), incoming(101))
 
 
 def _choose(
