@@ -1,11 +1,15 @@
 """Startup time: each import and each garbage collection slows every command down."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 
 import pytest
 
+START = """if True:
+    import frepo_core
+    frepo_core.main({}, **{"app.env": "test", "read_only": "true"})"""
 COMMAND = """if True:
     import json, sys
     from frepo_core.cli import main
@@ -80,3 +84,18 @@ def test_the_models_of_most_requests_are_built_when_they_are_first_used(started)
 
     assert models > 100
     assert built < 20
+
+
+def test_a_service_warns_at_its_start_about_a_strategy_that_is_not_installed(console):
+    ids = [console.answer("backup:create-collection", "-f", name) for name in "ab"]
+    with sqlite3.connect(console.database) as database:
+        database.execute("UPDATE collection SET strategy = 'keep_first' WHERE id = ?", ids[:1])
+    database.close()
+
+    done = subprocess.run(
+        [sys.executable, "-c", START], env=console.environment, cwd=console.folder, capture_output=True, text=True
+    )
+
+    (line,) = [line for line in done.stderr.splitlines() if "keep_first" in line]
+    assert line.startswith("No installed package provides the strategy 'keep_first'")
+    assert [True, False] == [one in line for one in ids]

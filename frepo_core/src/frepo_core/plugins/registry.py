@@ -115,11 +115,12 @@ class PluginRegistry:
         owned = self._owned_strategies.get(name)
         return f"the strategy {name!r} ({owned.plugin.origin})" if owned else f"the strategy {name!r}"
 
-    def strategy(self, name: str) -> CollectionStrategy:
-        """Build a strategy. Raises `ConfigurationError` if its package is not installed."""
+    def strategy(self, name: str, *, collection_id: str | None = None) -> CollectionStrategy:
+        """Build a strategy. Raises `ConfigurationError` that names the collection if no package provides it."""
         if name not in self.strategies:
+            who = f"The collection {collection_id}" if collection_id else "A collection"
             raise ConfigurationError(
-                f"A collection uses the strategy {name!r}, but no installed package provides it. "
+                f"{who} uses the strategy {name!r}, but no installed package provides it. "
                 f"Installed: {join_names(self.strategies)}. If it was installed since the start, restart the service."
             )
         return _built(self.strategies[name].build, CollectionStrategy, self.strategy_origin(name))

@@ -5,10 +5,12 @@ import threading
 
 from frepo_core.db import Database, migrations
 from frepo_core.errors import FrepoError
+from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
 from .access import token_phrase
 from .blobs.backends import Backends
+from .collections.rotation.missing_strategies import find_missing_strategies
 from .installation import ensure_id
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,12 @@ def make_ready(database: Database, settings: Settings) -> None:
     except Exception:
         database.engine.dispose()
         raise
+
+
+def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:
+    """Log which collections accept no uploads, because their strategy is not installed."""
+    for text in find_missing_strategies(database, plugins.strategies):
+        log.warning("%s. Install its package and restart the service, or choose another strategy", text)
 
 
 def mark_storage(database: Database, backends: Backends) -> threading.Thread:

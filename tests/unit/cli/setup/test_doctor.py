@@ -8,7 +8,8 @@ import pytest
 
 from frepo_core.db import utc_now
 
-CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock", "storage", "disk", "proxy", "upkeep"]
+CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
+CHECKS += ["strategies", "storage", "disk", "proxy", "upkeep"]
 
 
 @pytest.fixture
@@ -106,6 +107,20 @@ def test_a_version_of_the_future_shows_a_wrong_clock(console, examine):
     _, rows = examine()
 
     assert "in the future" in found(rows, "clock")[0][1]
+
+
+def test_a_strategy_that_is_not_installed_is_a_problem_and_the_collections_are_named(console, examine):
+    ids = sorted(console.answer("backup:create-collection", "-f", name) for name in "abcde")
+    with sqlite3.connect(console.database) as database:
+        database.execute("UPDATE collection SET strategy = 'keep_first' WHERE id <> ?", [ids[2]])
+    database.close()
+
+    _, rows = examine()
+
+    [(state, message)] = found(rows, "strategies")
+    assert "problem" == state
+    assert "the strategy 'keep_first'" in message
+    assert message.endswith(f": {ids[0]}, {ids[1]}, {ids[3]} and 1 more")
 
 
 def test_damaged_blobs_are_a_problem(console, examine):

@@ -46,17 +46,20 @@ def test_a_version_larger_than_the_whole_collection_is_refused(root, make_collec
     assert numbers(root, collection) == [1]
 
 
-def test_a_strategy_that_is_no_longer_installed_is_reported(root, services, make_collection, caplog):
+def test_a_strategy_that_is_no_longer_installed_is_reported_by_one_line(root, services, make_collection, caplog):
     collection = make_collection()
     root.push(collection, b"123")
     with services.database.engine.begin() as connection:
         connection.execute(update(Collection).values(strategy="keep_first"))
 
+    caplog.clear()
     answer = root.push(collection, b"123456")
 
     assert (answer.status_int, answer.json["error_code"]) == (503, 7016106)
     assert answer.headers["Retry-After"] == "30"
-    assert "uses the strategy 'keep_first', but no installed package provides it" in caplog.text
+    (line,) = caplog.records
+    assert f"The collection {collection} uses the strategy 'keep_first', but no installed package" in line.getMessage()
+    assert line.exc_info is None
     assert numbers(root, collection) == [1]
 
 

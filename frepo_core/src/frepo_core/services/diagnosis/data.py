@@ -9,6 +9,7 @@ from frepo_core.db import migrations
 from frepo_core.db.models import Token
 
 from ..access import token_phrase
+from ..collections.rotation.missing_strategies import find_missing_strategies
 from ..container import Services
 from ..upkeep.job_health import check_worker
 from .findings import Finding, good, guarded, problem, warning
@@ -36,6 +37,19 @@ def check_database(services: Services) -> Iterator[Finding]:
         yield warning(
             "database", "It has no token, so nobody can use the service", "Run `frepo auth:generate-admin-token`"
         )
+
+
+def check_strategies(services: Services) -> Iterator[Finding]:
+    """Yield for which collections no installed package provides the strategy."""
+    missing = list(find_missing_strategies(services.database, services.plugins.strategies))
+    for text in missing:
+        yield problem(
+            "strategies",
+            text,
+            "Install its package and restart the service, or run `frepo backup:edit ID --strategy NAME`",
+        )
+    if not missing:
+        yield good("strategies", "Those of all collections are installed")
 
 
 def check_storage(services: Services) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from .findings import Finding, Level, good, guarded, problem
 _LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
 
 # Not examined if the database has a problem.
-_NEED_DATABASE = {"clock", "storage", "upkeep"}
+_NEED_DATABASE = {"clock", "strategies", "storage", "upkeep"}
 
 
 def examine(
@@ -37,6 +37,7 @@ def examine(
         ("permissions", partial(permissions.check_permissions, services, files)),
         ("database", partial(data.check_database, services)),
         ("clock", partial(clock.check_clock, services)),
+        ("strategies", partial(data.check_strategies, services)),
         ("storage", partial(data.check_storage, services)),
         ("disk", partial(disk.check_disk, services)),
         ("proxy", partial(address.check_proxies, services.settings)),

@@ -95,6 +95,8 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
         _log_refusal(request, error)
     if isinstance(error, errors.RemotesBusyError):
         log.warning("refused: %s", error.message)
+    elif isinstance(error, errors.ConfigurationError):
+        log.error("%s", error.message)  # it says what to change: a traceback would only hide that
     elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
     message = PUBLIC_MESSAGES.get(type(error), error.message)

@@ -17,7 +17,7 @@ COLUMNS = ("Check", "State", "What was found", "What to do")
 class Doctor(ListCommand):
     """Examine the installation, and say what to do. Exit status 1 if something is wrong; a warning is not.
 
-    Checks versions, settings, secrets, permissions, database, clock, storage, disk, proxy headers and upkeep. Run it as
+    Checks versions, settings, secrets, permissions, database, clock, strategies, storage, disk, proxy headers and upkeep. Run it as
     the user of the service, with its environment.
     """
 

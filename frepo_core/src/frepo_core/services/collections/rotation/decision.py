@@ -28,7 +28,7 @@ class RotationState:
 
     `versions` are those that strategies see, in ascending order: not the pinned ones, not those in quarantine.
     `stored_size` is the size of these. `pinned_count` and `pinned_size` reduce the limits that a strategy is given.
-    `options` is an instance of the strategy's model.
+    `options` is an instance of the strategy's model. `collection_id` is None for an imagined collection.
     """
 
     limits: Limits
@@ -38,6 +38,7 @@ class RotationState:
     pinned_count: int = 0
     pinned_size: int = 0
     options: Any = None
+    collection_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,9 @@ def decide(
         return Decision(is_quarantined=True)
     visible = visible_collection(state, incoming)
     try:
-        evicted = call_strategy(plugins, state.strategy, visible, incoming, is_final=is_final)
+        evicted = call_strategy(
+            plugins, state.strategy, visible, incoming, collection_id=state.collection_id, is_final=is_final
+        )
     except CollectionFull:
         raise _collection_full(state) from None
     if objection:

@@ -36,6 +36,7 @@ def read_state(
         pinned_count=hidden.count,
         pinned_size=hidden.size,
         options=load_options(plugins, collection),
+        collection_id=collection.id,
     )
 
 

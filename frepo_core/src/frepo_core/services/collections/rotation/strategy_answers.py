@@ -12,16 +12,22 @@ from ...plugin_calls import PLUGIN_FAILURES, raise_interrupt
 
 
 def call_strategy(
-    plugins: PluginRegistry, name: str, state: CollectionState, incoming: IncomingVersion, *, is_final: bool
+    plugins: PluginRegistry,
+    name: str,
+    state: CollectionState,
+    incoming: IncomingVersion,
+    *,
+    collection_id: str | None,
+    is_final: bool,
 ) -> list[VersionInfo]:
-    """Return the versions that the strategy evicts.
+    """Return the versions that the strategy evicts. `collection_id` is for messages.
 
     `is_final` is False for the check before the content is read. `state` may be out of date then, so an invalid answer
     is not the plug-in's fault and counts as an empty one.
 
-    Raises `CollectionFull`, and `PluginError` if the strategy fails or, with `is_final`, gives an invalid answer.
+    Raises `CollectionFull`, `ConfigurationError` if no package provides the strategy, and `PluginError` if the strategy fails or, with `is_final`, gives an invalid answer.
     """
-    strategy = plugins.strategy(name)
+    strategy = plugins.strategy(name, collection_id=collection_id)
     try:
         answer: Any = strategy.make_room(state, incoming)
         evicted = list(answer)
