@@ -93,7 +93,12 @@ def test_a_service_warns_at_its_start_about_a_strategy_that_is_not_installed(con
     database.close()
 
     done = subprocess.run(
-        [sys.executable, "-c", START], env=console.environment, cwd=console.folder, capture_output=True, text=True
+        [sys.executable, "-c", START],
+        env=console.environment,
+        cwd=console.folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     (line,) = [line for line in done.stderr.splitlines() if "keep_first" in line]
