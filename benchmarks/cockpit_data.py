@@ -39,7 +39,7 @@ FROM generate_series(1, c) i
 # The service itself has recorded a few events before.
 _EVENTS = f"""
 INSERT INTO event (id, position, at, kind, actor, actor_name, address, collection_id, version_number, token, data)
-SELECT 100 + i, 100 + i, {NOW} - (e - i) * {DAY} * 365 / e,
+SELECT 100 + i, 100 + i, {NOW} - cast(e - i AS float) / e * 365 * {DAY},
     CASE WHEN i % 1000 = 0 THEN 'version.deleted' WHEN i % 100 = 0 THEN 'version.refused'
         WHEN i % 3 = 0 THEN 'version.evicted' ELSE 'version.added' END,
     {TOKEN.replace("|| i)", "|| 1 + i % c)")}, 'server-' || 1 + i % c, '192.0.2.1', {OF_ROW}, 1 + i / c,
