@@ -119,6 +119,18 @@ def test_a_stale_etag_prevents_a_change(add, root):
 
 
 @pytest.mark.databases
+def test_a_deletion_may_depend_on_the_etag(add, root):
+    path, other = path_of(add()), path_of(add(b"other"))
+    stale = root.get(path).headers["ETag"]
+    fresh = root.call("PATCH", path, json={"public": True}).headers["ETag"]
+
+    assert [412, 400] == [root.delete(path, headers={"If-Match": tag}).status_int for tag in (stale, "")]
+    assert root.get(path).json["public"]
+    assert [204, 404] == [root.delete(path, headers={"If-Match": fresh}).status_int for _ in range(2)]
+    assert 204 == root.delete(other).status_int
+
+
+@pytest.mark.databases
 def test_a_renamed_file_is_found_under_its_new_name_only(add, root):
     made = add(tag=["t"])
     other = add(b"other")

@@ -154,6 +154,18 @@ def test_an_edit_may_depend_on_the_etag(root, patch, quarantining):
     assert 200 == patch(path, headers={"If-Match": first.headers["ETag"]}, note="two").status_int
 
 
+@pytest.mark.databases
+def test_a_deletion_may_depend_on_the_etag(root, patch, quarantining):
+    path = f"{quarantining}/versions/v1"
+    stale = root.get(path).headers["ETag"]
+    fresh = patch(path, note="one").headers["ETag"]
+
+    assert [412, 400] == [root.delete(path, headers={"If-Match": tag}).status_int for tag in (stale, "")]
+    assert "one" == root.get(path).json["note"]
+    assert [204, 404] == [root.delete(path, headers={"If-Match": fresh}).status_int for _ in range(2)]
+    assert 204 == root.delete(f"{quarantining}/versions/v2").status_int
+
+
 def test_roles(root, patch, member, holder, collection):
     root.push(collection, b"one")
     path = f"{COLLECTIONS}/{collection}/versions/v1"

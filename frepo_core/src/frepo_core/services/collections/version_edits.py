@@ -1,10 +1,9 @@
 """The use case of editing a version: pin and unpin it, write a note, release it from quarantine."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeAlias
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -27,11 +26,9 @@ from .expected_backups import set_deadline
 from .quarantine import end_nights
 from .rotation.decision import decide
 from .rotation.stored_state import read_state
-from .version_rows import find_evicted, select_with_files, set_suspicion
+from .version_rows import VersionPrecondition, find_evicted, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
-
-Precondition: TypeAlias = Callable[[VersionRecord], None] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +65,7 @@ class VersionEdits:
         change: VersionChange,
         *,
         by: Identity | None,
-        precondition: Precondition = None,
+        precondition: VersionPrecondition = None,
     ) -> VersionRecord:
         """Change the given values of a version: release it first, then pin or unpin it.
 

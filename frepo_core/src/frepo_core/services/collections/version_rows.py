@@ -1,7 +1,7 @@
 """Finds, inserts and deletes the rows of versions, within a transaction."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
@@ -19,6 +19,8 @@ from ..records import BlobRecord, VersionRecord
 from .expected_backups import set_arrived
 from .quarantine import end_nights, enter_quarantine
 
+# Called with a locked version before a change; what it raises prevents the change.
+VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
 _INSERT = insert_of(Version)
 
 

@@ -33,7 +33,7 @@ from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
 from ..trash.removal import TrashReason, move_to_trash
 from .collection_rows import lock_collection
-from .version_rows import select_for_removal, select_with_files, set_suspicion
+from .version_rows import VersionPrecondition, select_for_removal, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
@@ -119,18 +119,28 @@ class Versions:
             raise AccessDeniedError(NO_READ_ACCESS)
         return version.file.password_hash is not None
 
-    def delete(self, collection_id: str, name: str, *, by: Identity | None = None, simulate: bool = False) -> None:
+    def delete(
+        self,
+        collection_id: str,
+        name: str,
+        *,
+        by: Identity | None = None,
+        simulate: bool = False,
+        precondition: VersionPrecondition = None,
+    ) -> None:
         """Delete the version with this name (`v<N>`) or id, into the trash.
 
-        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
+        `precondition` is called with the version before it is deleted; what it raises prevents the deletion. Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
         younger than the minimal retention. A version in quarantine can be deleted at any age.
         """
 
         def work(session: Session) -> tuple[VersionRecord, Sequence[int]]:
             collection = lock_collection(session, collection_id)
             row = _find_for_deletion(session, collection_id, name)
-            _check_deletable(collection, row)
             version = VersionRecord.of(row)
+            if precondition:
+                precondition(version)
+            _check_deletable(collection, row)
             if simulate:
                 return version, []
             delete_answers(session, row.file_id)

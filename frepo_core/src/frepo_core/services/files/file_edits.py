@@ -1,7 +1,7 @@
 """The use case of editing a plain file: its name, its tags, its visibility and its password."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from sqlalchemy import select, update
@@ -18,7 +18,7 @@ from ..change_log import Changes, describe_changes, file_changes
 from ..events.facts import file_event
 from ..events.recording import record
 from ..records import FileRecord
-from .file_rows import find_or_insert_tags, free_stored_name
+from .file_rows import FilePrecondition, find_or_insert_tags, free_stored_name
 from .files import Files, NewFile, file_not_found
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class FileEdits:
         change: FileChange,
         *,
         by: Identity,
-        precondition: Callable[[FileRecord], None] | None = None,
+        precondition: FilePrecondition = None,
     ) -> FileRecord:
         """Change the given values of a plain file, as an upload that overwrites it does.
 

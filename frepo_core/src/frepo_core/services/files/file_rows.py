@@ -1,7 +1,7 @@
 """Inserts the rows of files and tags."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
@@ -13,6 +13,8 @@ from frepo_core.domain.naming import stored_name
 
 from ..records import BlobRecord, FileRecord
 
+# Called with a locked file before a change; what it raises prevents the change.
+FilePrecondition: TypeAlias = Callable[[FileRecord], None] | None
 _FILE = File.__table__
 _INSERT, _INSERT_TAGS = insert_of(File), insert(file_tag)
 _TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))

@@ -34,7 +34,7 @@ from ..events.facts import file_event
 from ..events.recording import NewEvent, record
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, BlobRecord, FileRecord
-from .file_rows import find_or_insert_tags, insert_file
+from .file_rows import FilePrecondition, find_or_insert_tags, insert_file
 
 log = logging.getLogger(__name__)
 
@@ -167,10 +167,12 @@ class Files:
             raise file_not_found()
         return FileRecord.of_row(rows[0])
 
-    def delete(self, name: str, password: str, *, by: Identity, address: str = "") -> None:
+    def delete(
+        self, name: str, password: str, *, by: Identity, address: str = "", precondition: FilePrecondition = None
+    ) -> None:
         """Delete a plain file, and its blob if no other file uses it.
 
-        Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for the file of a version.
+        `precondition` is called with the locked file before it is deleted; what it raises prevents the deletion. Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for the file of a version.
         """
         file = self.find(name)
         if file.is_version:
@@ -183,6 +185,8 @@ class Files:
         def work(session: Session) -> None:
             row = session.scalar(select(File).where(File.id == file.id).with_for_update())
             if row is not None:
+                if precondition:
+                    precondition(FileRecord.of(row))
                 delete_answers(session, row.id)
                 session.delete(row)
                 record(session, file_event(EventKind.FILE_DELETED, file, by=by))

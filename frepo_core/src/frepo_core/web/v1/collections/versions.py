@@ -25,6 +25,7 @@ from ..conventions.content import (
 )
 from ..conventions.entity_tags import if_match
 from ..conventions.paging import next_cursor, page_request
+from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from .collections import COLLECTION, COLLECTIONS
 from .version_models import (
     Check,
@@ -104,7 +105,12 @@ def _answer(record: VersionRecord) -> Answer:
 
 def remove(request: FrepoRequest) -> Response:
     """Delete a version. It is refused while the version is pinned, or younger than the minimal retention."""
-    request.services.versions.delete(request.collection.id, _selected(request).id, by=request.sender)
+    request.services.versions.delete(
+        request.collection.id,
+        _selected(request).id,
+        by=request.sender,
+        precondition=if_match(request, version_tag),
+    )
     return no_content()
 
 
@@ -169,38 +175,29 @@ ENDPOINTS = [
     ),
     _ADD,
     replace(_ADD, name="put_version", method="PUT", summary="Add a version, the same as POST: curl -T"),
-    Endpoint(
+    show_endpoint(
         name="show_version",
-        method="GET",
         path=VERSION,
         view=show,
         summary="Show a version",
         permission="version.list",
         answers={200: Version},
-        has_etag=True,
     ),
-    Endpoint(
+    edit_endpoint(
         name="edit_version",
-        method="PATCH",
         path=VERSION,
         view=edit,
         summary="Pin a version, or release it from quarantine",
         permission="version.edit",
         body=VersionPatch,
-        writes=True,
-        headers=(IF_MATCH,),
         answers={200: Version},
-        has_etag=True,
     ),
-    Endpoint(
+    delete_endpoint(
         name="delete_version",
-        method="DELETE",
         path=VERSION,
         view=remove,
         summary="Delete a version",
         permission="version.delete",
-        writes=True,
-        answers={204: None},
     ),
     Endpoint(
         name="download_version",

@@ -26,7 +26,7 @@ from ..conventions.content import (
 )
 from ..conventions.entity_tags import if_match
 from ..conventions.paging import next_cursor, page_request
-from ..conventions.resource_endpoints import edit_endpoint, show_endpoint
+from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from .models import FilePage, FilePatch, FileQuery, StoredFile, UploadQuery, file_tag
 
 FILES = f"{V1}/files"
@@ -116,9 +116,12 @@ def edit(request: FrepoRequest) -> Answer:
 
 def remove(request: FrepoRequest) -> Response:
     """Delete a file: with its password in X-File-Password, or with the role for all files."""
-    password = request.password_in_header
     request.services.files.delete(
-        request.matchdict["name"], password, by=request.sender, address=request.client_address
+        request.matchdict["name"],
+        request.password_in_header,
+        by=request.sender,
+        address=request.client_address,
+        precondition=if_match(request, file_tag),
     )
     return no_content()
 
@@ -177,15 +180,12 @@ ENDPOINTS = [
         body=FilePatch,
         answers={200: StoredFile},
     ),
-    Endpoint(
+    delete_endpoint(
         name="delete_file",
-        method="DELETE",
         path=FILE,
         view=remove,
         summary="Delete a file",
         permission="token",
-        writes=True,
-        answers={204: None},
     ),
     Endpoint(
         name="download_file",
