@@ -77,6 +77,10 @@ class FieldsError(FrepoError):
         self.fields = {name: list(texts) for name, texts in fields.items()}
 
 
+class IdInUseError(FieldsError):
+    """The id that was chosen for a new object is that of another one."""
+
+
 class MalformedRequestError(FrepoError):
     """The request cannot be parsed: invalid JSON or multipart, a wrong charset, or a wrong length."""
 

@@ -142,6 +142,13 @@ def test_a_stale_etag_prevents_a_change(root, path, change):
     assert "x" == root.get(path).json["description"]
 
 
+def test_a_taken_id_is_a_409_that_names_the_field(root, path):
+    answer = root.post(COLLECTIONS, {"name": "b.gz", "id": path.rpartition("/")[2]})
+
+    assert (409, ["id"]) == (answer.status_int, [wrong["field"] for wrong in answer.json["errors"]])
+    assert "b.gz" != root.get(path).json["name"]
+
+
 @pytest.mark.parametrize("tag", [None, "*"])
 def test_a_current_etag_allows_a_change(root, path, tag):
     tag = tag or root.get(path).headers["ETag"]

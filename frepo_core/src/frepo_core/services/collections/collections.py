@@ -13,7 +13,7 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
 from frepo_core.domain.limits import check_limits
-from frepo_core.errors import AccessDeniedError, FieldsError
+from frepo_core.errors import AccessDeniedError, IdInUseError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
@@ -93,7 +93,8 @@ class Collections:
     ) -> CollectionRecord:
         """Create a collection and put its creator's token on its list. `by` is None for the console, which has every right.
 
-        Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `FieldsError` and `RuleError`.
+        Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `IdInUseError`, `FieldsError`
+        and `RuleError`.
         """
         check_roles(change, by)
         check_strategy(self._plugins, change.strategy)
@@ -130,7 +131,7 @@ class Collections:
 
         def work(session: Session) -> None:
             if session.get(Collection, row.id):
-                raise FieldsError({"id": ["id_not_unique"]})
+                raise IdInUseError({"id": ["id_not_unique"]})
             if by is not None and session.get(Token, by.token) is None:
                 raise AccessDeniedError(NO_ACCESS)
             if not simulate:

@@ -10,7 +10,7 @@ from frepo_core.domain.backup_guards import SAFE_GUARDS
 from frepo_core.domain.identity import Identity, derived_uuid4
 from frepo_core.domain.naming import check_token_name
 from frepo_core.domain.roles import Role
-from frepo_core.errors import FieldsError, FrepoError
+from frepo_core.errors import FieldsError, FrepoError, IdInUseError
 
 from ...access.token_changes import TokenChanges
 from ...access.tokens import IssuedToken, NewToken, Tokens
@@ -93,8 +93,8 @@ class Enrolments:
     def _find_or_create(self, change: CollectionChange, *, may_exist: bool) -> tuple[CollectionRecord, bool]:
         try:
             return self._collections.create(change, by=None, default_guards=SAFE_GUARDS), True
-        except FieldsError as error:
-            if change.id is None or not (may_exist and "id_not_unique" in error.fields.get("id", [])):
+        except IdInUseError:
+            if change.id is None or not may_exist:
                 raise
             return self._collections.get(change.id), False
 

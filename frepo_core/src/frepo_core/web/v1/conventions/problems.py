@@ -16,6 +16,7 @@ from ...schemas.models import Reply
 MEDIA = "application/problem+json"
 # Statuses that differ from those of the first API.
 STATUS: Mapping[type[errors.FrepoError], int] = {
+    errors.IdInUseError: 409,
     errors.CollectionNotEmptyError: 409,
     errors.CollectionSizeBelowContentError: 409,
     errors.CollectionFullError: 409,
