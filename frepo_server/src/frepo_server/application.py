@@ -54,6 +54,12 @@ class ServerHooks(Protocol):
         is called with the body, and `frepo.decided` is true in the environment.
         """
 
+    def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:
+        """Return the media type and the body of an error that the server answers, None for the server's own.
+
+        `path` is as PATH_INFO, and empty if the head has none. The request may be malformed or incomplete.
+        """
+
     def body_lost(self, error: OSError) -> Exception:
         """Return the exception for reading a body that could not be written."""
 

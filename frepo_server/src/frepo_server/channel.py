@@ -33,10 +33,16 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         if isinstance(error, EarlyResponse):
             self._write(error.status, error.headers, error.body)
             return
-        status = f"{error.reason}: {error.body}"
-        numbers = {"error_code": error.code, "http_code": error.code, "exit_code": error.code}
-        body = json.dumps({"status": status, **numbers}, separators=(",", ":")).encode()
-        self._write(f"{error.code} {error.reason}", [("Content-Type", "application/json")], body)
+        media, body = self._body(f"{error.reason}: {error.body}", error.code)
+        self._write(f"{error.code} {error.reason}", [("Content-Type", media)], body)
+
+    def _body(self, text: str, status: int) -> tuple[str, bytes]:
+        """Return the media type and the body of an error: the application's for this path, if it has its own."""
+        hooks: ServerHooks | None = self.channel.hooks
+        if hooks and (own := hooks.error_body(self.request.path, text, status)):
+            return own
+        numbers = {"error_code": status, "http_code": status, "exit_code": status}
+        return "application/json", json.dumps({"status": text, **numbers}, separators=(",", ":")).encode()
 
     def _write(self, status: str, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status = status

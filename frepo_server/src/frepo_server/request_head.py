@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote_to_bytes
 
 MAX_HEAD = 32 << 10
 MAX_LINE = 8 << 10
@@ -9,6 +10,7 @@ MAX_LENGTH_DIGITS = 19
 
 # Each pattern has only one way to match, so that a mismatch takes linear time, too.
 _REQUEST_LINE = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Z]+ [^ \x00-\x1f\x7f]+ HTTP/1\.[01]")
+_PATH = re.compile(rb"[!-~]{1,32} (?:https?://[^/?# ]{0,255})?(/[^?# \x00-\x1f\x7f]*)")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -39,6 +41,15 @@ def normalize(head: bytes) -> bytes:
     fields = [_field(line) for line in lines if line]  # the last lines are empty
     _check_framing(dict(_singles(fields)), is_http_1_0=request_line.endswith(b"0"))
     return b"\r\n".join([request_line, *(name + b": " + value for name, value in fields), b"", b""])
+
+
+def path_of(head: bytes) -> str:
+    """Return the path in the first line of a head that is refused, as WSGI's PATH_INFO; empty if it has none.
+
+    The head may be malformed, or cut off in its first line.
+    """
+    match = _PATH.match(head)
+    return unquote_to_bytes(match[1]).decode("latin-1") if match else ""
 
 
 def _field(line: bytes) -> tuple[bytes, bytes]:

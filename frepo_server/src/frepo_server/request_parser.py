@@ -6,7 +6,7 @@ from typing import Any
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
-from .request_head import MAX_HEAD, LongLineError, MalformedHeadError, normalize
+from .request_head import MAX_HEAD, LongLineError, MalformedHeadError, normalize, path_of
 
 END_OF_HEAD = b"\r\n\r\n"
 DISCARDED_BYTES = 8 << 20
@@ -53,6 +53,8 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         piece = rest[: MAX_HEAD if end < 0 else end + len(END_OF_HEAD)]  # waitress copies everything that it gets
         before = self.header_plus
         consumed = int(super().received(piece))
+        if self.error is not None:
+            self.path = path_of(before + piece)
         if isinstance(self.error, RequestHeaderFieldsTooLarge) and END_OF_HEAD not in before + piece:
             self.header_plus, self._tail, self._is_discarding, self.completed = b"", before[-3:], True, False
             consumed = self._discard(piece)

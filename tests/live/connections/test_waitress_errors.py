@@ -55,6 +55,37 @@ def test_requests_that_waitress_refuses_are_answered_in_json(service, sent, expe
     assert error["status"]
 
 
+OF_V1 = {
+    "a header of 1 MB": (b"GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * MIB + b"\r\n\r\n", 431),
+    "a header of 9 KB": (b"GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * 9000 + b"\r\n\r\n", 431),
+    "a path of 1 MB": (b"GET /api/v1/files/" + b"a" * MIB + b" HTTP/1.1\r\nHost: a\r\n\r\n", 431),
+    "a query of 9 KB": (b"GET /api/v1?q=" + b"a" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 431),
+    "a whole URL": (b"GET http://a:80/%61pi/v1/jobs HTTP/1.1\r\nHost a\r\n\r\n", 400),
+    "another version": (b"GET /api/v1 HTTP/3\r\nHost: a\r\n\r\n", 400),
+    "two hosts": (b"GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+    "a broken chunk": (CHUNKED.replace(b"/", b"/api/v1/files", 1) + b"xyz\r\n\r\n", 400),
+    "more than can be": (b"PUT /api/v1/files HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775808\r\n\r\n", 413),
+    "an unknown coding": (b"PUT /api/v1/files HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: rot13\r\n\r\n", 501),
+}
+
+
+@pytest.mark.parametrize("sent, expected", OF_V1.values(), ids=OF_V1.keys())
+def test_below_api_v1_they_are_problems(service, sent, expected):
+    status, headers, body = converse(service, sent)
+
+    error = json.loads(body)
+    assert (expected, "application/problem+json") == (int(status.split()[1]), headers["content-type"])
+    assert (expected, expected, f"/api/v1/doc#error-{expected}") == (error["status"], error["code"], error["type"])
+    assert error["title"] and error["detail"]
+
+
+@pytest.mark.parametrize("path", [b"/api/v10", b"/x?/api/v1", b"*", b" /api/v1"])
+def test_other_paths_keep_the_shape_of_the_first_api(service, path):
+    _, headers, body = converse(service, b"GET " + path + b" HTTP/1.1\r\nHost a\r\n\r\n")
+
+    assert ("application/json", 400) == (headers["content-type"], json.loads(body)["error_code"])
+
+
 def test_endless_headers_are_refused(service):
     before = peak_memory(service)
 

@@ -13,6 +13,9 @@ from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
 
+from ..v1.conventions import problems
+from .request import is_v1_path
+
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
 BODY_MEMORY = 16 << 20
 _SERVER = Actor(name="system:server")
@@ -63,6 +66,10 @@ class ServerHooks:
             status, headers = answers[-1][:2]
             decision.refusal = status, headers, body
         return decision
+
+    def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:
+        """Return the media type and the body of an error that the server answers; None: that of the first API."""
+        return (problems.MEDIA, problems.server_problem(text, status)) if is_v1_path(path) else None
 
     def body_lost(self, error: OSError) -> FrepoError:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""

@@ -47,6 +47,7 @@ TITLES: Mapping[int, str] = {
     429: "Too many attempts",
     431: "The URL or the headers are too long",
     500: "The service failed",
+    501: "The service does not know this coding",
     503: "The service is not available now",
     507: "There is no room left",
 }
@@ -104,7 +105,7 @@ def problem(
     """Return an error answer. A 401 names the scheme of authentication (RFC 9110, 11.6.1; RFC 6750, 3)."""
     body = Problem(
         type=request.link(f"{V1}/doc#error-{code}"),
-        title=TITLES.get(status, "The request was refused"),
+        title=_title(status),
         status=status,
         detail=detail,
         code=code,
@@ -112,12 +113,24 @@ def problem(
         context=dict(context) if context else None,
         error_id=error_id,
     )
-    response = Response(
-        body.model_dump_json(exclude_none=True).encode(), status=status, content_type=MEDIA, charset=None
-    )
+    response = Response(_json(body), status=status, content_type=MEDIA, charset=None)
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"' if request.token_id else "Bearer"
     return response
+
+
+def server_problem(detail: str, status: int) -> bytes:
+    """Return the body for a request that the server could not parse. Its host is unknown, so `type` is a relative URL."""
+    link = f"{V1}/doc#error-{status}"
+    return _json(Problem(type=link, title=_title(status), status=status, detail=detail, code=status))
+
+
+def _title(status: int) -> str:
+    return TITLES.get(status, "The request was refused")
+
+
+def _json(body: Problem) -> bytes:
+    return body.model_dump_json(exclude_none=True).encode()
 
 
 def status_of(request: FrepoRequest, error: errors.FrepoError, default: int) -> int:

@@ -9,7 +9,7 @@ from frepo_core import errors
 from ..conventions.problems import TITLES
 
 # Errors without a class of their own have the number of their status.
-_OF_HTTP = (405, 412, 416, 431, 500)
+_OF_HTTP = (405, 412, 413, 416, 431, 500, 501)
 
 
 def error_list() -> str:
