@@ -3,23 +3,36 @@
 import json
 import shutil
 import sqlite3
+import time
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Error, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server", "--no-first-run"]
 # Reports each violation of the policy, also of those that the browser does not log.
 WATCH = "window.violations = []; addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective))"
+VIOLATIONS = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
+  ({ id, nodes }) => nodes.map(({ target }) => [id, target]))"""
 XSS = "<img src=x onerror=\"alert('xss')\">'\"><script>alert(1)</script>"
 LABEL = "<svg onload=alert(1)>"
 # The collection with the texts that must not become elements. A name of a file cannot have their characters.
 NAME = "evil.sql.gz"
 WIDTHS = {"wide": 1300, "phone": 390}
+FRAME = "new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))"
+# Leaves nothing of a test in a tab: neither the session with its transfers, nor preferences and saved files.
+FORGET = """async () => {
+  const { signOut } = await import(document.querySelector("script[type=module]").src.replace("main.js", "lib/api.js"));
+  signOut();
+  localStorage.clear();
+  delete document.documentElement.dataset.theme;
+  const root = await navigator.storage.getDirectory();
+  for await (const name of root.keys()) await root.removeEntry(name);
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -107,58 +120,138 @@ class Console:
         self.url = f"{url}/ui/"
         self.complaints = []
         self.expected = ()
-        page.on("console", self._record)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self._running = set()
+        self._listeners = {
+            "console": self._record,
+            "pageerror": self._record_error,
+            "request": self._start,
+            "requestfinished": self._end,
+            "requestfailed": self._end,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def stop(self):
+        """Listen no more: the tab is for the next test."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _record(self, message):
         if message.type in {"error", "warning"} and not any(one in message.text for one in self.expected):
             self.complaints.append(message.text)
+
+    def _record_error(self, error):
+        self.complaints.append(str(error))
+
+    def _start(self, request):
+        self._running.add(request)
+
+    def _end(self, request):
+        self._running.discard(request)
 
     def expect(self, *texts):
         """Allow the browser to log these texts, such as the status of a refused request."""
         self.expected = texts
 
     def sign_in(self, token, fragment="#/"):
+        """Sign in by a link, and open a view."""
         self.page.goto(f"{self.url}#token={token}")
-        self.page.wait_for_selector("nav.side")
         self.go(fragment)
+        self.page.wait_for_selector("nav.side")
 
     def go(self, fragment):
         """Open a view, and wait until it has its heading and its data."""
         self.page.evaluate("(fragment) => { location.hash = fragment }", fragment)
         self.page.wait_for_selector("main h1")
-        self.page.wait_for_load_state("networkidle")
+        self.settle()
+
+    def settle(self):
+        """Wait until no request runs, and what arrived is drawn."""
+        deadline, quiet = time.monotonic() + 30, 0
+        while quiet < 2:
+            assert time.monotonic() < deadline, [one.url for one in self._running]
+            self.page.evaluate(FRAME)
+            quiet = 0 if self._running else quiet + 1
 
     def violations(self):
         """What axe finds in the page as it is, in short."""
-        found = Axe().run(self.page).response["violations"]
-        return [(one["id"], node["target"]) for one in found for node in one["nodes"]]
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE_SCRIPT)
+        return self.page.evaluate(VIOLATIONS)
+
+
+class Tabs:
+    """The tabs of a module. A tab is used again, as to start one takes longer than most tests."""
+
+    def __init__(self, chromium):
+        self._chromium = chromium
+        self._contexts = {}
+        self._free = {}
+
+    def take(self, key, script, options):
+        """Return a tab of a browser with these options, in which the script runs before each page."""
+        if self._free.get(key):
+            return self._free[key].pop()
+        if key not in self._contexts:
+            self._contexts[key] = self._chromium.new_context(
+                locale="en-GB", timezone_id="UTC", reduced_motion="reduce", **options
+            )
+            self._contexts[key].add_init_script(WATCH)
+            if script:
+                self._contexts[key].add_init_script(script)
+        return self._contexts[key].new_page()
+
+    def give_back(self, key, page):
+        """Keep the tab for the next test."""
+        try:
+            page.evaluate(FORGET)
+        except Error:  # it shows something else than the console
+            page.close()
+        else:
+            self._free.setdefault(key, []).append(page)
+
+    def close(self, key=None):
+        """Close the browser of a key, or all."""
+        for one in [key] if key else list(self._contexts):
+            self._contexts.pop(one).close()
+
+
+@pytest.fixture(scope="module")
+def tabs(chromium):
+    tabs = Tabs(chromium)
+    yield tabs
+    tabs.close()
 
 
 @pytest.fixture
-def open_console(chromium, service):
-    """Open the console in a browser of its own: `open_console(width="phone", theme="dark")`."""
+def open_console(tabs, service):
+    """Open the console in a tab: `open_console(width="phone", theme="dark")`.
+
+    With `is_first` its browser has not loaded anything yet. `script` runs before those of the page.
+    """
     opened = []
 
-    def open_console(width="wide", theme="light", **more):
-        context = chromium.new_context(
-            viewport={"width": WIDTHS[width], "height": 900},
-            color_scheme=theme,
-            locale="en-GB",
-            timezone_id="UTC",
-            reduced_motion="reduce",
-            **more,
-        )
-        context.add_init_script(WATCH)
-        console = Console(context.new_page(), service.url)
-        opened.append((context, console))
+    def open_console(width="wide", theme="light", script="", is_first=False, **more):
+        key = (object() if is_first else None, script, repr(more))
+        page = tabs.take(key, script, more)
+        page.set_viewport_size({"width": WIDTHS[width], "height": 900})
+        page.emulate_media(color_scheme=theme)
+        console = Console(page, service.url)
+        opened.append((console, key))
         return console
 
     yield open_console
-    for context, console in opened:
-        violations = console.page.evaluate("window.violations")
-        context.close()
-        assert ([], []) == (console.complaints, violations)
+    for console, key in opened:
+        page = console.page
+        console.stop()
+        page.unroute_all(behavior="ignoreErrors")
+        page.context.set_offline(False)
+        problems = (console.complaints, page.evaluate("window.violations"))
+        if key[0] or problems != ([], []):
+            tabs.close(key)
+        else:
+            tabs.give_back(key, page)
+        assert ([], []) == problems
 
 
 @pytest.fixture

@@ -54,8 +54,7 @@ def test_a_refused_upload_stays_with_its_reason(signed_in, world, api):
 
 
 def test_a_version_is_downloaded_and_compared(open_console, service, world, api):
-    console = open_console()
-    console.page.add_init_script("delete window.showSaveFilePicker")
+    console = open_console(script="delete window.showSaveFilePicker")
     console.sign_in(service.admin)
     page = open_collection(console, world, "mail.tar")
     with page.expect_download() as download:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ def titles(page):
     return page.locator("main li b").all_inner_texts()
 
 
+def wait_for_event(api, kind):
+    """Wait until an event has its number: those who read before that do not see it."""
+    deadline = time.monotonic() + 10
+    while not api("GET", f"/events?kind={kind.value}")["items"]:
+        assert time.monotonic() < deadline, kind
+        time.sleep(0.05)
+
+
 def test_an_edit_shows_the_values_before_and_after(events):
     row = events.get_by_role("listitem").filter(has_text="Collection edited")
     row.get_by_role("button").click()
@@ -68,6 +77,7 @@ def test_quarantine_is_trouble_and_the_trash_is_about_versions(signed_in, events
     expect(events.get_by_text("Version 1 quarantined")).to_be_visible()
     api("DELETE", f"/collections/{small}/versions/v1")
     api("DELETE", f"/collections/{small}/trash")
+    wait_for_event(api, EventKind.TRASH_ENDED)
     events.get_by_role("button", name="Versions").click()
 
     expect(events.get_by_text("Version 1 deleted for good, before its time")).to_be_visible()

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from frepo_core.domain.roles import Role
 from frepo_core.services.demo.images import draw_landscape
 
+PICTURE = draw_landscape("sunset")
 DROP = """async ([names, text]) => {
   const data = new DataTransfer();
   for (const name of names) data.items.add(new File([`${text} ${name}`], name));
@@ -18,7 +19,7 @@ DROP = """async ([names, text]) => {
 @pytest.fixture(scope="module", autouse=True)
 def picture(api):
     """The service has a picture with a tag."""
-    return api("POST", "/files?name=sunset.png&tag=web&public=true", draw_landscape("sunset"))
+    return api("POST", "/files?name=sunset.png&tag=web&public=true", PICTURE)
 
 
 @pytest.fixture
@@ -126,8 +127,8 @@ def test_a_file_gets_tags_an_alias_and_links(signed_in, files, api, picture):
 
     shown = api("GET", f"/files/{picture['name']}")
     assert (["summer", "web"], False) == (shown["tags"], shown["public"])
-    assert draw_landscape("sunset") == files.request.get(link).body()
-    assert draw_landscape("sunset") == files.request.get(files.get_by_label("Link", exact=True).input_value()).body()
+    assert PICTURE == files.request.get(link).body()
+    assert PICTURE == files.request.get(files.get_by_label("Link", exact=True).input_value()).body()
     with files.expect_download() as download:
         files.get_by_role("link", name="Download").click()
     assert "sunset.png" == download.value.suggested_filename

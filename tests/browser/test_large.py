@@ -19,7 +19,7 @@ from .test_transfers import PICKER
 
 pytestmark = only_in_long_form
 MB = 1000 * 1000
-SIZE = 2000 * MB
+SIZE = 10_000 * MB
 COLLECTIONS, EVENTS = 1000, 100_000
 # Copies of the hundred collections of the demonstration; of their versions only the newest, and two times all events.
 COPIES, COPIES_OF_EVENTS = 9, 2
@@ -124,7 +124,7 @@ def empty_collection(api):
 
 
 def test_the_first_load_is_small(chromium, open_console, service):
-    console = open_console()
+    console = open_console(is_first=True)
     tools = console.page.context.new_cdp_session(console.page)
     urls, sizes = {}, {"files": [], "data": []}
     tools.send("Network.enable")
@@ -159,7 +159,7 @@ def test_each_view_is_interactive_and_scrolls(chromium, open_console, service, a
     assert collections >= COLLECTIONS
     assert events >= EVENTS
     most = max(api("GET", "/collections?sort=-stored_size&limit=50")["items"], key=lambda one: one["versions"])["id"]
-    console = open_console()
+    console = open_console(is_first=True)
     console.sign_in(service.admin)
     page, slow = console.page, {}
     for fragment, selector in (VIEWS | {f"#/collections/{most}": "main tbody tr"}).items():
@@ -188,7 +188,7 @@ def test_each_view_is_interactive_and_scrolls(chromium, open_console, service, a
 
 
 def test_an_hour_of_polling_needs_no_more_memory(open_console, service, api, empty_collection):
-    console = open_console()
+    console = open_console(is_first=True)
     page = console.page
     page.clock.install()
     console.sign_in(service.admin)
@@ -261,8 +261,7 @@ def test_gigabytes_do_not_grow_the_page(open_console, service, chromium, empty_c
     source = tmp_path / "large.bin"
     with source.open("wb") as file:  # sparse: the bytes are zeros, and need no disk
         file.truncate(SIZE)
-    console = open_console()
-    console.page.add_init_script(PICKER)
+    console = open_console(is_first=True, script=PICKER)
     console.sign_in(service.admin, f"#/collections/{empty_collection}")
     page = console.page
     for action in ("upload", "download"):

@@ -60,7 +60,7 @@ def test_a_view_keeps_its_data_without_a_network(signed_in, views):
 
 def test_a_view_that_was_not_loaded_yet_is_loaded_later(open_console, service, world):
     for fragment in ("#/tokens", "#/health", f"#/collections/{world['shop.sql.gz']}"):
-        console = open_console()
+        console = open_console(is_first=True)
         console.expect("ERR_INTERNET_DISCONNECTED")
         console.sign_in(service.admin, "#/collections")
         page = console.page

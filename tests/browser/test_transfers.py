@@ -41,9 +41,8 @@ def open_through_proxy(open_console, service, proxy, collection):
     """Open the collection with a script that decides where downloads are saved."""
 
     def open_through_proxy(script=PICKER):
-        console = open_console()
+        console = open_console(script=script)
         console.expect("ERR_", "422")
-        console.page.add_init_script(script)
         through = Console(console.page, proxy.url)
         through.expect("ERR_", "422")
         through.sign_in(service.admin, f"#/collections/{collection}")
@@ -185,6 +184,7 @@ def test_a_disk_that_is_full_is_reported_at_once(page, stored):
 
     expect(transfers(page).get_by_role("alert")).to_contain_text("cannot be written")
     assert 0 == page.evaluate(SAVED, "dump-v1.bin")[0]
+    tools.send("Storage.overrideQuotaForOrigin", {"origin": origin})
 
 
 def test_a_large_version_is_downloaded_by_a_link_if_the_browser_cannot_write_to_disk(

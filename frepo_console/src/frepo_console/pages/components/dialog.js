@@ -1,6 +1,6 @@
 // Dialogs: the browser's own, which hold the focus, give it back, and close with Escape.
 
-import { html, useEffect, useRef, useState } from "../lib/html.js";
+import { html, useLayoutEffect, useRef, useState } from "../lib/html.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 
@@ -10,7 +10,8 @@ let last = 0;
 export function Dialog({ title, close, children, isWide = false }) {
   const dialog = useRef(null);
   const [id] = useState(() => `dialog-${(last += 1)}`);
-  useEffect(() => {
+  // Before the first picture: until it is opened, the dialog would be shown as a part of the page, without the focus.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current.showModal();
     dialog.current.querySelector("[data-first], input, select, textarea, button:not([aria-label])")?.focus();

@@ -7,9 +7,15 @@ let hash = sha256.create();
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** Add bytes, and free them at once: hundreds of megabytes may wait for the next garbage collection otherwise. */
+function update(bytes) {
+  hash.update(bytes);
+  bytes.buffer.transfer?.(0);
+}
+
 async function hashFile(file) {
   for (let start = 0; start < file.size; start += PIECE) {
-    hash.update(new Uint8Array(await file.slice(start, start + PIECE).arrayBuffer()));
+    update(new Uint8Array(await file.slice(start, start + PIECE).arrayBuffer()));
   }
 }
 
@@ -17,8 +23,9 @@ async function hashFile(file) {
 onmessage = async ({ data }) => {
   try {
     if (data.piece) {
-      hash.update(data.piece);
-      postMessage({ hashed: data.piece.length });
+      const { length } = data.piece;
+      update(data.piece);
+      postMessage({ hashed: length });
     }
     if (data.file) await hashFile(data.file);
     if (data.file || data.end) postMessage({ digest: hex(hash.digest()) });

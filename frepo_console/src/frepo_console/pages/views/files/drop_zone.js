@@ -1,6 +1,6 @@
 // The place to drop files: the whole page takes them. What applies to new files is chosen here.
 
-import { html, useContext, useEffect, useState } from "../../lib/html.js";
+import { html, useContext, useEffect, useRef, useState } from "../../lib/html.js";
 import { About } from "../../lib/access.js";
 import { Check, Field } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
@@ -41,6 +41,8 @@ export function DropZone({ choose, reload }) {
 
 /** Take files that are dropped anywhere on the page. */
 function useDrop(add, setOver) {
+  const latest = useRef(add);
+  latest.current = add;
   useEffect(() => {
     const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
     const over = (event) => {
@@ -53,12 +55,12 @@ function useDrop(add, setOver) {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      add(event.dataTransfer.files);
+      latest.current(event.dataTransfer.files);
     };
     const listeners = { dragover: over, dragleave: leave, drop };
     for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
     return () => {
       for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener);
     };
-  });
+  }, []);
 }
