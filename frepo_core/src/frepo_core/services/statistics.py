@@ -50,7 +50,8 @@ def read_statistics(services: "Services") -> ServiceStatistics:
             trash_size=int(trash[1] or 0),
             damaged_blobs=session.scalar(damaged) or 0,
             events_behind={name: max(0, last - position) for name, position in positions},
-            parked_events={name: count for name, count in session.execute(parked)},
+            # 0 for a subscriber without one: a metric that is missing looks like a subscriber that is missing.
+            parked_events={name: 0 for name, _ in positions} | {name: count for name, count in session.execute(parked)},
             jobs=_read_jobs(session),
             storage=services.backends.current,
             free_space=_free_space(services),
