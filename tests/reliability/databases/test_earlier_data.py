@@ -15,7 +15,7 @@ from frepo_core.services.maintenance import verify
 from frepo_core.web import make_app
 from support.client import Client
 from support.reliability.stored_data import WRONG_BYTES, check, store
-from support.reliability.upgrades import revisions, upgrade_to
+from support.reliability.upgrades import revisions, schema_differences, upgrade_to
 from support.scale import IS_BIG
 
 PHRASE = "phrase-5ecre7"
@@ -86,6 +86,7 @@ def check_revision(source, tmp_path, fresh_database_url, plugins, make_test_app)
 
         migrations.make_ready(engine, upgrades=True)
 
+        assert schema_differences(engine) == []
         client = Client(make_test_app(services), admin)
         check(client, stored, keeps_answers=revision > "0001")
         services.token_uses.flush()
