@@ -1,15 +1,21 @@
-"""Runs `frepo` in a fork of a process that has already imported all modules.
+"""Runs `frepo` in a fork of a process that has already imported all modules and run some commands.
 
 Imports take ten times as long as a command itself, and the console's tests run hundreds of commands.
 """
 
-import gc
+import atexit
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
+
+from support.paths import TESTS
+from support.servers import log_recorder
+from support.servers.preloading import preload
 
 LONGEST_REQUEST = 1 << 20
 
@@ -19,12 +25,9 @@ class PreloadedConsole:
 
     def __init__(self):
         self._socket, theirs = socket.socketpair()
-        from support.servers import log_recorder  # imported here, because the process itself does not use the tests
-
-        command = [sys.executable, __file__, str(theirs.fileno())]
-        self._process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=os.environ | log_recorder.environment()
-        )
+        command = [sys.executable, "-m", "support.console.preloaded_console", str(theirs.fileno())]
+        environment = os.environ | {"PYTHONPATH": str(TESTS)} | log_recorder.environment()
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
         theirs.close()
 
     def run(self, arguments, *, env, cwd, stdin="", stdout=None, timeout=60):
@@ -70,22 +73,41 @@ def take_over(files, arguments, environment, folder):
     sys.argv = ["frepo", *arguments]
 
 
-if __name__ == "__main__":
+def run_command():
+    """Run the command of `sys.argv`; return the exit status."""
+    from frepo_core.cli import main
+
+    try:
+        return main() or 0
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception:  # noqa: BLE001  # as Python ends a script
+        traceback.print_exc()
+        return 1
+
+
+def leave(status):
+    """End the process as Python does, but leave its objects alone: each would be copied from the parent's memory."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            status = 120
+    os._exit(status)
+
+
+def main():
     requests = socket.socket(fileno=int(sys.argv[1]))
-    # As in the script itself; cliff reads its name when it is imported.
-    sys.path[0] = os.path.dirname(sys.executable)
-    sys.argv = ["frepo"]
-    from importlib.metadata import entry_points
+    with tempfile.TemporaryDirectory() as folder:
+        preload(folder)
+    is_fork = serve(requests)
+    if is_fork:
+        leave(run_command())
 
-    from frepo_core import services, web  # noqa: F401  # modules that the commands need
-    from frepo_core.cli import app, main  # noqa: F401  # `main` imports `app` when a command needs it
-    from frepo_core.db import migrations  # noqa: F401
-    from frepo_core.plugins import PluginRegistry
 
-    PluginRegistry.from_entry_points()
-    for command in entry_points(group="frepo.commands"):
-        command.load()
-
-    gc.freeze()  # otherwise garbage collection at a fork's exit would copy all objects, which takes 0.3 s
-    if serve(requests):
-        sys.exit(main())
+if __name__ == "__main__":
+    main()

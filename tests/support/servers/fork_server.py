@@ -3,13 +3,14 @@
 A normal start takes over a second of CPU time, and the tests start a hundred processes.
 """
 
-import gc
 import importlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, NoReturn
 
 from support.paths import TESTS
 from support.servers import log_recorder
-from support.servers.preloading import import_everything
+from support.servers.preloading import preload
 from support.servers.service import START_SECONDS, Service
 
 
@@ -134,9 +135,12 @@ def _command(order) -> int:
     return main(order["console"])
 
 
-def _serve(order) -> int:
-    """Run the service; only the fork calls this."""
+def _serve(order, empty: Path) -> int:
+    """Run the service, over a copy of an empty database if it has none yet; only the fork calls this."""
     _set_up(order)
+    own = Path("frepo.db")
+    if os.environ.get("DATABASE_URL") == f"sqlite:///{own.absolute()}" and not own.exists():
+        shutil.copy(empty, own)
     from frepo_core.services.blobs import failpoints
     from support.reliability import clock
 
@@ -156,11 +160,14 @@ def _call(order) -> int:
     return 0
 
 
-def _execute(order) -> NoReturn:
+def _execute(order, empty: Path) -> NoReturn:
     """Execute the order, and exit as a separate process would; only the fork calls this."""
     status: Any = 1
     try:
-        status = (_call if "call" in order else _command if "console" in order else _serve)(order)
+        if "call" in order:
+            status = _call(order)
+        else:
+            status = _command(order) if "console" in order else _serve(order, empty)
         sys.stdout.flush()
     except SystemExit as end:
         status = end.code
@@ -174,10 +181,13 @@ def _execute(order) -> NoReturn:
 
 
 def main() -> None:
+    """Prepare what all forks have in common; it is kept until the last order."""
+    with tempfile.TemporaryDirectory() as folder:
+        serve_orders(preload(folder))
+
+
+def serve_orders(empty: Path) -> None:
     """Fork for each order, and report the exit status of forks."""
-    sys.argv = ["frepo"]  # cliff reads it when it is imported
-    import_everything()
-    gc.freeze()  # so that garbage collection in forks does not copy these objects
     for line in sys.stdin:
         order = json.loads(line)
         if "poll" in order:
@@ -186,7 +196,7 @@ def main() -> None:
         elif pid := os.fork():
             print(pid, flush=True)
         else:
-            _execute(order)
+            _execute(order, empty)
 
 
 if __name__ == "__main__":

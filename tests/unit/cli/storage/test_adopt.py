@@ -1,8 +1,9 @@
 """The command `storage:adopt`, and sweeps that a dispute or a kill stopped."""
 
+import contextlib
 import json
 import os
-import shutil
+import sqlite3
 import time
 
 import pytest
@@ -35,7 +36,11 @@ def restored(console, orphan):
     """An environment with a database that is older than the last sweep, as after a restore."""
     console.answer("storage:sweep", "--grace", "9d")
     copy = console.folder / "old.db"
-    shutil.copy(console.database, copy)
+    with (
+        contextlib.closing(sqlite3.connect(console.database)) as source,
+        contextlib.closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)
     console.answer("storage:sweep", "--grace", "9d")
     return {"DATABASE_URL": f"sqlite:///{copy}"}
 
