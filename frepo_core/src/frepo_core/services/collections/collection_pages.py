@@ -79,23 +79,12 @@ class CollectionPages:
         """
         now = utc_now()
         order = severity_column(now) if page.sort == "state" else ORDERS[page.sort]
-        query = select(Collection, state_column(now), since_column(now), order).where(*_conditions(wanted, by, now))
+        # Only the ids at first: where collections are sorted, it would take long to have their states sorted with them.
+        query = select(Collection.id, order).where(*_conditions(wanted, by, now))
         with self._database.reading(is_snapshot=True) as session:
             rows = session.execute(paged(query, page, [order, Collection.id])).all()
-            found = cut(rows, page, lambda row: [row[3], row[0].id])
-            page_rows = [row for row, *_ in found.items]
-            newest = _newest_versions(session, page_rows)
-            trash = read_sizes(session, [row.id for row in page_rows])
-            details = [
-                CollectionDetails(
-                    record=CollectionRecord.of(row),
-                    newest=newest.get(row.id),
-                    state=StateRecord(state=BackupState(state), since=since),
-                    trash_size=trash.get(row.id, 0),
-                )
-                for row, state, since, _ in found.items
-            ]
-        return Page(items=details, next=found.next)
+            found = cut(rows, page, lambda row: [row[1], row[0]])
+            return Page(items=_read_details(session, [row[0] for row in found.items], now), next=found.next)
 
     def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
         """Return time (UTC), size in bytes and number of versions of each daily sample, the oldest first, by collection.
@@ -121,6 +110,23 @@ class CollectionPages:
         # It may have been deleted since the record was read.
         state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
         return CollectionDetails(record=record, newest=newest, state=state, trash_size=trash_size)
+
+
+def _read_details(session: Session, ids: Sequence[str], now: datetime) -> list[CollectionDetails]:
+    """Return collections with their newest versions and states, in the order of the ids."""
+    query = select(Collection, state_column(now), since_column(now)).where(Collection.id.in_(ids))
+    found = {row.id: (row, BackupState(state), since) for row, state, since in session.execute(query)}
+    newest = _newest_versions(session, [row for row, *_ in found.values()])
+    trash = read_sizes(session, ids)
+    return [
+        CollectionDetails(
+            record=CollectionRecord.of(row),
+            newest=newest.get(row.id),
+            state=StateRecord(state=state, since=since),
+            trash_size=trash.get(row.id, 0),
+        )
+        for row, state, since in (found[one] for one in ids)
+    ]
 
 
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
