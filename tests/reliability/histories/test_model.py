@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
-    RuleBasedStateMachine,
     invariant,
     rule,
     run_state_machine_as_test,
@@ -17,20 +16,18 @@ from hypothesis.stateful import (
 
 from frepo_core.db import utc_now
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
-from frepo_core.domain.roles import Role
 from frepo_core.errors import (
-    AccessDeniedError,
     FrepoError,
     MalformedRequestError,
     RuleError,
-    TooBigError,
 )
 from frepo_core.services.maintenance import OwnerMark
 from frepo_core.services.trash.expiry import end_expired
 from frepo_core.testing.sources import Source
-from support.reliability.collection_model import Shelf
+from support.model.collection_model import Shelf
+from support.model.file_rules import FileRules, contents
 from support.reliability.invariants import ALERTING, assert_unchanged, digest_of
-from support.reliability.world import World, clear
+from support.reliability.world import clear
 from support.scale import IS_BIG
 
 EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if IS_BIG else "8"))
@@ -38,38 +35,22 @@ STEPS = 30
 ROTATING = "delete_oldest_when_adding_new"
 ENOUGH = 1 << 30
 
-# Few and small contents, so that they repeat and limits are reached.
-contents = st.builds(lambda letter, size: letter * size, st.sampled_from([b"a", b"b", b"c"]), st.integers(1, 12))
 limits = st.fixed_dictionaries(
     {COUNT: st.integers(0, 3), ONE: st.sampled_from([0, 5, 10]), TOTAL: st.sampled_from([0, 10, 20, 30])}
 )
 strategies = st.sampled_from([ROTATING, ALERTING])
 
 
-class Model(RuleBasedStateMachine):
+class Model(FileRules):
     """Requests against the services, and the same against dictionaries."""
 
-    world: World
     shelves = Bundle("shelves")
-    names = Bundle("names")
-    tokens = Bundle("tokens")
 
     def __init__(self) -> None:
         super().__init__()
-        clear(self.world)
-        self.world = World(self.world.services)
         self.known: dict[str, Shelf] = {}
         self.deleted: dict[str, Shelf] = {}
-        self.files: dict[str, bytes] = {}
-        self.valid: dict[str, int] = {}
-        self.once: set[str] = set()
         self.steps = 0
-
-    def refused(self, error: type[FrepoError], call, *arguments, **more) -> None:
-        before = self.world.snapshot()
-        with pytest.raises(error):
-            call(*arguments, **more)
-        assert_unchanged(before, self.world.snapshot())
 
     @rule(target=shelves, limits=limits, strategy=strategies)
     def create(self, limits, strategy):
@@ -240,55 +221,6 @@ class Model(RuleBasedStateMachine):
         shelf.restored.clear()
         shelf.versions, shelf.quarantined = dict(sorted(shelf.contents.items())), {}
         assert len(shelf.versions) == restore(collection, by=by).versions
-
-    @rule(target=names, content=contents, name=st.sampled_from(["a.txt", "b.txt"]))
-    def upload(self, content, name):
-        known = [stored for stored, other in self.files.items() if other == content]
-        stored = self.world.upload(content, name)
-        assert [stored] == (known or [stored]), "a known content got another name"
-        self.files[stored] = content
-        self.world.ledger.removed.discard(stored)
-        return stored
-
-    @rule(name=names)
-    def remove(self, name):
-        if name not in self.files:
-            self.refused(FrepoError, self.world.services.files.delete, name, "", by=self.world.admin)
-            return
-        self.world.remove(name)
-        del self.files[name]
-
-    @rule(target=tokens, largest=st.integers(0, 6), once=st.booleans())
-    def make_token(self, largest, once):
-        roles = [Role.UPLOAD_ALL, *([Role.UPLOAD_ONCE] if once else [])]
-        token = self.world.token(*roles, max_file_size=largest)
-        self.valid[token] = largest
-        self.once |= {token} if once else set()
-        return token
-
-    @rule(token=tokens)
-    def revoke(self, token):
-        if token not in self.valid:
-            self.refused(FrepoError, self.world.services.tokens.revoke, token, by=self.world.admin)
-            return
-        self.world.services.tokens.revoke(token, by=self.world.admin)
-        del self.valid[token]
-
-    @rule(target=names, token=tokens, content=contents)
-    def upload_with(self, token, content):
-        if token not in self.valid:
-            self.refused(AccessDeniedError, self.world.identify, token)
-            return next(iter(self.files), "none")
-        by, largest = self.world.identify(token), self.valid[token]
-        if largest and len(content) > largest:
-            self.refused(TooBigError, self.world.upload, content, by=by)
-            return next(iter(self.files), "none")
-        stored = self.world.upload(content, by=by)
-        self.files[stored] = content
-        self.world.ledger.removed.discard(stored)
-        if token in self.once:
-            del self.valid[token]
-        return stored
 
     @rule()
     def sweep_and_verify(self):

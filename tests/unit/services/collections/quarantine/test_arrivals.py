@@ -1,11 +1,10 @@
 """Versions in quarantine: accepted, but nothing depends on them until a person releases or deletes them."""
 
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
 
 import pytest
 
-from frepo_core.db.models import Collection, Event, Sample
+from frepo_core.db.models import Sample
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import (
     CollectionFullError,
@@ -17,7 +16,6 @@ from frepo_core.errors import (
 )
 from frepo_core.services.collections.states import BackupState
 from frepo_core.services.collections.version_edits import VersionChange
-from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.statistics import read_collection_usage
 from frepo_core.services.upkeep.samples import take_samples
 
@@ -25,70 +23,6 @@ GOOD, SMALL = b"a dump of a hundred rows", b"empty"
 GUARDS = {"max_shrink_percent": 50, "action": "quarantine"}
 SHRANK = "new_version_shrank_too_much"
 RELEASE = VersionChange(releases=True)
-
-
-@pytest.fixture
-def collection(make_collection, push):
-    """A full collection with two good versions."""
-    collection = make_collection(2, guards=GUARDS)
-    push(collection, GOOD + b"1")
-    push(collection, GOOD + b"2")
-    return collection
-
-
-@pytest.fixture
-def at(monkeypatch):
-    """Set the time of uploads: hours after midnight."""
-
-    def at(hours):
-        moment = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(hours=hours)
-        monkeypatch.setattr("frepo_core.services.collections.add_version.utc_now", lambda: moment)
-        return moment
-
-    return at
-
-
-@pytest.fixture
-def push_sized(services, sender):
-    """Push a version whose size is known before its content is read."""
-
-    def push_sized(collection, content):
-        incoming = Incoming(stream=BytesIO(content), declared_size=len(content))
-        return services.add_version.add(services.collections.get(collection), incoming, by=sender)
-
-    return push_sized
-
-
-@pytest.fixture
-def row(services):
-    """Return the row of a collection."""
-
-    def row(collection):
-        with services.database.reading() as session:
-            return session.get(Collection, collection)
-
-    return row
-
-
-@pytest.fixture
-def events(services):
-    """Return the data of the events of a kind about a collection."""
-
-    def events(collection, kind="version.quarantined"):
-        with services.database.reading() as session:
-            rows = session.query(Event).where(Event.collection_id == collection, Event.kind == kind).order_by(Event.id)
-            return [event.data | {"number": event.version_number} for event in rows]
-
-    return events
-
-
-@pytest.fixture
-def edit(services, sender):
-    def edit(collection, number, change):
-        version = services.versions.find(collection, f"v{number}")
-        return services.version_edits.edit(collection, version.id, change, by=sender)
-
-    return edit
 
 
 @pytest.mark.databases
@@ -223,64 +157,6 @@ def test_a_good_version_or_another_reason_ends_the_nights(services, make_collect
 
     assert (1, "new_version_is_smaller_than_the_minimum") == tuple(
         events(collection)[-1][n] for n in ("nights", "reason")
-    )
-
-
-@pytest.mark.databases
-def test_a_released_version_is_a_normal_one_and_rotation_runs(
-    services, collection, push, numbers, row, events, edit, keys
-):
-    push(collection, SMALL)
-    released = edit(collection, 3, RELEASE)
-    found = row(collection)
-
-    assert [2, 3] == numbers(collection)
-    assert (None, None, False) == (released.quarantined_at, released.quarantine_reason, released.is_suspicious)
-    assert (2, len(GOOD) + 1 + len(SMALL), 0, 0) == (
-        found.versions_count,
-        found.stored_size,
-        found.quarantined_count,
-        found.quarantined_size,
-    )
-    assert (released.created_at, None) == (found.arrived_at, found.suspicious_since)
-    assert 3 == len(keys())  # that of the evicted one, too: it is in the trash
-    (evicted,), (event,) = events(collection, "version.evicted"), events(collection, "version.released")
-    assert (1, 3) == (evicted["number"], evicted["replaced_by"])
-    assert (3, SHRANK) == (event["number"], event["reason"])
-    assert 3 == services.versions.find(collection, "latest").number
-    # It is the new normal: later versions are compared with it.
-    assert push(collection, SMALL).version.quarantined_at is None
-
-
-def test_a_release_is_refused_without_room(make_collection, push, push_sized, numbers, edit, row):
-    collection = make_collection(1, guards=GUARDS | {"min_retention": timedelta(days=1)})
-    push(collection, GOOD)
-    push_sized(collection, SMALL)
-
-    with pytest.raises(VersionTooYoungError):
-        edit(collection, 2, RELEASE)
-
-    assert [1, 2] == numbers(collection)
-    assert (1, 1) == (row(collection).versions_count, row(collection).quarantined_count)
-
-
-def test_an_older_release_does_not_change_the_last_arrival(collection, push, edit, row):
-    push(collection, SMALL)
-    last = push(collection, GOOD + b"3").version
-    edit(collection, 3, RELEASE)
-
-    assert last.created_at == row(collection).arrived_at
-
-
-def test_a_second_release_changes_nothing(collection, push, edit, row, events):
-    push(collection, SMALL)
-    edit(collection, 3, RELEASE)
-    edit(collection, 3, RELEASE)
-
-    assert (2, 0, 1) == (
-        row(collection).versions_count,
-        row(collection).quarantined_count,
-        len(events(collection, "version.released")),
     )
 
 
