@@ -97,37 +97,8 @@ class Collections:
         and `RuleError`.
         """
         check_roles(change, by)
-        check_strategy(self._plugins, change.strategy)
-        strategy = change.strategy or DEFAULT_STRATEGY
-        limits = requested_limits(change.limits, self._ceilings)
-        check_all(
-            lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
-            lambda: check_options(self._plugins, strategy, change.strategy_options),
-        )
-        row = Collection(
-            id=new_id(change.id),
-            max_backups_count=limits.count,
-            max_one_version_size=limits.one,
-            max_collection_size=limits.total,
-            strategy=strategy,
-            strategy_options=check_options(self._plugins, strategy, change.strategy_options),
-            description=change.description or "",
-            filename=change.filename,
-            password_hash=self._passwords.hash(change.password or ""),
-            created_at=utc_now(),
-            created_by=actor_columns(by)["actor"],
-            incarnation=new_uuid4(),
-            last_number=0,
-            versions_count=0,
-            stored_size=0,
-            pinned_count=0,
-            pinned_size=0,
-            quarantined_count=0,
-            quarantined_size=0,
-            quarantine_nights=0,
-        )
-        set_guards(row, replace(default_guards, **change.guards))
-        _set_expectation(row, change)
+        row = self._new_row(change, default_guards)
+        row.created_by = actor_columns(by)["actor"]
 
         def work(session: Session) -> None:
             if session.get(Collection, row.id):
@@ -146,6 +117,40 @@ class Collections:
         if not simulate:
             log.info("collection %s: created by %s: %s", made.id, describe_actor(by), describe(values))
         return made
+
+    def _new_row(self, change: CollectionChange, default_guards: Guards) -> Collection:
+        """Check the values of a new collection and return its row, which is in no session yet."""
+        check_strategy(self._plugins, change.strategy)
+        strategy = change.strategy or DEFAULT_STRATEGY
+        limits = requested_limits(change.limits, self._ceilings)
+        check_all(
+            lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
+            lambda: check_options(self._plugins, strategy, change.strategy_options),
+        )
+        row = Collection(
+            id=new_id(change.id),
+            max_backups_count=limits.count,
+            max_one_version_size=limits.one,
+            max_collection_size=limits.total,
+            strategy=strategy,
+            strategy_options=check_options(self._plugins, strategy, change.strategy_options),
+            description=change.description or "",
+            filename=change.filename,
+            password_hash=self._passwords.hash(change.password or ""),
+            created_at=utc_now(),
+            incarnation=new_uuid4(),
+            last_number=0,
+            versions_count=0,
+            stored_size=0,
+            pinned_count=0,
+            pinned_size=0,
+            quarantined_count=0,
+            quarantined_size=0,
+            quarantine_nights=0,
+        )
+        set_guards(row, replace(default_guards, **change.guards))
+        _set_expectation(row, change)
+        return row
 
     def edit(
         self,
