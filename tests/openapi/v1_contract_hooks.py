@@ -10,7 +10,6 @@ TEXTS = (
     "matches no kind of event",
     "is not a label",
     "is neither a duration nor cron",
-    "Another collection has this id",
     "is needed, because there is no version",
     "There is no such strategy",
     "There is no file with this stored name",
