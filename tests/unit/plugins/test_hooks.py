@@ -3,7 +3,9 @@
 import logging
 
 import pytest
+from pydantic import Field
 
+from frepo_core import plugins
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Finding, PluginRegistry, find_mistakes
 from frepo_core.services.container import assemble
@@ -66,6 +68,21 @@ def refusal():
     with pytest.raises(ConfigurationError) as caught:
         PluginRegistry.from_entry_points()
     return str(caught.value)
+
+
+def test_a_default_of_a_setting_is_read_as_if_it_was_set():
+    class Settings(plugins.PluginSettings):
+        largest: plugins.Size = Field("10kB")
+        suffixes: plugins.Words = Field(".jsonl, .log")
+
+    assert (10_000, (".jsonl", ".log")) == (Settings().largest, Settings().suffixes)
+
+
+def test_a_default_of_a_storage_of_today_is_not_checked():
+    class Settings(plugins.StorageSettings):
+        port: int = None
+
+    assert Settings().port is None
 
 
 def test_everything_that_a_plugin_provides_is_found_with_its_owner(install):

@@ -3,26 +3,20 @@
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import BinaryIO
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from frepo_core.plugins import Event, PluginContext, PluginSettings, SettingsSpec, Subscriber, hookimpl
+from frepo_core.plugins import Event, PluginContext, PluginSettings, SettingsSpec, Subscriber, Words, hookimpl
 
 LAST_BYTES = 1 << 18  # some hundred events: a repetition follows soon
-
-
-def _split(value: Any) -> Any:
-    return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
 
 class DiarySettings(PluginSettings):
     """`diary.*`, `DIARY_*`."""
 
     file: Path | None = Field(None, description="The file; it is created. Empty: nothing is written.")
-    kinds: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
-        ("*",), min_length=1, description="Kinds of events, or patterns such as `version.*`."
-    )
+    kinds: Words = Field(("*",), min_length=1, description="Kinds of events, or patterns such as `version.*`.")
 
 
 def append(event: Event, context: PluginContext) -> None:

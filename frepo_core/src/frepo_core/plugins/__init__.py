@@ -12,7 +12,7 @@ from frepo_core.errors import (
     StorageFull,
     StorageUnavailable,
 )
-from frepo_core.settings.types import Networks, Seconds, Size
+from frepo_core.settings.types import Networks, Seconds, Size, Words
 
 from .context import PluginContext, make_contexts
 from .discovery import FoundPlugin, find_mistakes
@@ -134,6 +134,7 @@ __all__ = [
     "UploadedContent",
     "VersionInfo",
     "Window",
+    "Words",
     "check_deadline",
     "check_on_finding",
     "exactly",

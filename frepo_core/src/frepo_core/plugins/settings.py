@@ -8,11 +8,13 @@ from pydantic import BaseModel, ConfigDict
 class PluginSettings(BaseModel):
     """Settings declared as data: name, type, default and help (`Field(description=...)`).
 
-    Unknown names are refused, and values are frozen. A text is never converted to a number: the password `12345` stays a
+    Unknown names are refused, and values are frozen. A default may be a text, as in an ini file: `Size = Field("10MB")`. A text is never converted to a number: the password `12345` stays a
     text. Use `pydantic.SecretStr` for values that must not appear in logs.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True, validate_default=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

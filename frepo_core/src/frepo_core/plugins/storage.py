@@ -9,6 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pydantic import ConfigDict
+
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import StorageUnavailable
 
@@ -19,6 +21,9 @@ PROBE = b"frepo"
 
 class StorageSettings(PluginSettings):
     """Base of a backend's settings; filled from `fs.<adapter>.<name>` and `FS_<ADAPTER>_<NAME>`."""
+
+    # Packages for 0.1 may have defaults that are not of their type, such as None.
+    model_config = ConfigDict(validate_default=False)
 
 
 @dataclass(frozen=True, kw_only=True)

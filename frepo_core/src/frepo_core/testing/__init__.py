@@ -21,7 +21,7 @@ from .faulty import Fail, Fault, FaultyStorage, Stall, Truncate
 from .memory import MemoryStorage
 from .sources import Source, digest, pattern
 from .storage_contract import StorageContract
-from .strategy_contract import RecordedVersions, StrategyContract, make_collection
+from .strategy_contract import RecordedVersions, StrategyContract, incoming, make_collection
 from .subscriber_contract import SubscriberContract, make_event
 from .upload_check_contract import GivenContent, UploadCheckContract, make_context
 
@@ -40,6 +40,7 @@ __all__ = [
     "Truncate",
     "UploadCheckContract",
     "digest",
+    "incoming",
     "make_collection",
     "make_context",
     "make_event",
