@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 
-import pytest
 from sqlalchemy import insert
 
 from frepo_core.db import utc_now
@@ -18,7 +17,6 @@ from frepo_core.services.jobs.worker import Worker
 COUNT = 10_000
 
 
-@pytest.mark.databases
 def test_a_thousand_events_a_second_are_delivered_to_a_subscriber_that_does_nothing(services):
     handled, is_done = [], threading.Event()
 
