@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import PoolResetState
 
@@ -12,6 +12,7 @@ from frepo_core.errors import ConfigurationError
 try:
     import sqlite3
 
+    from .sqlite.begin_mode import BeginningConnection, add_begin_mode
     from .sqlite.reserve import LOANS, Reserve, lacks_space
 except ModuleNotFoundError as missing:
     if missing.name != "_sqlite3":
@@ -73,7 +74,8 @@ def make_engine(text: str, driver: str = "") -> Engine:
         "pool_timeout": BUSY_SECONDS,
     }
     if url.drivername.startswith("sqlite"):
-        options |= {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}, "pool_pre_ping": False}
+        driver_options = {"timeout": BUSY_SECONDS, "check_same_thread": False, "factory": BeginningConnection}
+        options |= {"connect_args": driver_options, "pool_pre_ping": False}
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
             raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
     elif url.drivername.startswith(("mysql", "mariadb")):
@@ -136,9 +138,4 @@ def _configure_sqlite(engine: Engine) -> None:
             with reserve.released(LOANS[0]):
                 _prepare(connection)
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # SQLite fails at once if a transaction that has read starts to write while another one writes. So writers take
-        # the lock at the start. A single query needs no BEGIN.
-        if mode := connection.get_execution_options().get("sqlite_begin", "IMMEDIATE"):
-            connection.exec_driver_sql(f"BEGIN {mode}")
+    add_begin_mode(engine)

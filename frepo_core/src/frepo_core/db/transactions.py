@@ -186,7 +186,9 @@ class Database:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
     def _query(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with _translated(), self._autocommit_engine.connect() as connection:
+        with _translated(), self.engine.connect() as connection:
+            if self._row_cache is not None:  # not on an engine, which would have a listener then and take longer
+                connection.execution_options(sqlite_begin="")
             return connection.execute(query, values).all()
 
     @contextlib.contextmanager

@@ -30,7 +30,9 @@ class RowCache:
         self._connection: Any = None
         self._opened = 0
         self._cached: tuple[Version, dict[Hashable, Rows]] = ((0, 0), {})
-        event.listen(engine, "engine_disposed", self._close)
+        # The pool closes its connections when the engine is disposed of. A listener to the engine's own event for that
+        # would make each statement slower.
+        event.listen(engine, "close", self._close)
 
     def find(self, key: Hashable, query: Callable[[], Rows]) -> Rows:
         """Return the cached rows for this key, or those that `query` returns now."""
@@ -64,8 +66,8 @@ class RowCache:
         except (sqlite3.Error, SQLAlchemyError):
             return None
 
-    def _close(self, engine: Engine) -> None:
-        """Close the connection when the engine closes its own."""
+    def _close(self, connection: Any, record: Any) -> None:
+        """Close the connection when the engine closes one of its own; the next call opens another."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
