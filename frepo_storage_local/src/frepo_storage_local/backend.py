@@ -43,6 +43,7 @@ class LocalStorage(StorageBackend):
     def __init__(self, settings: LocalSettings) -> None:
         self._settings = settings
         self._root = settings.directory.absolute()
+        self._root_path = str(self._root)
         if not self._root.is_dir() and (self._root.exists() or not settings.lazy_root):
             raise ConfigurationError(
                 f"fs.local.directory (FS_LOCAL_DIRECTORY): {self._root} is not a directory"
@@ -52,24 +53,26 @@ class LocalStorage(StorageBackend):
     def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Write the blob to a temporary file in the same folder, sync it, rename it and sync the folder."""
         target = self._locate(key)
-        if self._link(target, content, size):
+        if self._link(Path(target), content, size):
             return
+        folder = os.path.dirname(target)
+        partial = f"{folder}/{partial_name()}"
         with _translated(key):
-            partial = target.with_name(partial_name())
             descriptor = self._create(partial)
         try:
-            with os.fdopen(descriptor, "wb", buffering=0) as file:
+            with open(descriptor, "wb", buffering=0) as file:
                 for chunk in exactly(content, size):
                     with _translated(key):
                         _write(file, chunk)
                 with _translated(key):
-                    os.fchmod(file.fileno(), self._settings.file_permissions)
-                    os.fsync(file.fileno())
+                    os.fchmod(descriptor, self._settings.file_permissions)
+                    os.fsync(descriptor)
             with _translated(key):
                 os.rename(partial, target)
-                _sync_folder(target.parent)
+                _sync_folder(folder)
         except BaseException:
-            partial.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(partial)
             raise
 
     def _link(self, target: Path, content: BinaryIO, size: int) -> bool:
@@ -105,7 +108,7 @@ class LocalStorage(StorageBackend):
 
     def delete(self, key: str) -> None:
         """Delete the file, and its folder if it is empty then."""
-        path = self._locate(key)
+        path = Path(self._locate(key))
         with _translated(key), contextlib.suppress(*ABSENT):
             path.unlink()
             if path.parent != self._root:
@@ -114,9 +117,7 @@ class LocalStorage(StorageBackend):
 
     def stat(self, key: str) -> BlobStat:
         """Return the file's size and time."""
-        path = self._locate(key)
-        with _translated(key):
-            return _describe(key, path.lstat())
+        return self._stat(key)[1]
 
     def list(self) -> Iterator[BlobStat]:
         """Yield the blobs, one folder at a time. Temporary files are skipped."""
@@ -149,10 +150,7 @@ class LocalStorage(StorageBackend):
 
     def path(self, key: str) -> Path:
         """Return the path of the file."""
-        path = self._locate(key)
-        with _translated(key):
-            _describe(key, path.lstat())
-        return path
+        return Path(self._stat(key)[0])
 
     def free_space(self) -> int | None:
         """Return the free bytes of the file system; None if the root folder does not exist yet."""
@@ -170,19 +168,30 @@ class LocalStorage(StorageBackend):
         except FileNotFoundError:
             return None
 
-    def _locate(self, key: str) -> Path:
+    def _locate(self, key: str) -> str:
         """Return the path of a key. Raises `BlobNotFound` if it would lead out of the root or through a link."""
         self._require_root()
         path = self._below_root(key)
         _refuse_link(key, path)
-        return Path(path)
+        return path
+
+    def _stat(self, key: str) -> tuple[str, BlobStat]:
+        """Return the path of a blob, its size and its time."""
+        self._require_root()
+        path = self._below_root(key)
+        with _translated(key):
+            status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            raise _is_link(key, path)
+        with _translated(key):
+            return path, _describe(key, status)
 
     def _below_root(self, key: str) -> str:
         """Return the path of a key, whose last part may be a link. Raises `BlobNotFound` if a folder is a link."""
         if not is_key(key):
             raise BlobNotFound(f"{key!r} is not a key")
         *folders, name = key.split("/")
-        path = str(self._root)
+        path = self._root_path
         for folder in folders:
             path = f"{path}/{folder}"
             _refuse_link(key, path)
@@ -194,10 +203,11 @@ class LocalStorage(StorageBackend):
         Otherwise all blobs would seem to be deleted. With `lazy_root` the root may be missing, but it must not be a
         broken link or a file.
         """
-        if self._settings.lazy_root and (self._root.is_dir() or not os.path.lexists(self._root)):
+        root = self._root_path
+        if self._settings.lazy_root and (os.path.isdir(root) or not os.path.lexists(root)):
             return
         try:
-            os.scandir(self._root).close()
+            os.scandir(root).close()
         except OSError as error:
             raise Unavailable(f"The root of the local storage is missing: {error}") from error
 
@@ -218,13 +228,14 @@ class LocalStorage(StorageBackend):
             raise Unavailable(f"{path} is a symbolic link; remove it, or set fs.local.links = skip")
         return True
 
-    def _create(self, partial: Path) -> int:
-        """Create the folder and the file in it. Try again if a concurrent `delete` removes the empty folder."""
+    def _create(self, partial: str) -> int:
+        """Create the file, and its folder if it is missing. Try again if a concurrent `delete` removes the empty folder."""
         for _ in range(100):
-            with contextlib.suppress(FileNotFoundError):
-                self._make_folder(partial.parent)
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._settings.file_permissions)
-        raise Unavailable(f"The folder {partial.parent} was deleted each time after it was made")
+            with contextlib.suppress(FileNotFoundError):
+                self._make_folder(Path(partial).parent)
+        raise Unavailable(f"The folder of {partial} was deleted each time after it was made")
 
     def _make_folder(self, folder: Path) -> None:
         """Make missing folders and sync the parent of each, so that a power failure cannot lose the folder of a blob."""
@@ -246,7 +257,7 @@ def _write(file: BinaryIO, chunk: bytes) -> None:
         view = view[file.write(view) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path | str) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -266,7 +277,11 @@ def _open_no_link(path: str, flags: int) -> int:
 
 def _refuse_link(key: str, path: str) -> None:
     if os.path.islink(path):
-        raise BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
+        raise _is_link(key, path)
+
+
+def _is_link(key: str, path: str) -> BlobNotFound:
+    return BlobNotFound(f"{key!r} leads through the symbolic link {path}, which is not followed")
 
 
 @contextlib.contextmanager
