@@ -36,7 +36,8 @@ _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 def check_file_name(name: str) -> str:
     """Return the name in NFC (UAX 15). Raises `ValueError` with a message for the client if it is not valid."""
     normal = unicodedata.normalize("NFC", name) if len(name) <= _MAX_NOT_NORMAL else ""
-    is_allowed = 1 <= len(normal) <= MAX_FILE_NAME and all(map(_may_be_in_name, normal))
+    is_plain = _PLAIN_NAME.fullmatch(normal) is not None  # most names are; looking at each character takes longer
+    is_allowed = 1 <= len(normal) <= MAX_FILE_NAME and (is_plain or all(map(_may_be_in_name, normal)))
     if not is_allowed or normal in {".", ".."} or normal != normal.strip():
         raise ValueError(FILE_NAME_PROBLEM)
     return normal

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast, runtime_checkable
+from typing import Any, BinaryIO, Protocol, cast
 
 from frepo_core.errors import (
     ConfigurationError,
@@ -29,7 +29,6 @@ CHUNK = 1 << 20
 BODY_ENDED_EARLY = "The body ended early"
 
 
-@runtime_checkable
 class HashedStream(Protocol):
     """A stream that was hashed while it arrived, so that it need not be read for that."""
 
@@ -103,8 +102,9 @@ class Ingest:
             if not _can_rewind(source):
                 spool = stack.enter_context(self.temporary_file())
             start = 0 if spool else source.tell()
-            if isinstance(source, HashedStream) and start == 0 and not incoming.md5:
-                sums, size, head = _measure(source, incoming, limits)
+            hashed: Any = source
+            if hasattr(hashed, "sums") and start == 0 and not incoming.md5:
+                sums, size, head = _measure(hashed, incoming, limits)
             else:
                 sums, size, head = _read_and_hash(incoming, spool, limits)
             stream = spool or source

@@ -149,6 +149,8 @@ def _parameters(
     request: FrepoRequest, fields: list[tuple[str, str]], name: str | None, part_name: str | None = None
 ) -> UploadQuery:
     """Merge the parameters: the name in the path, before the form's fields, before the query."""
+    if not fields and name is None and not part_name:
+        return request.query_as(UploadQuery)
     values = gather(UploadQuery, request.params_in_query) | gather(UploadQuery, fields)
     if name is not None:
         values["fileName"] = name
