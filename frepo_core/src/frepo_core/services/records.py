@@ -42,7 +42,8 @@ WITH_BLOB = select(
 class BlobRecord:
     """Bytes in a backend. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
 
-    `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since.
+    `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says that
+    this transaction has inserted the row and is tried for the first time.
     """
 
     id: int
@@ -53,6 +54,7 @@ class BlobRecord:
     key: str
     checksum: str | None = None
     is_damaged: bool = False
+    is_new: bool = False
 
     @classmethod
     def of(cls, row: Blob) -> "BlobRecord":

@@ -64,7 +64,7 @@ def test_a_blob_that_is_deleted_at_each_retry_is_refused_as_busy_without_loss(
     assert before == state()
 
 
-def _vanish(deposit, session):
+def _vanish(deposit, session, **more):
     raise BlobVanishedError
 
 

@@ -2,14 +2,16 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor, wait
+from hashlib import sha256
 from io import BytesIO
 
 import psycopg
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from frepo_core.db.models import Tag
+from frepo_core.db.models import File, Tag
+from frepo_core.domain.naming import stored_name
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.services.container import assemble
 from frepo_core.testing import Stall
@@ -176,3 +178,17 @@ def test_a_writer_of_another_process_waits_without_errors(services, ini):
     other.database.engine.dispose()
 
     assert [[]] == tries
+
+
+def test_a_new_content_gets_another_stored_name_if_its_first_one_is_taken(services, upload):
+    """The names of two contents begin with the same ten digits: one in a trillion pairs, or an attack."""
+    first_name = stored_name(sha256(b"fresh").hexdigest(), "a.txt")
+    older = upload(b"older").file.id
+    rename = update(File).where(File.id == older).values(stored_name=first_name)
+    services.database.write(lambda session: session.execute(rename))
+
+    fresh = upload(b"fresh").file
+
+    assert stored_name(sha256(b"fresh").hexdigest(), "a.txt", attempt=1) == fresh.stored_name
+    assert services.downloads.read(fresh.blob, 0, fresh.blob.size) == b"fresh"
+    assert older == services.files.find(first_name).id

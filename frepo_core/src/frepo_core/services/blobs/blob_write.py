@@ -100,7 +100,7 @@ class BlobWrite:
         self._row_uses_key, self._replaced = False, None
         if self._key and self._expects_no_row:
             self._expects_no_row = False  # if another upload has inserted one, the transaction is tried again
-            return self._insert(session)
+            return self._insert(session, is_new=True)
         row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, {"digest": self._content.digest})
         if row is None:
             return self._insert(session)
@@ -144,7 +144,7 @@ class BlobWrite:
         elif self._key:
             self._delete(self._backends.current, self._key)
 
-    def _insert(self, session: Session) -> BlobRecord:
+    def _insert(self, session: Session, *, is_new: bool = False) -> BlobRecord:
         if self._key is None:
             raise BlobVanishedError
         values: dict[str, Any] = {
@@ -157,7 +157,7 @@ class BlobWrite:
         }
         blob_id = insert_row(session, _INSERT, {**values, "created_at": utc_now()})
         self._row_uses_key = True
-        return BlobRecord(id=blob_id, **values)
+        return BlobRecord(id=blob_id, is_new=is_new, **values)
 
     def _replace(self, session: Session, row: Blob, key: str) -> None:
         """Point the row of damaged bytes at the new ones, and record that. Their damage may not be known yet."""
