@@ -79,6 +79,12 @@ def test_the_service_loads_the_libraries_of_uploads_at_startup(started):
     assert "magic" in modules
 
 
+def test_a_service_on_sqlite_imports_no_driver_of_another_database(started):
+    *_, modules = started(SERVICE)
+
+    assert not {"psycopg", "pymysql"} & set(modules)
+
+
 def test_the_models_of_most_requests_are_built_when_they_are_first_used(started):
     models, built = started(MODELS)
 

@@ -10,13 +10,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 import transaction
-import zope.sqlalchemy
 from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session, sessionmaker
 from transaction.interfaces import NoTransaction
-from zope.sqlalchemy.datamanager import STATUS_CHANGED
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
@@ -26,6 +24,7 @@ from .engine import BUSY_SECONDS, public_url
 from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
+from .zope_sessions import join_transactions
 
 Result = TypeVar("Result")
 
@@ -51,8 +50,7 @@ class Database:
         self.on_commit: Callable[[], None] | None = None
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._transactions = _Transactions(explicit=True)
-        # Without the state, statements on tables would be rolled back: only the ORM marks a session as changed.
-        zope.sqlalchemy.register(self._sessions, initial_state=STATUS_CHANGED, transaction_manager=self._transactions)
+        join_transactions(self._sessions, self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._single_engine = (
