@@ -14,6 +14,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.task import WSGITask
 
 from .application import Decision, ServerHooks
+from .application_task import ApplicationTask
 from .socket_poll import SocketMap
 
 # Bodies up to this size, in bytes, are received without a decision.
@@ -28,16 +29,6 @@ class EarlyResponse:
     status: str
     headers: list[tuple[str, str]]
     body: bytes
-
-
-class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """Tells the application whether it has decided about this request (`frepo.decided`)."""
-
-    def get_environment(self) -> dict[str, Any]:
-        """Return the WSGI environment."""
-        environ: dict[str, Any] = super().get_environment()
-        environ["frepo.decided"] = getattr(self.request, "is_decided", False)
-        return environ
 
 
 class DecisionTask:

@@ -234,3 +234,17 @@ def test_concurrent_deletion_and_download_cause_no_server_error(service, client)
             statuses += [reader.result() for reader in readers]
 
     assert set() == set(statuses) - {200, 404}
+
+
+@pytest.mark.own_server
+def test_the_connection_stays_open_after_an_answer_without_a_body(service, client, name):
+    etag = client.download(name).headers["ETag"]
+    request = f"GET /repository/file/{name} HTTP/1.1\r\nHost: x\r\nIf-None-Match: {etag}\r\n"
+    with Wire(service) as wire:
+        answers = [wire.send(f"{request}\r\n".encode()).reply("GET") for _ in range(2)]
+        last = wire.send(f"{request}Connection: close\r\n\r\n".encode()).reply("GET")
+        rest = wire.rest()
+
+    assert [304, 304, 304] == [answer.status for answer in (*answers, last)]
+    assert [None, None, "close"] == [answer.headers["Connection"] for answer in (*answers, last)]
+    assert rest == b""

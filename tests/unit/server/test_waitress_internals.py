@@ -49,6 +49,8 @@ DIGESTS = {
     "waitress.task.ThreadedTaskDispatcher.shutdown": "f2550ddbfb8d",
     "waitress.task.ErrorTask.execute": "4abe3262db04",
     "waitress.task.WSGITask.get_environment": "3bb57be6c7db",
+    "waitress.task.WSGITask.build_response_header": "2cf70b88816f",
+    "waitress.task.WSGITask.set_close_on_finish": "90433a0ffcaf",
     "waitress.task.Task.write": "f9a97135b3b5",
     "waitress.task.Task.set_close_on_finish": "90433a0ffcaf",
     "waitress.task.Task.build_response_header": "2cf70b88816f",

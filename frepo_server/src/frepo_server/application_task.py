@@ -1,0 +1,34 @@
+"""Answers one request with the application's answer."""
+
+from typing import Any
+
+from waitress.task import WSGITask
+
+
+class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
+    """Tells the application whether it has decided about this request (`frepo.decided`).
+
+    The connection stays open after an answer without a body, such as 304. waitress closes it, like after any answer
+    without a Content-Length, but the client needs none: the answer ends with its head (RFC 9112, 6.3).
+    """
+
+    _keeps_open = False
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the WSGI environment."""
+        environ: dict[str, Any] = super().get_environment()
+        environ["frepo.decided"] = getattr(self.request, "is_decided", False)
+        return environ
+
+    def build_response_header(self) -> bytes:
+        """Return the head of the answer."""
+        wants_close = self.request.headers.get("CONNECTION", "").lower() == "close"
+        self._keeps_open = self.version == "1.1" and not self.has_body and not wants_close
+        head: bytes = super().build_response_header()
+        self._keeps_open = False
+        return head
+
+    def set_close_on_finish(self) -> None:
+        """Close the connection after the answer."""
+        if not self._keeps_open:
+            super().set_close_on_finish()
