@@ -56,8 +56,10 @@ def _has_item_sqlite(element: _HasItem, compiler: Any, **options: Any) -> str:
 
 @compiles(_HasItem, "postgresql")
 def _has_item_postgresql(element: _HasItem, compiler: Any, **options: Any) -> str:
-    column, text = _process(element, compiler, options, 0, 1)
-    return f"(CAST({column} AS jsonb) @> to_jsonb(CAST({text} AS text)))"
+    # Few lists contain the text. It is found with the escapes of the stored ones, and only then is the list parsed.
+    column, text, item = _process(element, compiler, options)
+    parsed = f"CAST({column} AS jsonb) @> to_jsonb(CAST({text} AS text))"
+    return f"CASE WHEN position({item} IN CAST({column} AS text)) > 0 THEN {parsed} ELSE false END"
 
 
 @compiles(_HasItem, "mysql")

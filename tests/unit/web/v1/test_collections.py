@@ -197,6 +197,20 @@ def test_filters(create, root):
 
 
 @pytest.mark.databases
+def test_a_search_finds_names_descriptions_and_ids_in_any_case(create, root):
+    first = create("Shop_1.sql", description="The Ledger")
+    create("żółw.sql", labels=["żółw", 'a "b"'])
+
+    found = {
+        text: names(root.get(COLLECTIONS, {"q": text})) for text in ("sHOP_", "LEDGER", first.json["id"][3:].upper())
+    }
+    assert {"Shop_1.sql"} == {name for found_names in found.values() for name in found_names} and all(found.values())
+    assert ["żółw.sql"] == names(root.get(COLLECTIONS, {"q": "żółw.SQL".lower()}))
+    assert [["żółw.sql"]] * 2 == [names(root.get(COLLECTIONS, {"label": label})) for label in ("żółw", 'a "b"')]
+    assert [] == names(root.get(COLLECTIONS, {"q": "Shop%"})) + names(root.get(COLLECTIONS, {"label": "b"}))
+
+
+@pytest.mark.databases
 def test_labels_are_a_filter(create, root):
     for name, labels in {"a": ["db", "Warsaw"], "b": ["db", 'żółw "x" \\ %'], "c": ["dbx", "warsaw"], "d": []}.items():
         create(name, labels=labels)

@@ -1,5 +1,6 @@
 """Reads collections with their newest versions: pages of them for the second API, and one of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from frepo_core.db.models import Collection, CollectionToken, Sample, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
-from ..files.file_query import contains
+from ..files.file_query import contains_unindexed
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
 from ..trash.entries import read_sizes
@@ -41,6 +42,7 @@ ORDERS: Mapping[str, ColumnElement[Any]] = {
     # Of a collection without a version, the creation. MariaDB would return a text if it were compared with a constant.
     "last_version_at": func.coalesce(Collection.arrived_at, Collection.created_at, type_=Collection.created_at.type),
 }
+_PART_OF_ID = re.compile("[0-9a-fA-F-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +134,10 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime) -> list[C
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
     conditions = _visible(by)
     if wanted.text:
-        columns = (Collection.filename, Collection.description, Collection.id)
-        conditions.append(or_(*(contains(column, wanted.text) for column in columns)))
+        columns = [Collection.filename, Collection.description]
+        if _PART_OF_ID.fullmatch(wanted.text):  # otherwise no id contains it
+            columns.append(Collection.id)
+        conditions.append(or_(*(contains_unindexed(column, wanted.text) for column in columns)))
     if wanted.strategy:
         conditions.append(Collection.strategy == wanted.strategy)
     if wanted.states:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select, union
 from sqlalchemy.orm import Session
 
-from frepo_core.db import name_index
+from frepo_core.db import name_index, text_expressions
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.domain.naming import transliterate
 
@@ -19,12 +19,14 @@ COUNT_AHEAD = 4_000
 
 
 def contains(column: Any, text: str) -> ColumnElement[bool]:
-    """Match a part of a text in any letter case. `%` and `_` have no special meaning.
+    """Match a part of a text in any letter case, see `text_expressions.contains`. The column may have a trigram index."""
+    return text_expressions.contains(column, text, func.lower(column))
 
-    SQLite ignores case for ASCII only, so other letters match as they are written.
-    """
-    in_any_case = func.lower(column).contains(text.lower(), autoescape=True)
-    return in_any_case if text.isascii() else or_(in_any_case, column.contains(text, autoescape=True))
+
+def contains_unindexed(column: Any, text: str) -> ColumnElement[bool]:
+    """Match the same in a column without an index, of which all rows are read."""
+    lower = text_expressions.lower_ascii(column) if text.isascii() else func.lower(column)
+    return text_expressions.contains(column, text, lower)
 
 
 def _name_contains(text: str) -> ColumnElement[bool]:
