@@ -1,4 +1,4 @@
-"""Much data: 1,000 collections and 100,000 events, transfers of gigabytes, an hour of polling. Prints what it measures.
+"""Much data: 1,000 collections and 100,000 events, an hour of polling. Prints what it measures.
 
 `.ci/full` runs them: `FREPO_TEST_BIG=1 .venv/bin/pytest -s tests/browser/test_large.py`. The limits are those of
 docs/web-console.md.
@@ -8,18 +8,16 @@ import contextlib
 import json
 import sqlite3
 import time
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 
+from support.installation.console import build_console
 from support.scale import only_in_long_form
-
-from .test_transfers import PICKER
+from support.servers.fork_server import ScriptService
+from support.servers.service import Service
 
 pytestmark = only_in_long_form
 MB = 1000 * 1000
-SIZE = 10_000 * MB
 COLLECTIONS, EVENTS = 1000, 100_000
 # Copies of the hundred collections of the demonstration; of their versions only the newest, and two times all events.
 COPIES, COPIES_OF_EVENTS = 9, 2
@@ -101,14 +99,12 @@ def duplicate(database, table, changes, only):
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory, make_service):
-    """A service with the data of the demonstration, in the sizes of this module."""
-    service = make_service(
-        tmp_path_factory.mktemp("large"),
-        environment={"MAX_UPLOAD_SIZE": "0", "BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0"},
-    )
+def service(tmp_path_factory, fork_server):
+    """A service with the data of the demonstration, in the sizes of this module; its console is built, and compressed."""
+    built = build_console(tmp_path_factory.mktemp("built"))
+    service = ScriptService(tmp_path_factory.mktemp("large"), fork_server, environment={"PYTHONPATH": str(built)})
     service.frepo("install")
-    service.frepo("demo:fill")
+    Service.frepo(service, "demo:fill")  # as a process: it may take longer than a fork is waited for
     multiply(service.folder / "frepo.db")
     service.start()
     yield service
@@ -220,67 +216,3 @@ def test_an_hour_of_polling_needs_no_more_memory(open_console, service, api, emp
     )
     assert last_count - count >= 59 * 4
     assert last_heap - heap < 5 * MB
-
-
-class Memory:
-    """The memory of the browser's processes while something runs, in bytes."""
-
-    def __init__(self, chromium):
-        self._tools = chromium.new_browser_cdp_session()
-        self.first = self.last = self._now()
-        self.most = dict(self.first)
-
-    def _now(self):
-        found = {"renderer": 0, "all": 0}
-        for process in self._tools.send("SystemInfo.getProcessInfo")["processInfo"]:
-            try:
-                lines = Path(f"/proc/{process['id']}/smaps_rollup").read_text().splitlines()
-            except FileNotFoundError:
-                continue  # it ended just now
-            size = 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-            found["all"] += size
-            if process["type"] == "renderer":
-                found["renderer"] = max(found["renderer"], size)
-        return found
-
-    def watch(self, page, text, timeout=1800):
-        """Sample until the text is shown."""
-        deadline = time.monotonic() + timeout
-        while not page.get_by_text(text).count():
-            assert time.monotonic() < deadline, page.locator("main").inner_text()
-            page.wait_for_timeout(250)
-            for name, size in self._now().items():
-                self.most[name] = max(self.most[name], size)
-
-    @property
-    def grown(self):
-        return {name: (self.most[name] - self.first[name]) / MB for name in self.most}
-
-
-def test_gigabytes_do_not_grow_the_page(open_console, service, chromium, empty_collection, tmp_path):
-    source = tmp_path / "large.bin"
-    with source.open("wb") as file:  # sparse: the bytes are zeros, and need no disk
-        file.truncate(SIZE)
-    console = open_console(is_first=True, script=PICKER)
-    console.sign_in(service.admin, f"#/collections/{empty_collection}")
-    page = console.page
-    for action in ("upload", "download"):
-        memory, start = Memory(chromium), time.monotonic()
-        if action == "upload":
-            page.get_by_role("button", name="Upload").click()
-            page.set_input_files("input[type=file]", source)
-        else:
-            page.get_by_role("button", name="Download version 1").click()
-        memory.watch(page, "Complete, the SHA-256 is right")
-        seconds = time.monotonic() - start
-        print(f"\n{action} of {SIZE / MB:.0f} MB in {seconds:.0f} s; grown by {memory.grown} MB from {memory.first}")
-        assert memory.grown["renderer"] < 100
-        page.get_by_role("button", name="Remove large").click()
-    saved = """async () => {
-      const root = await navigator.storage.getDirectory();
-      const { size } = await (await root.getFileHandle("large-v1.bin")).getFile();
-      await root.removeEntry("large-v1.bin");
-      return size;
-    }"""
-    assert SIZE == page.evaluate(saved)
-    expect(page.locator("tbody tr")).to_have_count(1)

@@ -11,7 +11,7 @@ from support.reliability.faulty_proxy import FaultyProxy
 from .conftest import Console
 
 MIB = 1024 * 1024
-CONTENT = b"".join(number.to_bytes(4, "big") for number in range(2 * MIB))
+CONTENT = b"".join(number.to_bytes(4, "big") for number in range(MIB))
 # Chromium's dialog is replaced by the private file system of the page: the stream to disk is the same.
 PICKER = """window.showSaveFilePicker = async ({ suggestedName }) =>
   (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })"""
@@ -42,9 +42,9 @@ def open_through_proxy(open_console, service, proxy, collection):
 
     def open_through_proxy(script=PICKER):
         console = open_console(script=script)
-        console.expect("ERR_", "422")
+        console.expect("ERR_", "400")
         through = Console(console.page, proxy.url)
-        through.expect("ERR_", "422")
+        through.expect("ERR_", "400")
         through.sign_in(service.admin, f"#/collections/{collection}")
         return console.page
 
@@ -63,9 +63,16 @@ def stored(api, collection):
     return api("PUT", f"/collections/{collection}/versions", CONTENT)
 
 
-def choose(page, name="dump.bin", content=CONTENT):
-    page.get_by_role("button", name="Upload").click()
-    page.set_input_files("input[type=file]", {"name": name, "mimeType": "", "buffer": content})
+@pytest.fixture
+def choose(page, tmp_path):
+    """Choose a file on disk: Playwright would send its bytes as text."""
+
+    def choose(name="dump.bin", content=CONTENT):
+        (tmp_path / name).write_bytes(content)
+        page.get_by_role("button", name="Upload").click()
+        page.set_input_files("input[type=file]", tmp_path / name)
+
+    return choose
 
 
 def transfers(page):
@@ -80,9 +87,9 @@ def versions(api, collection):
     return api("GET", f"/collections/{collection}/versions")["items"]
 
 
-def test_an_upload_is_cancelled_and_tried_again(page, proxy, api, collection):
+def test_an_upload_is_cancelled_and_tried_again(page, choose, proxy, api, collection):
     proxy.arm("hold", "up", MIB)
-    choose(page)
+    choose()
     proxy.wait_until_held()
     transfers(page).get_by_role("button", name="Cancel").click()
     expect(transfers(page)).to_contain_text("Cancelled")
@@ -94,9 +101,9 @@ def test_an_upload_is_cancelled_and_tried_again(page, proxy, api, collection):
     assert [hashlib.sha256(CONTENT).hexdigest()] == [one["sha256"] for one in versions(api, collection)]
 
 
-def test_an_upload_survives_that_the_service_is_killed(page, proxy, service, api, collection):
+def test_an_upload_survives_that_the_service_is_killed(page, choose, proxy, service, api, collection):
     proxy.arm("hold", "up", MIB)
-    choose(page)
+    choose()
     proxy.wait_until_held()
     service.stop(signal.SIGKILL)
     proxy.release()
@@ -107,10 +114,10 @@ def test_an_upload_survives_that_the_service_is_killed(page, proxy, service, api
     assert 1 == len(versions(api, collection))
 
 
-def test_several_run_at_once_and_the_others_wait(page, proxy, api, collection):
+def test_several_run_at_once_and_the_others_wait(page, choose, proxy, api, collection):
     proxy.arm("hold", "up", MIB)
     for number in range(4):
-        choose(page, f"part-{number}", CONTENT[number:])
+        choose(f"part-{number}", CONTENT[number:])
     proxy.wait_until_held(3)
     expect(transfers(page).filter(has_text="part-3")).to_contain_text("Waits")
     proxy.release()
@@ -119,19 +126,19 @@ def test_several_run_at_once_and_the_others_wait(page, proxy, api, collection):
     assert {len(CONTENT) - number for number in range(4)} == {one["size"] for one in versions(api, collection)}
 
 
-def test_wrong_bytes_of_an_upload_are_reported(page, proxy, api, collection):
+def test_wrong_bytes_of_an_upload_are_not_stored(page, choose, proxy, api, collection):
     proxy.arm("flip", "up", 2 * MIB)
-    choose(page)
-    expect(transfers(page).get_by_role("alert")).to_contain_text("received other bytes")
+    choose()
+    expect(transfers(page).get_by_role("alert")).to_contain_text("digest")
+    assert [] == versions(api, collection)
     transfers(page).get_by_role("button", name="Retry").click()
     expect(transfers(page)).to_contain_text(COMPLETE)
 
-    right = hashlib.sha256(CONTENT).hexdigest()
-    assert [True, False] == [one["sha256"] == right for one in versions(api, collection)]
+    assert [hashlib.sha256(CONTENT).hexdigest()] == [one["sha256"] for one in versions(api, collection)]
 
 
 @pytest.mark.parametrize("script", [PICKER, NO_PICKER], ids=["to disk", "in memory"])
-def test_a_download_continues_where_the_connection_was_cut(open_through_proxy, proxy, stored, script):
+def test_a_download_continues_where_the_connection_was_cut(stored, open_through_proxy, proxy, script):
     page = open_through_proxy(script)
     ranges = []
     page.on("request", lambda one: one.url.endswith("/content") and ranges.append(one.headers.get("range")))
@@ -144,15 +151,17 @@ def test_a_download_continues_where_the_connection_was_cut(open_through_proxy, p
 
     first, second = ranges
     assert first is None
-    assert MIB < int(second.removeprefix("bytes=").removesuffix("-")) < 4 * MIB
+    assert (
+        0 < int(second.removeprefix("bytes=").removesuffix("-")) <= 3 * MIB
+    )  # the browser drops what it has not handed over
     if script == PICKER:
         assert [len(CONTENT), stored["sha256"]] == page.evaluate(SAVED, "dump-v1.bin")
     else:
         assert CONTENT == saved[0].path().read_bytes()
 
 
-def test_a_download_is_cancelled_and_tried_again(page, proxy, stored):
-    proxy.arm("hold", "down", 3 * MIB)
+def test_a_download_is_cancelled_and_tried_again(stored, page, proxy):
+    proxy.arm("hold", "down", 2 * MIB)
     download(page)
     proxy.wait_until_held()
     transfers(page).get_by_role("button", name="Cancel").click()
@@ -165,8 +174,8 @@ def test_a_download_is_cancelled_and_tried_again(page, proxy, stored):
     assert [len(CONTENT), stored["sha256"]] == page.evaluate(SAVED, "dump-v1.bin")
 
 
-def test_wrong_bytes_of_a_download_are_reported_and_not_saved(page, proxy, stored):
-    proxy.arm("flip", "down", 3 * MIB)
+def test_wrong_bytes_of_a_download_are_reported_and_not_saved(stored, page, proxy):
+    proxy.arm("flip", "down", 2 * MIB)
     download(page)
     expect(transfers(page).get_by_role("alert")).to_contain_text("not those of the version")
     assert 0 == page.evaluate(SAVED, "dump-v1.bin")[0]
@@ -176,7 +185,7 @@ def test_wrong_bytes_of_a_download_are_reported_and_not_saved(page, proxy, store
     assert [len(CONTENT), stored["sha256"]] == page.evaluate(SAVED, "dump-v1.bin")
 
 
-def test_a_disk_that_is_full_is_reported_at_once(page, stored):
+def test_a_disk_that_is_full_is_reported_at_once(stored, page):
     tools = page.context.new_cdp_session(page)
     origin = page.url.split("/ui/")[0]
     tools.send("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": MIB})
@@ -190,12 +199,12 @@ def test_a_disk_that_is_full_is_reported_at_once(page, stored):
 def test_a_large_version_is_downloaded_by_a_link_if_the_browser_cannot_write_to_disk(
     open_through_proxy, api, collection
 ):
-    api("PUT", f"/collections/{collection}/versions", CONTENT * 5)
+    api("PUT", f"/collections/{collection}/versions", CONTENT * 10)
     page = open_through_proxy(NO_PICKER)
     with page.expect_download() as saved:
         download(page)
 
-    assert CONTENT * 5 == saved.value.path().read_bytes()
+    assert CONTENT * 10 == saved.value.path().read_bytes()
     assert "signature" in saved.value.url
     expect(transfers(page)).to_have_count(0)
 
@@ -211,7 +220,7 @@ def test_the_digest_of_a_large_file_is_compared_after_it_was_sent(page, proxy, s
     with page.expect_request(lambda one: one.method == "POST" and "/files" in one.url) as sent:
         page.locator("main input[type=file]").set_input_files(large)
     uploads = page.get_by_role("region", name="Uploads").get_by_role("listitem")
-    expect(uploads.get_by_role("alert")).to_contain_text("stored other bytes", timeout=30_000)
+    expect(uploads.get_by_role("alert")).to_contain_text("received other bytes", timeout=30_000)
     assert "repr-digest" not in sent.value.headers
     uploads.get_by_role("button", name="Retry").click()
 

@@ -4,10 +4,9 @@ import { html, render, useEffect, useState } from "./lib/html.js";
 import { About, Access } from "./lib/access.js";
 import { currentToken, forgetAnswers, onSessionChange, takeTokenFromLink } from "./lib/api.js";
 import { useResource } from "./lib/data.js";
-import { link, useRoute } from "./lib/router.js";
-import { applyTheme } from "./lib/theme.js";
+import { link, useRoute } from "./lib/navigation.js";
 import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
-import { MorePage, Shell } from "./components/shell.js";
+import { MorePage, Shell, applyTheme } from "./components/shell.js";
 import { t } from "./texts.js";
 
 const ABOUT_SECONDS = 300;

@@ -2,7 +2,6 @@
 
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { date, size } from "../lib/format.js";
-import { colour } from "../lib/theme.js";
 
 const LINE = { width: 2, points: { show: false } };
 const HEIGHT = 190;
@@ -26,6 +25,7 @@ const loadUplot = () => {
  */
 export function Curve({ times, lines, label, format = size, marks = [], height = HEIGHT }) {
   const place = useRef(null);
+  const isNear = useNearness(place);
   const [theme, setTheme] = useState(0);
   useEffect(() => {
     const changed = () => setTheme((count) => count + 1);
@@ -33,6 +33,7 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
     return () => removeEventListener("themechange", changed);
   }, []);
   useEffect(() => {
+    if (!isNear) return undefined;
     let chart;
     let isGone = false;
     const resized = new ResizeObserver(([entry]) => chart?.setSize({ width: entry.contentRect.width, height }));
@@ -47,8 +48,19 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
       resized.disconnect();
       chart?.destroy();
     };
-  }, [theme, JSON.stringify([times, lines.map((line) => line.values)])]);
+  }, [isNear, theme, JSON.stringify([times, lines.map((line) => line.values)])]);
   return html`<div style=${{ minHeight: `${height}px` }} ref=${place} role="img" aria-label=${label}></div>`;
+}
+
+/** Whether an element has come near to what is seen: nobody waits for the chart of a long page that is not scrolled. */
+function useNearness(place) {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const watched = new IntersectionObserver((entries) => entries.some((one) => one.isIntersecting) && setNear(true), { rootMargin: "300px" });
+    watched.observe(place.current);
+    return () => watched.disconnect();
+  }, []);
+  return isNear;
 }
 
 function options(lines, { format, marks, height, width }) {
@@ -94,4 +106,15 @@ function drawMark(chart, time) {
   ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
   ctx.restore();
+}
+
+/** The colour of a CSS variable now, for canvases, which do not know `light-dark()`. */
+function colour(name) {
+  const probe = document.createElement("i");
+  probe.hidden = true;
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
 }

@@ -4,9 +4,7 @@ import { html, useContext, useState } from "../lib/html.js";
 import { signOut } from "../lib/api.js";
 import { About, useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
-import { useShortcuts } from "../lib/keyboard.js";
-import { go, link } from "../lib/router.js";
-import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
+import { go, link, useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 import { Lazy } from "./feedback.js";
 import { Icon, Logo } from "./icons.js";
@@ -90,3 +88,24 @@ function Foot({ help }) {
     </div>
   </div>`;
 }
+
+// Light, dark, or what the browser prefers.
+const THEME_KEY = "frepo.theme";
+const THEMES = ["system", "light", "dark"];
+
+const currentTheme = () => localStorage.getItem(THEME_KEY) ?? "system";
+
+function setTheme(theme) {
+  if (theme === "system") localStorage.removeItem(THEME_KEY);
+  else localStorage.setItem(THEME_KEY, theme);
+  applyTheme();
+}
+
+export function applyTheme() {
+  const theme = currentTheme();
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  dispatchEvent(new Event("themechange"));
+}
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme);

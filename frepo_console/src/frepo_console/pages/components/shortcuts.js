@@ -1,7 +1,7 @@
 // The list of shortcuts, with a switch for those of single letters.
 
 import { html, useState } from "../lib/html.js";
-import { areShortcutsOn, switchShortcuts } from "../lib/keyboard.js";
+import { areShortcutsOn, switchShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 import { Dialog } from "./dialog.js";
 import { Check } from "./form.js";

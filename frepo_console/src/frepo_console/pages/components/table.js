@@ -1,7 +1,7 @@
 // Tables: sorting by a link, rows that the keyboard reaches, a selection, and pages that are added at the end.
 
-import { html, useEffect, useRef, useState } from "../lib/html.js";
-import { useShortcuts } from "../lib/keyboard.js";
+import { Component, html, useEffect, useRef, useState } from "../lib/html.js";
+import { useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 
 /**
@@ -21,14 +21,39 @@ export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, 
     <tbody ref=${body}>
       ${rows.map((row) => {
         const key = keyOf(row);
-        return html`<tr key=${key} tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(selection.has(key)) : undefined}>
+        const isSelected = selection?.has(key);
+        const draw = () => html`<tr tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(isSelected) : undefined}>
           ${selection &&
-          html`<td class="pick1"><input type="checkbox" aria-label=${t.select(nameOf(row))} checked=${selection.has(key)} onClick=${(event) => selection.toggle(key, event.shiftKey)} /></td>`}
+          html`<td class="pick1"><input type="checkbox" aria-label=${t.select(nameOf(row))} checked=${isSelected} onClick=${(event) => selection.toggle(key, event.shiftKey)} /></td>`}
           ${columns.map((column) => html`<td class=${column.className} data-l=${column.label}>${column.cell(row)}</td>`)}
         </tr>`;
+        return html`<${Part} key=${key} draw=${draw} state=${isSelected} />`;
       })}
     </tbody>
   </table></div>`;
+}
+
+/**
+ * A part of a long list, such as a row: `draw()` makes it. When the list is read again, each part is drawn in a task of its
+ * own: hundreds at once would block the page. A change of `state` is seen at once.
+ */
+export class Part extends Component {
+  shouldComponentUpdate({ state }) {
+    if (state !== this.props.state) return true;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.forceUpdate();
+    });
+    return false;
+  }
+
+  componentWillUnmount() {
+    clearTimeout(this.timer);
+  }
+
+  render({ draw }) {
+    return draw();
+  }
 }
 
 function Heading({ column, sort = "", sortBy }) {

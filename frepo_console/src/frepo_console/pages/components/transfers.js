@@ -6,32 +6,38 @@ import { useTransfers } from "../lib/transfers.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 
-const ENDED = ["done", "failed", "cancelled"];
+const COLOURS = { done: "ok", failed: "overdue", retrying: "late", cancelled: "new" };
 
-/** The transfers about a topic. Nothing is shown if there are none. */
-export function Transfers({ topic }) {
+/** The transfers about a topic. Nothing is shown if there are none. `result(transfer)` is shown below one that is done. */
+export function Transfers({ topic, title = t.transfers.title, result = () => null }) {
   const found = useTransfers(topic);
   if (found.length === 0) return null;
-  return html`<section class="card flush" aria-label=${t.transfers.title}>
-    <ul class="list">${found.map((one) => html`<${TransferLine} key=${one.id} transfer=${one} />`)}</ul>
+  const active = found.filter((one) => one.isActive);
+  const done = found.filter((one) => one.state === "done").length;
+  const speed = active.reduce((sum, one) => sum + (one.state === "running" ? (one.speed ?? 0) : 0), 0);
+  const all = (action) => () => found.forEach((one) => one[action]());
+  return html`<section class="card flush" aria-label=${title}>
+    <div class="sec"><h2>${title}</h2><span class="dim sm grow">${t.transfers.count(done, found.length, speed > 0 && size(speed))}</span>
+      ${active.length > 1 ? html`<button class="btn bare s" onClick=${all("cancel")}>${t.transfers.cancelAll}</button>` : !active.length && html`<button class="btn bare s" onClick=${all("remove")}>${t.clear}</button>`}</div>
+    <ul class="list">${found.map((one) => html`<${TransferLine} key=${one.id} transfer=${one} result=${result} />`)}</ul>
   </section>`;
 }
 
-function TransferLine({ transfer }) {
-  const { state, name, moved, size: whole, message, kind } = transfer;
-  const isEnded = ENDED.includes(state);
-  const colour = state === "done" ? "ok" : state === "failed" ? "overdue" : state === "retrying" ? "late" : "";
+function TransferLine({ transfer, result }) {
+  const { state, name, moved, size: whole, message, kind, isActive } = transfer;
+  const colour = COLOURS[state] ?? "";
   const share = whole ? moved / whole : 1;
   return html`<li class=${colour}>
-    <${Icon} name=${colour || kind} isColoured=${Boolean(colour)} />
+    <${Icon} name=${colour || (state === "waiting" ? "clock" : kind)} isColoured=${Boolean(colour)} />
     <div class="grow stack tight">
-      <div class="row"><b class="cut" title=${name}>${name}</b><span class="dim sm end">${isEnded ? size(whole) : rest(transfer)}</span></div>
-      ${!isEnded && html`<progress value=${share} max="1" aria-label=${t.transfers.progress(name, percent(share))}></progress>`}
+      <div class="row"><b class="cut" title=${name}>${name}</b><span class="dim sm end">${isActive ? rest(transfer) : size(whole)}</span></div>
+      ${isActive && html`<progress value=${share} max="1" aria-label=${t.transfers.progress(name, percent(share))}></progress>`}
       <span class=${state === "failed" ? "sm fg" : "sm dim"} role=${state === "failed" ? "alert" : "status"}>${message || t.transfers.states[state]}</span>
+      ${state === "done" && result(transfer)}
     </div>
-    ${!isEnded && html`<button class="btn s" onClick=${() => transfer.cancel()}>${t.cancel}</button>`}
-    ${(state === "failed" || state === "cancelled") && html`<button class="btn s" onClick=${() => transfer.start()}><${Icon} name="retry" />${t.transfers.retry}</button>`}
-    ${isEnded && html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}><${Icon} name="close" /></button>`}
+    ${isActive && html`<button class="btn s" aria-label=${t.transfers.cancelOne(name)} onClick=${() => transfer.cancel()}>${t.cancel}</button>`}
+    ${["retrying", "failed", "cancelled"].includes(state) && html`<button class="btn s" onClick=${() => transfer.start()}><${Icon} name="retry" />${t.transfers.retry}</button>`}
+    ${!isActive && html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}><${Icon} name="close" /></button>`}
   </li>`;
 }
 

@@ -1,8 +1,9 @@
 // Writes a download to disk while its digest is computed, without keeping it in memory.
 
 import { Problem, headersWithToken } from "./api.js";
+import { readPieces } from "./pieces.js";
 import { saveBlob } from "./save.js";
-import { Hash } from "./sha256.js";
+import { loadHash } from "./sha256.js";
 import { t } from "../texts.js";
 
 /** Without the File System Access API, larger contents are downloaded by a link: the page would keep them in memory. */
@@ -43,7 +44,7 @@ export async function fetchToDisk({ transfer, url, target, sha256, signal }) {
       if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({})));
       if (from && answer.status !== 206) throw new Problem(409, { detail: t.transfers.changed });
       part.tag = answer.headers.get("ETag") ?? "";
-      await pump(answer.body.getReader(), { transfer, part, signal });
+      await pump(answer.body, { transfer, part, signal });
     }
   } catch (error) {
     // The browser reports a lost connection as a TypeError; a full disk is a DOMException.
@@ -54,35 +55,23 @@ export async function fetchToDisk({ transfer, url, target, sha256, signal }) {
   const digest = await part.hash.end();
   if (sha256 && digest !== sha256) throw new Problem(422, { detail: t.transfers.damagedDownload });
   await part.file.close();
-  delete transfer.part;
 }
 
 async function newPart(target) {
-  const hash = await new Hash().load().catch(() => {
-    throw new Problem(0, { detail: t.errors.offline });
-  });
+  const hash = await loadHash();
   return { hash, file: await target(), arrived: 0 };
 }
 
-/** Forget what has arrived. The file on disk, if there was one, stays as it was. */
-export function discardPart(transfer) {
-  const { part } = transfer;
-  delete transfer.part;
-  part?.hash.stop();
-  Promise.resolve(part?.file.abort()).catch(() => {});
-}
-
-async function pump(reader, { transfer, part, signal }) {
-  for (;;) {
-    const { done, value } = await reader.read();
+async function pump(body, { transfer, part, signal }) {
+  await readPieces(body, () => part.hash.reuse(), async (bytes) => {
     signal.throwIfAborted(); // some bytes may have arrived before
-    if (done) break;
-    const { length } = value;
-    await part.file.write(value);
-    await part.hash.add(value);
+    const { length } = bytes;
+    await part.file.write(bytes);
+    await part.hash.add(bytes);
     signal.throwIfAborted();
     part.arrived += length;
     transfer.progress(part.arrived);
-  }
+  });
+  signal.throwIfAborted();
   if (part.arrived < transfer.size) throw new Problem(0, { detail: t.errors.offline });
 }

@@ -3,7 +3,7 @@
 import { h } from "../vendor/preact.mjs";
 import htm from "../vendor/htm.mjs";
 
-export { Fragment, createContext, render } from "../vendor/preact.mjs";
+export { Component, Fragment, createContext, render } from "../vendor/preact.mjs";
 export * from "../vendor/preact-hooks.mjs";
 
 export const html = htm.bind(h);

@@ -1,12 +1,26 @@
 // SHA-256 of files and streams, computed by a worker.
 
+import { Problem } from "./api.js";
+import { t } from "../texts.js";
+
 // Bytes that wait for the worker: a fast connection must not fill the memory.
 const MAX_WAITING = 16 * 1024 * 1024;
+const MAX_FREE = 16;
+
+/** Return a hash whose worker is loaded. Throws `Problem` if it cannot be loaded, as the service may not answer. */
+export async function loadHash() {
+  const hash = new Hash();
+  await Promise.race([hash.ready, hash.digest]).catch(() => {
+    throw new Problem(0, { detail: t.errors.offline });
+  });
+  return hash;
+}
 
 /** A hash that takes pieces: `await add(bytes)`, then `await end()` for the digest in hexadecimal; `stop()` gives up. */
-export class Hash {
+class Hash {
   constructor() {
     this.waiting = 0;
+    this.free = [];
     this.resume = () => {};
     this.ready = new Promise((resolve) => (this.loaded = resolve));
     this.worker = new Worker(new URL("./sha256_worker.js", import.meta.url), { type: "module" });
@@ -15,7 +29,7 @@ export class Hash {
         if (data.isReady) this.loaded();
         else if (data.digest) resolve(data.digest);
         else if (data.error) reject(new Error(data.error));
-        else this.waiting -= data.hashed;
+        else this.hashed(data);
         if (this.waiting <= MAX_WAITING) this.resume();
       };
       this.worker.onerror = () => reject(new Error("The worker failed"));
@@ -23,10 +37,14 @@ export class Hash {
     this.digest.catch(() => this.resume());
   }
 
-  /** Wait until the worker is loaded. Throws if it cannot be loaded, as the service may not answer. */
-  async load() {
-    await Promise.race([this.ready, this.digest]);
-    return this;
+  hashed({ hashed, buffer }) {
+    this.waiting -= hashed;
+    if (this.free.length < MAX_FREE) this.free.push(buffer);
+  }
+
+  /** Memory of bytes that were added and are hashed, if there is some. */
+  reuse() {
+    return this.free.pop();
   }
 
   /** Add bytes, which are handed over: the caller must not use them any more. Wait while too many are not hashed yet. */

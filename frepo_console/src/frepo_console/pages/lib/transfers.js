@@ -1,9 +1,9 @@
 // Uploads and downloads: progress, cancel, a retry after a lost connection, and the digest of what was sent.
 
 import { useEffect, useState } from "./html.js";
-import { Problem, headersWithToken, onSessionChange } from "./api.js";
-import { discardPart, fetchToDisk } from "./download.js";
-import { Hash } from "./sha256.js";
+import { Problem, onSessionChange } from "./api.js";
+import { fetchToDisk } from "./download.js";
+import { sendFile } from "./upload.js";
 import { t } from "../texts.js";
 
 const AT_ONCE = 3;
@@ -33,16 +33,27 @@ export function useTransfers(topic) {
   return transfers.filter((one) => one.topic === topic);
 }
 
-/** A transfer. `state` is `waiting`, `running`, `retrying`, `checking`, `done`, `failed` or `cancelled`. */
+/**
+ * A transfer. `state` is `waiting`, `hashing`, `running`, `retrying`, `checking`, `done`, `failed` or `cancelled`; `part` is
+ * what a second try continues with.
+ */
 class Transfer {
-  constructor({ topic, name, size, kind, run, clean, finished }) {
-    Object.assign(this, { topic, name, size, kind, clean, finished, id: (last += 1), moved: 0, state: "waiting", message: "" });
+  constructor({ topic, name, size, kind, run, finished }) {
+    Object.assign(this, { topic, name, size, kind, finished, id: (last += 1), moved: 0, state: "waiting", message: "" });
     this.work = run;
     this.abort = new AbortController();
   }
 
   get isActive() {
-    return ["waiting", "running", "retrying", "checking"].includes(this.state);
+    return !["done", "failed", "cancelled"].includes(this.state);
+  }
+
+  /** Forget what has arrived. The file on disk, if there was one, stays as it was. */
+  clean() {
+    const { part } = this;
+    delete this.part;
+    part?.hash.stop();
+    Promise.resolve(part?.file?.abort()).catch(() => {});
   }
 
   set(changes) {
@@ -64,6 +75,7 @@ class Transfer {
 
   /** Start, or start again, as soon as fewer than three run. */
   start() {
+    this.abort.abort();
     this.abort = new AbortController();
     this.set({ state: "waiting", message: "" });
     startNext();
@@ -76,14 +88,15 @@ class Transfer {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await this.work(this, signal);
-        this.set({ state: "done", moved: this.size, message: result?.message ?? "" });
-        this.finished?.(result);
+        delete this.part;
+        this.set({ state: "done", moved: this.size, ...result });
+        this.finished?.(result.answer);
         return;
       } catch (error) {
         if (signal.aborted) return;
-        const isLost = error instanceof Problem && (error.status === 0 || error.status === 503);
+        const isLost = error instanceof Problem && [0, 429, 503].includes(error.status);
         if (!isLost) this.clean();
-        if (!isLost || attempt === TRIES) return this.set({ state: "failed", message: error.message });
+        if (!isLost || attempt === TRIES) return this.set({ state: "failed", message: messageOf(error) });
         this.set({ state: "retrying", message: t.transfers.retrying });
         await pause(Math.min(MAX_WAIT_MS, WAIT_MS * 2 ** (attempt - 1)), signal);
         if (signal.aborted) return;
@@ -106,6 +119,8 @@ class Transfer {
   }
 }
 
+const messageOf = (error) => Object.values(error.fields ?? {})[0] ?? error.message;
+
 const pause = (milliseconds, signal) =>
   new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
@@ -127,62 +142,14 @@ function startNext() {
 }
 
 /**
- * Upload a file. A second try has the same idempotency key, so that an upload whose answer was lost is not stored twice.
- *
- * `finished(answer)` is called at the end. The digest is computed while the file is sent, and compared with the answer's
- * `sha256`.
+ * Upload a file. `finished(answer)` is called at the end, and `textOf(answer)` says what has become of it.
  */
-export function upload({ topic, file, url, method = "PUT", headers = {}, finished }) {
-  let key = newKey();
-  let hash = null;
-  let digest = null;
+export function upload({ topic, file, url, method = "PUT", headers = {}, finished, textOf = () => t.transfers.checked }) {
   const run = async (transfer, signal) => {
-    hash ??= new Hash();
-    digest ??= hash.file(file);
-    const answer = await put({ url, method, file, signal, headers: { ...headers, "Idempotency-Key": key }, progress: (moved) => transfer.progress(moved) });
-    transfer.set({ state: "checking", message: t.transfers.checking });
-    // The worker may have been asked for while the service did not answer.
-    digest = digest.catch(() => (hash = new Hash()).file(file));
-    if (answer.sha256 && (await digest) !== answer.sha256) {
-      key = newKey(); // with the same key the service would only repeat its answer
-      throw new Problem(422, { detail: t.transfers.differs });
-    }
-    return { ...answer, message: t.transfers.checked };
+    const answer = await sendFile({ transfer, url, method, file, headers, signal });
+    return { answer, message: textOf(answer) };
   };
-  const clean = () => {
-    hash?.stop();
-    hash = digest = null;
-  };
-  return begin({ topic, name: file.name, size: file.size, kind: "upload", run, clean, finished });
-}
-
-const newKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16).padStart(8, "0")).join("");
-
-/** Send a file. Only XMLHttpRequest reports the progress of a body. */
-function put({ url, method, file, headers, signal, progress }) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open(method, url);
-    for (const [name, value] of Object.entries(headersWithToken({ "Content-Type": "application/octet-stream", ...headers }))) request.setRequestHeader(name, value);
-    request.upload.onprogress = (event) => progress(event.loaded);
-    request.onload = () => {
-      const body = parsed(request.responseText);
-      if (request.status < 300) resolve(body);
-      else reject(new Problem(request.status, body));
-    };
-    request.onerror = () => reject(new Problem(0, { detail: t.errors.offline }));
-    request.onabort = () => reject(new Problem(0, { detail: t.transfers.cancelled }));
-    signal.addEventListener("abort", () => request.abort(), { once: true });
-    request.send(file);
-  });
-}
-
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
+  return begin({ topic, name: file.name, size: file.size, kind: "upload", run, finished });
 }
 
 /** Download `url` to a file on disk, and compare its digest with `sha256`. `target` is from `chooseTarget`. */
@@ -191,8 +158,7 @@ export function download({ topic, name, size, sha256, url, target }) {
     await fetchToDisk({ transfer, url, target, sha256, signal });
     return { message: t.transfers.checked };
   };
-  const transfer = begin({ topic, name, size, kind: "download", run, clean: () => discardPart(transfer) });
-  return transfer;
+  return begin({ topic, name, size, kind: "download", run });
 }
 
 onSessionChange(() => {

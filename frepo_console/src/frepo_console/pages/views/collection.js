@@ -5,7 +5,7 @@ import { useAccess } from "../lib/access.js";
 import { apiUrl, path, send } from "../lib/api.js";
 import { useNow, useResource } from "../lib/data.js";
 import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
-import { go, link } from "../lib/router.js";
+import { go, link } from "../lib/navigation.js";
 import { upload } from "../lib/transfers.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, Note } from "../components/feedback.js";

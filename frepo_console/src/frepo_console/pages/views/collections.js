@@ -4,7 +4,7 @@ import { html } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { useList, useNow, useResource } from "../lib/data.js";
 import { count, exactTime, relative, size } from "../lib/format.js";
-import { changeQuery, go, link } from "../lib/router.js";
+import { changeQuery, go, link } from "../lib/navigation.js";
 import { Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { STATES, Sparkline, StateBadge, Tag, reason } from "../components/state.js";

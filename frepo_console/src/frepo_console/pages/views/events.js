@@ -3,13 +3,13 @@
 import { html, useEffect, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { apiUrl, headersWithToken } from "../lib/api.js";
-import { eventTitle } from "../lib/event_text.js";
+import { eventTitle } from "../components/event.js";
 import { readAll, useList, useNow } from "../lib/data.js";
 import { exactTime, relative, timeOfDay, today } from "../lib/format.js";
-import { changeQuery, link } from "../lib/router.js";
+import { changeQuery, link } from "../lib/navigation.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { ListEnd } from "../components/table.js";
+import { ListEnd, Part } from "../components/table.js";
 import { t as common } from "../texts.js";
 import { t } from "../texts/events.js";
 import { Details } from "./events/details.js";
@@ -104,7 +104,7 @@ function Days({ list, names }) {
   }
   return html`${days.map(({ day, events }) => html`<section class="card flush" key=${day}>
       <div class="sec"><h2>${today(new Date(day))}</h2></div>
-      <ul class="list">${events.map((event) => html`<${Row} key=${event.position} event=${event} names=${names} now=${now} />`)}</ul>
+      <ul class="list">${events.map((event) => html`<${Part} key=${event.position} draw=${() => html`<${Row} event=${event} names=${names} now=${now} />`} />`)}</ul>
     </section>`)}
     <div class="card flush"><${ListEnd} list=${list} /></div>`;
 }

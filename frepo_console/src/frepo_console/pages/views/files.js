@@ -4,7 +4,8 @@ import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { useList } from "../lib/data.js";
 import { date, exactTime, size } from "../lib/format.js";
-import { changeQuery, go, link } from "../lib/router.js";
+import { changeQuery, go, link } from "../lib/navigation.js";
+import { useTransfers } from "../lib/transfers.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { Tag } from "../components/state.js";
@@ -14,7 +15,7 @@ import { t } from "../texts/files.js";
 import { FileDetails } from "./files/details.js";
 import { DropZone } from "./files/drop_zone.js";
 import { Picture, REACH_ICONS, reachOf } from "./files/file.js";
-import { Uploads, useUploads } from "./files/uploads.js";
+import { TOPIC, Uploads } from "./files/uploads.js";
 
 const PAGE = 100;
 
@@ -24,7 +25,7 @@ export default function Files({ route }) {
   const { query } = route;
   const filters = { q: query.get("q") ?? "", tag: query.get("tag") ?? "" };
   const list = useList(access.may("files.list") ? "/files" : null, { query: filters, limit: PAGE });
-  const uploads = useUploads();
+  const uploads = useTransfers(TOPIC);
   const choose = useRef(null);
   const hasSide = selected || uploads.length > 0;
   const mayUpload = access.may("files.upload");
@@ -39,7 +40,7 @@ export default function Files({ route }) {
       </div>
       ${hasSide &&
       html`<aside class="w4 stack" aria-label=${t.uploads}>
-        ${uploads.length > 0 && html`<${Uploads} uploads=${uploads} />`}
+        <${Uploads} />
         ${selected && html`<${FileDetails} key=${selected} name=${selected} reload=${list.reload} />`}
       </aside>`}
     </div>`;

@@ -3,7 +3,7 @@
 import { html } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
-import { link } from "../lib/router.js";
+import { link } from "../lib/navigation.js";
 import { Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { t as common } from "../texts.js";

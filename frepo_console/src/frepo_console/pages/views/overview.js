@@ -4,7 +4,7 @@ import { html, useMemo, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { readAll, useNow, useReading, useResource } from "../lib/data.js";
 import { elapsed, relative, size, timeOfDay, today } from "../lib/format.js";
-import { link } from "../lib/router.js";
+import { link } from "../lib/navigation.js";
 import { Empty, Lazy, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { BAD_STATES, STATES, Sparkline, StateIcon, detail, reason } from "../components/state.js";

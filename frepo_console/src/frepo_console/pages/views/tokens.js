@@ -4,7 +4,7 @@ import { html, useContext, useState } from "../lib/html.js";
 import { About, useAccess } from "../lib/access.js";
 import { useList, useNow } from "../lib/data.js";
 import { date, exactTime, relative } from "../lib/format.js";
-import { changeQuery, go, link } from "../lib/router.js";
+import { changeQuery, go, link } from "../lib/navigation.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { StateBadge, Tag } from "../components/state.js";

@@ -5,7 +5,7 @@ import { useList } from "../../lib/data.js";
 import { Empty, Loaded } from "../../components/feedback.js";
 import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts.js";
-import { EventLine } from "../overview/lists.js";
+import { EventLine } from "../../components/event.js";
 
 export function Events({ collection, changes, now }) {
   const list = useList("/events", { query: { collection: collection.id } });

@@ -5,7 +5,7 @@ import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useList } from "../../lib/data.js";
 import { dateTime, exactTime, size } from "../../lib/format.js";
-import { go } from "../../lib/router.js";
+import { go } from "../../lib/navigation.js";
 import { Confirm } from "../../components/dialog.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd } from "../../components/table.js";

@@ -2,7 +2,7 @@
 
 import { html, useContext, useState } from "../../lib/html.js";
 import { About } from "../../lib/access.js";
-import { changeQuery } from "../../lib/router.js";
+import { changeQuery } from "../../lib/navigation.js";
 import { Icon } from "../../components/icons.js";
 import { STATES } from "../../components/state.js";
 import { t } from "../../texts.js";

@@ -3,7 +3,7 @@
 import { html, useContext } from "../../lib/html.js";
 import { About } from "../../lib/access.js";
 import { send } from "../../lib/api.js";
-import { go } from "../../lib/router.js";
+import { go } from "../../lib/navigation.js";
 import { Expectation, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
 import { Dialog } from "../../components/dialog.js";
 import { FormError, useForm } from "../../components/form.js";

@@ -90,8 +90,9 @@ function AccessDialog({ items, close, done }) {
 /** A choice of the tokens, or a field for a fingerprint if the token may not list them. */
 export function TokenField({ form }) {
   const access = useAccess();
-  const tokens = useResource(access.may("tokens.list") ? "/tokens" : null, { query: { limit: 500 }, every: 0 });
-  if (!tokens.data) return html`<${Field} label=${t.selection.fingerprint} ...${fieldOf(form, "fingerprint")} autofocus />`;
-  const options = tokens.data.items.filter((one) => !one.setting).map((one) => [one.fingerprint, `${one.name ?? t.selection.noName} · ${one.fingerprint}`]);
+  const mayChoose = access.may("tokens.list");
+  const tokens = useResource(mayChoose ? "/tokens" : null, { query: { limit: 500 }, every: 0 });
+  if (!mayChoose || tokens.error) return html`<${Field} label=${t.selection.fingerprint} ...${fieldOf(form, "fingerprint")} autofocus />`;
+  const options = (tokens.data?.items ?? []).filter((one) => !one.setting).map((one) => [one.fingerprint, `${one.name ?? t.selection.noName} · ${one.fingerprint}`]);
   return html`<${Field} label=${t.selection.token} options=${[["", t.selection.choose], ...options]} ...${fieldOf(form, "fingerprint")} autofocus />`;
 }

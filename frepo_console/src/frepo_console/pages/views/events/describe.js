@@ -1,6 +1,6 @@
 // An event in one line: its title, the state whose shape and colour it has, and what it is about.
 
-import { eventState } from "../../lib/event_text.js";
+import { eventState } from "../../components/event.js";
 import { size } from "../../lib/format.js";
 import { t } from "../../texts/events.js";
 

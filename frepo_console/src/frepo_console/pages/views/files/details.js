@@ -5,7 +5,7 @@ import { useAccess } from "../../lib/access.js";
 import { apiUrl, path, send } from "../../lib/api.js";
 import { readAll, useReading, useResource } from "../../lib/data.js";
 import { date, dateTime, exactTime, size } from "../../lib/format.js";
-import { go, link } from "../../lib/router.js";
+import { go, link } from "../../lib/navigation.js";
 import { Confirm } from "../../components/dialog.js";
 import { Loaded, Note } from "../../components/feedback.js";
 import { CopyButton, Field, FormError, fieldOf, useForm } from "../../components/form.js";

@@ -5,7 +5,7 @@ import { About } from "../../lib/access.js";
 import { Check, Field } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts/files.js";
-import { addUploads } from "./upload_queue.js";
+import { uploadFiles } from "./uploads.js";
 
 const FORCED_TAGS = "upload.enforce_tags_selected_in_token";
 const NO_PASSWORD = "upload.enforce_no_password";
@@ -18,7 +18,7 @@ export function DropZone({ choose, reload }) {
   const [isOver, setOver] = useState(false);
   const set = (name) => (value) => setValues((old) => ({ ...old, [name]: value }));
   const tags = hasForcedTags ? token.restrictions.tags : values.tags.split(/[\s,]+/).filter(Boolean);
-  const add = (files) => addUploads(files, { ...values, tags: hasForcedTags ? [] : tags }, reload);
+  const add = (files) => uploadFiles(files, { ...values, tags: hasForcedTags ? [] : tags }, reload);
   useDrop(add, setOver);
   const picked = (event) => {
     add(event.target.files);

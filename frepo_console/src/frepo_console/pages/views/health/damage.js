@@ -2,7 +2,7 @@
 
 import { html } from "../../lib/html.js";
 import { exactTime, relative, size } from "../../lib/format.js";
-import { link } from "../../lib/router.js";
+import { link } from "../../lib/navigation.js";
 import { Empty, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t as common } from "../../texts.js";

@@ -3,7 +3,7 @@
 import { html } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { useResource } from "../../lib/data.js";
-import { changeQuery } from "../../lib/router.js";
+import { changeQuery } from "../../lib/navigation.js";
 import { Empty, Loaded, NoPermission } from "../../components/feedback.js";
 import { Check } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";

@@ -5,7 +5,7 @@ import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useList } from "../../lib/data.js";
 import { dateTime, exactTime, relative, size } from "../../lib/format.js";
-import { changeQuery } from "../../lib/router.js";
+import { changeQuery } from "../../lib/navigation.js";
 import { Dialog } from "../../components/dialog.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { Problem, path, read, send } from "../../lib/api.js";
-import { link } from "../../lib/router.js";
+import { link } from "../../lib/navigation.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { t as common } from "../../texts.js";

@@ -5,7 +5,7 @@ import { About, useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
 import { date, dateTime, size } from "../../lib/format.js";
-import { go, link } from "../../lib/router.js";
+import { go, link } from "../../lib/navigation.js";
 import { Confirm, Dialog } from "../../components/dialog.js";
 import { Loaded, Note } from "../../components/feedback.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";

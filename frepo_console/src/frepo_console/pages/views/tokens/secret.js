@@ -3,7 +3,7 @@
 import { html } from "../../lib/html.js";
 import { API } from "../../lib/api.js";
 import { dateTime } from "../../lib/format.js";
-import { link } from "../../lib/router.js";
+import { link } from "../../lib/navigation.js";
 import { Note } from "../../components/feedback.js";
 import { CopyButton } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";

@@ -1,7 +1,10 @@
-// One line for an event: what happened, and the state whose shape and colour it has.
+// An event in one line: what happened, to what and when, with the state whose shape and colour it has.
 
-import { size } from "./format.js";
+import { html } from "../lib/html.js";
+import { exactTime, relative, size } from "../lib/format.js";
+import { link } from "../lib/navigation.js";
 import { t } from "../texts.js";
+import { Icon } from "./icons.js";
 
 const STATES = {
   "version.added": "ok",
@@ -41,4 +44,17 @@ export function eventDetail(event) {
   const by = event.actor_name ?? (event.actor.includes(":") ? event.actor : null);
   const parts = [data.size && size(data.size), data.message || data.reason || data.error, by && t.by(by)];
   return parts.filter(Boolean).join(", ");
+}
+
+/** An event in a list: what happened, to what, and when. */
+export function EventLine({ event, name, now }) {
+  const state = eventState(event);
+  return html`<li>
+    <span class=${state}><${Icon} name=${state} isColoured /></span>
+    <div class="grow">
+      ${eventTitle(event)} <span class="dim">${eventDetail(event)}</span>
+      ${name && html`<div class="cut sm"><a href=${link(["collections", event.collection_id])}>${name}</a></div>`}
+    </div>
+    <time datetime=${event.at} title=${exactTime(event.at)}>${relative(event.at, now)}</time>
+  </li>`;
 }
