@@ -37,7 +37,7 @@ def names(api):
 
 
 def test_many_files_are_dropped_with_their_tags(files, api):
-    files.get_by_text("New files").click()
+    files.get_by_text("Options for new files").click()
     files.get_by_label("Tags", exact=True).last.fill("Press, 2026")
     files.evaluate(DROP, [[f"note-{number}.txt" for number in range(5)], "dropped"])
 
@@ -81,6 +81,23 @@ def test_an_upload_is_cancelled_and_tried_again(files, api):
 
     expect(files.get_by_text("1 of 1 done")).to_be_visible()
     assert "slow.txt" in names(api)
+
+
+def test_an_upload_stays_cancelled_if_its_worker_is_loaded_later(files, api):
+    waiting = []
+    files.route("**/lib/sha256_worker.js", lambda route: waiting.append(route))
+    files.evaluate(DROP, [["early.txt"], "early"])
+    files.get_by_role("button", name="Cancel early.txt").click()
+    files.wait_for_timeout(50)
+    for route in waiting:
+        route.continue_()
+    files.wait_for_timeout(300)
+    expect(uploads(files)).to_contain_text("Cancelled")
+    files.unroute("**/lib/sha256_worker.js")
+    files.get_by_role("button", name="Retry").click()
+
+    expect(files.get_by_text("1 of 1 done")).to_be_visible()
+    assert "early.txt" in names(api)
 
 
 def test_a_lost_connection_is_tried_again_by_itself(signed_in, files, api):

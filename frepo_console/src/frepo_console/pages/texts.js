@@ -112,7 +112,7 @@ export const t = {
     overdue: (elapsed) => `No backup for ${elapsed}`,
     full: "The last upload was refused",
     suspicious: (number) => `Version ${number} looks wrong`,
-    quarantined: "The newest version is in quarantine",
+    quarantined: "Newest version quarantined",
     late: (elapsed) => `${elapsed} late`,
     new: "Nothing received yet",
   },

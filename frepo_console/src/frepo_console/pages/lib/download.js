@@ -33,8 +33,7 @@ function openInMemory(name) {
  * Throws `Problem`: status 0 if the connection was lost, 422 if the digest is wrong.
  */
 export async function fetchToDisk({ transfer, url, target, sha256, signal }) {
-  transfer.part ??= await newPart(target);
-  const { part } = transfer;
+  const part = await transfer.continueWith(() => newPart(target), signal);
   const from = part.arrived;
   const headers = headersWithToken(from ? { Range: `bytes=${from}-`, "If-Range": part.tag } : {});
   try {

@@ -48,12 +48,20 @@ class Transfer {
     return !["done", "failed", "cancelled"].includes(this.state);
   }
 
+  /** Return what a second try continues with; the first try makes it. */
+  async continueWith(make, signal) {
+    if (this.part) return this.part;
+    const part = await make();
+    if (signal.aborted) discard(part);
+    signal.throwIfAborted();
+    this.part = part;
+    return part;
+  }
+
   /** Forget what has arrived. The file on disk, if there was one, stays as it was. */
   clean() {
-    const { part } = this;
+    discard(this.part);
     delete this.part;
-    part?.hash.stop();
-    Promise.resolve(part?.file?.abort()).catch(() => {});
   }
 
   set(changes) {
@@ -117,6 +125,11 @@ class Transfer {
     transfers = transfers.filter((one) => one !== this);
     publish();
   }
+}
+
+function discard(part) {
+  part?.hash.stop();
+  Promise.resolve(part?.file?.abort()).catch(() => {});
 }
 
 const messageOf = (error) => Object.values(error.fields ?? {})[0] ?? error.message;

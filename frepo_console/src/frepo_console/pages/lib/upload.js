@@ -9,14 +9,13 @@ import { t } from "../texts.js";
 const HASHED_FIRST = 64_000_000;
 
 /**
- * Send a file; return the answer, `existed` if the service had its content. `transfer.part` is kept for a second try, which
- * has the same idempotency key: an upload whose answer was lost is not stored twice.
+ * Send a file; return the answer, `existed` if the service had its content. A second try has the same idempotency key: an
+ * upload whose answer was lost is not stored twice.
  *
  * Throws `Problem`: status 0 if the connection was lost, 422 if other bytes were stored.
  */
 export async function sendFile({ transfer, url, method, file, headers, signal }) {
-  transfer.part ??= await newPart(file);
-  const { part } = transfer;
+  const part = await transfer.continueWith(() => newPart(file), signal);
   const isFirst = file.size <= HASHED_FIRST;
   if (isFirst) transfer.set({ state: "hashing", message: t.transfers.hashing });
   const digest = isFirst ? reprDigest(await part.digest) : {};

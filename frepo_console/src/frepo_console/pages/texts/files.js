@@ -8,7 +8,7 @@ export const t = {
   dropHere: "Drop files here, or choose them",
   dropText: (tags, isPublic) =>
     [tags.length ? `They get the tags ${tags.join(", ")}` : "They get no tags", isPublic ? "and are listed for everybody." : "and are reachable by link only."].join(" "),
-  settings: "New files",
+  settings: "Options for new files",
   newTags: "Tags",
   newTagsHint: "Separated by commas",
   newPublic: "List them for everybody",
