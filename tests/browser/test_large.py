@@ -162,13 +162,13 @@ def test_each_view_is_interactive_and_scrolls(chromium, open_console, service, a
         console.go("#/more")
         with processor_times(chromium, page) as opening:
             clock = page.evaluate(SHOWN, [selector, fragment])
-        page.wait_for_load_state("networkidle")
+        console.settle()
         for _ in range(4):  # 250 rows, if there are so many
             more = page.get_by_role("button", name="Show more")
             if not more.count():
                 break
             more.click()
-            page.wait_for_load_state("networkidle")
+            console.settle()
         with processor_times(chromium, page) as scrolling:
             page.evaluate(SCROLL)
         rows = page.locator("main :is(tr, li)").count()
