@@ -6,8 +6,9 @@ import time
 import traceback
 from pathlib import Path
 
-from . import cockpit, console, growth, large_uploads, many_clients, memory, peers, report, small, stores, transfers
-from .measure import Results, Row, Sizes, machine
+from . import cockpit, console, growth, large_uploads, many_clients, memory, peers, small, stores, transfers
+from .harness import report
+from .harness.measure import Results, Row, Sizes, machine
 
 HERE = Path(__file__).parent
 GROUPS = {

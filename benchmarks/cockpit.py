@@ -11,10 +11,10 @@ from frepo_core.db import make_engine
 from support.servers import postgresql
 from support.servers.service import Service
 
-from . import cockpit_data
-from .client import PersistentConnection
-from .measure import Results, Row, Sizes, Work, alternate
-from .world import folder, frepo
+from .harness import cockpit_data
+from .harness.client import PersistentConnection
+from .harness.measure import Results, Row, Sizes, Work, alternate
+from .harness.world import folder, frepo
 
 FACTOR = 100
 RUNS, ASKED = 7, 5

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from support.servers.service import BIN, Service
 
-from .measure import Results, Sizes, alternate, compare_with_goal, timed
+from .harness.measure import Results, Sizes, alternate, compare_with_goal, timed
+from .harness.world import folder, frepo
 from .memory import status
-from .world import folder, frepo
 
 # Maxima in seconds and bytes. They depend on the machine, unlike the ratios.
 GOALS = (("frepo --help", 0.08), ("frepo auth:list", 0.3), ("service start to first answer", 0.5))

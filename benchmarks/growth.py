@@ -13,9 +13,9 @@ from support import bulk_data
 from support.servers import mariadb, postgresql
 from support.servers.service import Service
 
-from .client import PersistentConnection
-from .measure import Results, Sizes, Work, alternate, compare
-from .world import folder, frepo
+from .harness.client import PersistentConnection
+from .harness.measure import Results, Sizes, Work, alternate, compare
+from .harness.world import folder, frepo
 
 ASKED = 100
 SEARCHES = (

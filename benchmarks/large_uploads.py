@@ -10,11 +10,11 @@ from pathlib import Path
 
 from support.servers.service import Service
 
-from . import receivers
-from .client import PersistentConnection, make_file, post_chunked, post_file, stamp
-from .measure import Results, Sizes, alternate, compare, timed
+from .harness import receivers
+from .harness.client import PersistentConnection, make_file, post_chunked, post_file, stamp
+from .harness.measure import Results, Sizes, alternate, compare, timed
+from .harness.world import folder, forget, frepo, headers
 from .transfers import name
-from .world import folder, forget, frepo, headers
 
 MEMORY = Path("/dev/shm")
 AT_ONCE = (2, 4)

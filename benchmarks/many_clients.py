@@ -10,11 +10,11 @@ from pathlib import Path
 
 from support.servers.service import Service
 
-from .client import PersistentConnection, fetch, make_file, post_file, stamp
-from .measure import Results, Sizes, alternate, compare_with_goal
+from .harness.client import PersistentConnection, fetch, make_file, post_file, stamp
+from .harness.measure import Results, Sizes, alternate, compare_with_goal
+from .harness.world import folder, frepo, headers
 from .small import MISSING, wrk
 from .transfers import name
-from .world import folder, frepo, headers
 
 OPEN = 500  # connections
 BUSY = 50  # of them, that send requests without a pause

@@ -9,10 +9,10 @@ from pathlib import Path
 from support.servers import ceph, proftpd
 from support.servers.service import Service
 
-from .client import make_file, post_file, stamp
-from .measure import Results, Row, Sizes
+from .harness.client import make_file, post_file, stamp
+from .harness.measure import Results, Row, Sizes
+from .harness.world import folder, forget, frepo, headers
 from .transfers import name
-from .world import folder, forget, frepo, headers
 
 TEN = 10
 REACH = 64 << 20

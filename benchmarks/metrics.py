@@ -14,8 +14,8 @@ from pathlib import Path
 
 from support.servers.service import Service
 
-from .client import make_file, post_file
-from .world import folder, frepo, headers
+from .harness.client import make_file, post_file
+from .harness.world import folder, frepo, headers
 
 REQUESTS = 600  # to each service, for each ratio
 RUNS = 10

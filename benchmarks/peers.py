@@ -16,13 +16,13 @@ from frepo_core.db import make_engine
 from support import bulk_data
 from support.servers.processes import free_port, running_process
 
-from . import devpi
-from .client import PersistentConnection, fetch, make_file, post_file, stamp
-from .measure import Results, Sizes, alternate, disk, timed
-from .receivers import listens
+from .harness import devpi
+from .harness.client import PersistentConnection, fetch, make_file, post_file, stamp
+from .harness.measure import Results, Sizes, alternate, disk, timed
+from .harness.receivers import listens
+from .harness.world import folder, frepo, headers
 from .small import uploads, wrk
 from .transfers import name
-from .world import folder, frepo, headers
 
 ENVIRONMENT = Path(__file__).parents[1] / ".venv-peers/bin"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from support.servers.service import Service
 
-from .client import make_file, post_file
-from .measure import Results, Sizes, alternate, compare
-from .world import folder, frepo, headers
+from .harness.client import make_file, post_file
+from .harness.measure import Results, Sizes, alternate, compare
+from .harness.world import folder, frepo, headers
 
 MISSING = None if shutil.which("wrk") else "wrk is not installed"
 
@@ -113,7 +113,7 @@ def empty(where: Path) -> Iterator[Service]:
     where.mkdir()
     service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])})
     server = service.ini.read_text().partition("[server:main]")[2].replace("level = INFO", "level = WARNING")
-    app = f"[app:main]\nuse = call:benchmarks.empty:main\ndatabase.url = sqlite:///{where}/empty.db\nfolder = {where}/stored\n"
+    app = f"[app:main]\nuse = call:benchmarks.harness.empty:main\ndatabase.url = sqlite:///{where}/empty.db\nfolder = {where}/stored\n"
     service.ini = where / "empty.ini"
     service.ini.write_text(f"[DEFAULT]\nhttp_listen = {service.address}\n{app}\n[server:main]{server}")
     service.start()

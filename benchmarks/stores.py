@@ -11,11 +11,11 @@ from typing import Any
 
 from support.servers.service import Service
 
-from .client import PersistentConnection, fetch, make_file, post_file, stamp
-from .measure import Results, Sizes, alternate, compare, timed
+from .harness.client import PersistentConnection, fetch, make_file, post_file, stamp
+from .harness.measure import Results, Sizes, alternate, compare, timed
+from .harness.world import folder, frepo, headers
 from .memory import s3
 from .transfers import name
-from .world import folder, frepo, headers
 
 MANY, THREADS, SMALL = 100, 8, 4096
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from support.servers import nginx as nginx_server
 from support.servers.service import Service
 
-from . import receivers
-from .client import fetch, make_file, post_chunked, post_file, stamp
-from .measure import Results, Sizes, alternate, compare, timed
-from .world import folder, forget, frepo, headers
+from .harness import receivers
+from .harness.client import fetch, make_file, post_chunked, post_file, stamp
+from .harness.measure import Results, Sizes, alternate, compare, timed
+from .harness.world import folder, forget, frepo, headers
 
 _numbers = itertools.count()
 EDGE = "frepo-edge"

@@ -7,7 +7,7 @@ from typing import Any
 
 from .measure import Row
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- made by `make bench-full` -->", "<!-- end -->"
 TITLES = {

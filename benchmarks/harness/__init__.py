@@ -1,0 +1,1 @@
+"""What the groups of benchmarks share: clients, measurements, services and what they are compared with."""
