@@ -65,7 +65,8 @@ def test_a_check_that_hangs_is_reported_and_blocks_nothing(service, client, poll
         reply.json["status"] == {"storage": False, "database": True, "worker": True, "jobs": True} for reply in replies
     )
     assert all("has been running for" in reply.json["messages"]["storage"][0] for reply in replies)
-    assert (greeted, threads) == (200, thread_count(service))
+    assert 200 == greeted
+    assert thread_count(service) <= threads, "further polls started threads"
     assert DEADLINE <= polled < 2 * DEADLINE + 2
     assert took - polled < DEADLINE
 

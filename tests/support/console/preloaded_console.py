@@ -88,9 +88,7 @@ def run_command():
 
 def leave(status):
     """End the process as Python does, but leave its objects alone: each would be copied from the parent's memory."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    threading._shutdown()  # ends the executors' threads, and waits for those that are no daemons
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:
