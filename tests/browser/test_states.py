@@ -136,11 +136,12 @@ def test_the_main_path_needs_no_mouse(console, service, api):
                 "[document.activeElement.ariaLabel || document.activeElement.textContent, "
                 "getComputedStyle(document.activeElement).outlineStyle]"
             )
-            if name in focused[0]:
+            if focused[0].startswith(name):  # the main part of the page has the text of all its buttons
                 assert "none" != focused[1], f"{name} does not show that it has the focus"
                 return
         pytest.fail(f"Tab does not lead to {name}")
 
+    page.on("filechooser", lambda chooser: None)  # from now on, so that the browser knows it when the key comes
     page.goto(console.url)
     page.get_by_label("Token", exact=True).wait_for()
     page.keyboard.type(service.admin)
