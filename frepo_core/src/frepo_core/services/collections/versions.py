@@ -130,7 +130,9 @@ class Versions:
     ) -> None:
         """Delete the version with this name (`v<N>`) or id, into the trash.
 
-        `precondition` is called with the version before it is deleted; what it raises prevents the deletion. Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
+        `precondition` is called with the version before it is deleted; what it raises prevents the deletion.
+
+        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
         younger than the minimal retention. A version in quarantine can be deleted at any age.
         """
 
