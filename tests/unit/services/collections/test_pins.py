@@ -21,15 +21,6 @@ PIN, UNPIN = VersionChange(pinned=True), VersionChange(pinned=False)
 
 
 @pytest.fixture
-def edit(services, sender):
-    def edit(collection, number, change):
-        version = services.versions.find(collection, f"v{number}")
-        return services.version_edits.edit(collection, version.id, change, by=sender)
-
-    return edit
-
-
-@pytest.fixture
 def counters(services):
     """Return how many versions a collection has and their bytes, and the same for the pinned ones."""
 

@@ -22,17 +22,6 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @pytest.fixture
-def row(services):
-    """Return the row of a collection."""
-
-    def row(collection):
-        with services.database.reading() as session:
-            return session.get(Collection, collection)
-
-    return row
-
-
-@pytest.fixture
 def set_row(services):
     """Change a collection's row behind the service."""
     return lambda collection, **values: services.database.write(

@@ -5,14 +5,9 @@ from io import BytesIO
 
 import pytest
 
-from frepo_core.db.models import Collection, Event
-from frepo_core.services.collections.version_edits import VersionChange
+from frepo_core.db.models import Event
 from frepo_core.services.content.ingest import Incoming
-
-GOOD, SMALL = b"a dump of a hundred rows", b"empty"
-GUARDS = {"max_shrink_percent": 50, "action": "quarantine"}
-SHRANK = "new_version_shrank_too_much"
-RELEASE = VersionChange(releases=True)
+from support.model.quarantine import GOOD, GUARDS
 
 
 @pytest.fixture
@@ -48,17 +43,6 @@ def push_sized(services, sender):
 
 
 @pytest.fixture
-def row(services):
-    """Return the row of a collection."""
-
-    def row(collection):
-        with services.database.reading() as session:
-            return session.get(Collection, collection)
-
-    return row
-
-
-@pytest.fixture
 def events(services):
     """Return the data of the events of a kind about a collection."""
 
@@ -68,12 +52,3 @@ def events(services):
             return [event.data | {"number": event.version_number} for event in rows]
 
     return events
-
-
-@pytest.fixture
-def edit(services, sender):
-    def edit(collection, number, change):
-        version = services.versions.find(collection, f"v{number}")
-        return services.version_edits.edit(collection, version.id, change, by=sender)
-
-    return edit

@@ -15,14 +15,9 @@ from frepo_core.errors import (
     VersionTooYoungError,
 )
 from frepo_core.services.collections.states import BackupState
-from frepo_core.services.collections.version_edits import VersionChange
 from frepo_core.services.statistics import read_collection_usage
 from frepo_core.services.upkeep.samples import take_samples
-
-GOOD, SMALL = b"a dump of a hundred rows", b"empty"
-GUARDS = {"max_shrink_percent": 50, "action": "quarantine"}
-SHRANK = "new_version_shrank_too_much"
-RELEASE = VersionChange(releases=True)
+from support.model.quarantine import GOOD, GUARDS, RELEASE, SHRANK, SMALL
 
 
 @pytest.mark.databases

@@ -7,12 +7,7 @@ import pytest
 from frepo_core.errors import (
     VersionTooYoungError,
 )
-from frepo_core.services.collections.version_edits import VersionChange
-
-GOOD, SMALL = b"a dump of a hundred rows", b"empty"
-GUARDS = {"max_shrink_percent": 50, "action": "quarantine"}
-SHRANK = "new_version_shrank_too_much"
-RELEASE = VersionChange(releases=True)
+from support.model.quarantine import GOOD, GUARDS, RELEASE, SHRANK, SMALL
 
 
 @pytest.mark.databases
