@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import File, TrashEntry
+from frepo_core.db.models import Event, File, TrashEntry
 from support.siege.adversary import LARGE, Adversary
 from support.siege.besieged import Besieged
 
@@ -35,6 +35,7 @@ class Week:
     besieged: Besieged
     there: dict[int, bool] = field(default_factory=dict)
     trash: dict[int, Entry] = field(default_factory=dict)
+    created: dict[int, datetime] = field(default_factory=dict)
     ended_early: set[int] = field(default_factory=set)
     free: int | None = None
     was_low: bool = False
@@ -80,6 +81,7 @@ class Week:
     def look(self) -> None:
         """Read what is there and what is in the trash."""
         self.there = self.besieged.numbers()
+        self.created |= self.besieged.ages()
         self.trash = read_trash(self.besieged)
         space = self.besieged.services.trash_space._space.measure()
         self.free, self.was_low = (space.free, bool(space.missing)) if space else (None, False)
@@ -88,25 +90,35 @@ class Week:
         """Compare the state with the one before a request, or before the jobs."""
         there, trash, free, was_low = self.there, self.trash, self.free, self.was_low
         self.look()
-        self._check_trash(there, trash)
+        self._check_trash(there, trash, what)
         needs_room = free is not None and (free < LARGEST_UPLOAD if what in ("accepted", "several") else was_low)
         ended = [trash[number] for number in trash.keys() - self.trash.keys() - self.there.keys()]
         early = [entry.number for entry in ended if entry.ends_at > utc_now()]
+        early += there.keys() - self.there.keys() - self.trash.keys()
         assert not early or needs_room, f"{early} ended early although {free} bytes were free ({what})"
         self._check_protections(there, what)
         self._check_health()
 
-    def _check_trash(self, there: dict[int, bool], trash: dict[int, Entry]) -> None:
+    def _check_trash(self, there: dict[int, bool], trash: dict[int, Entry], what: str) -> None:
         now = utc_now()
         removed = there.keys() - self.there.keys()
-        assert removed <= self.trash.keys(), f"removed, but not in the trash: {sorted(removed - self.trash.keys())}"
-        for number in removed:
+        missing = removed - self.trash.keys()
+        # One of two uploads at once may end what the other has moved into the trash.
+        through = missing & read_early_ends(self.besieged) if what == "several" else set()
+        assert missing <= through, f"removed, but not in the trash: {sorted(missing - through)} ({what})"
+        self.ended_early |= through
+        for number in removed - through:
             assert self.trash[number].ends_at == now + WEEK, f"v{number} ends at {self.trash[number].ends_at}"
         ended = [trash[number] for number in trash.keys() - self.trash.keys() - self.there.keys()]
         early = [entry for entry in ended if entry.ends_at > now]
         self.ended_early |= {entry.number for entry in early}
         # The order is defined for bytes that one entry alone uses; those of several end with the last of these.
         left = [self.trash[number] for number in trash.keys() & self.trash.keys() if self.trash[number].uses == 1]
+        for number in through:
+            younger = [
+                other.number for other in left if not other.is_on_request and other.created_at > self.created[number]
+            ]
+            assert not younger, f"v{number} ended early at once, but the younger {younger} did not"
         for entry in early:
             younger = [
                 other.number for other in left if not other.is_on_request and other.created_at > entry.created_at
@@ -125,7 +137,7 @@ class Week:
         if len(added) == 1 and self.there[added[0]]:
             assert not normal, f"a version in quarantine evicted {sorted(normal)}"
         oldest = utc_now() - timedelta(days=besieged.plan.min_retention)
-        young = [number for number in normal if self.trash[number].created_at > oldest]
+        young = [number for number in normal if self.created[number] > oldest]
         assert not young, f"versions younger than the retention are gone: {sorted(young)}"
 
     def _check_health(self) -> None:
@@ -145,6 +157,14 @@ class Week:
         for number in numbers:
             answer = root.get(f"{besieged.v1}/versions/v{number}/content")
             assert answer.body == besieged.good[number], f"v{number} has other bytes"
+
+
+def read_early_ends(besieged: Besieged) -> set[int]:
+    """Return the numbers of the versions that ended early for room in the storage, according to the events."""
+    query = select(Event).where(Event.kind == "trash.ended", Event.collection_id == besieged.collection)
+    with besieged.services.database.reading() as session:
+        ends = [event for event in session.scalars(query) if event.data["early"] and event.data["reason"] == "no_space"]
+        return {event.version_number for event in ends if event.version_number is not None}
 
 
 def read_trash(besieged: Besieged) -> dict[int, Entry]:

@@ -42,13 +42,20 @@ class Blobs:
         return find_location(self._database, content) is not None
 
     def store(
-        self, content: Content, work: Callable[[Session, BlobRecord], Result], *, by: By, is_new: bool = False
+        self,
+        content: Content,
+        work: Callable[[Session, BlobRecord], Result],
+        *,
+        by: By,
+        is_new: bool = False,
+        check: Callable[[], None] = lambda: None,
     ) -> Result:
         """Store the content unless a sound blob has it, then run `work` with the blob in one transaction.
 
         After a conflict only the transaction is tried again. If `work` raises, the stored bytes are deleted. If the
         blob is deleted before the transaction can use it, the content is stored again. `is_new` says that the caller
-        has just seen that no blob has this content.
+        has just seen that no blob has this content. `check` is called before room is made for the content; it raises
+        what `work` would refuse the content with, so that nothing in the trash ends for an upload that is refused.
         """
         with BlobWrite(content, self._database, self._backends, by, is_new=is_new) as blob_write:
 
@@ -61,7 +68,7 @@ class Blobs:
                 return result
 
             for _ in range(STORE_ATTEMPTS):
-                self._ensure_stored(blob_write, content, by)
+                self._ensure_stored(blob_write, content, by, check)
                 try:
                     result = self._database.write(write, watch=blob_write.watch)
                     hit("committed")
@@ -69,26 +76,30 @@ class Blobs:
                 except BlobVanishedError:
                     continue
                 except StorageFull:  # the database may be on the disk of the storage
-                    if blob_write.watch.outcome_is_unknown or not self.on_full(content.size, by):
+                    if blob_write.watch.outcome_is_unknown:
+                        raise
+                    check()
+                    if not self.on_full(content.size, by):
                         raise
             raise DatabaseUnavailableError("Too many others write the same content, try again later")
 
-    def _ensure_stored(self, blob_write: BlobWrite, content: Content, by: By) -> None:
+    def _ensure_stored(self, blob_write: BlobWrite, content: Content, by: By, check: Callable[[], None]) -> None:
         """Store the content where necessary, and record whether the storage works."""
         storage = self._backends.current
         try:
-            stored = self._store_in_room(blob_write, content, by)
+            stored = self._store_in_room(blob_write, content, by, check)
         except (StorageFull, StorageUnavailable) as error:
             self._states.failed(storage, error, by=by, size=content.size)
             raise
         self._states.worked(storage, by=by, size=content.size if stored else 0)
 
-    def _store_in_room(self, blob_write: BlobWrite, content: Content, by: By) -> bool:
+    def _store_in_room(self, blob_write: BlobWrite, content: Content, by: By, check: Callable[[], None]) -> bool:
         """Store the content where necessary. If the storage is full, make room and try again."""
         for _ in range(STORE_ATTEMPTS):
             try:
                 return blob_write.ensure_stored()
             except StorageFull:
+                check()
                 if not self.on_full(content.size, by):
                     raise
         return blob_write.ensure_stored()

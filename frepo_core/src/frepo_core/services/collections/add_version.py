@@ -135,7 +135,10 @@ class AddVersion:
                 record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
                 return changes
 
-            committed = self._blobs.store(content, work, by=by)
+            def check() -> None:
+                self.check(collection, content.size, after=after, reports=reports)
+
+            committed = self._blobs.store(content, work, by=by, check=check)
         if isinstance(committed, RecordedAnswer):
             return committed
         self._blobs.collect(committed.removed.released_blob_ids)
@@ -151,10 +154,18 @@ class AddVersion:
             Limit(size=collection.limits.total, refuse=CollectionFullError),
         )
 
-    def check(self, collection: CollectionRecord, size: int, *, after: int | None) -> None:
+    def check(
+        self,
+        collection: CollectionRecord,
+        size: int,
+        *,
+        after: int | None,
+        reports: Sequence[CheckReport] | None = None,
+    ) -> None:
         """Refuse a version of `size` bytes before its content is read; 0 stands for an unknown size.
 
-        Do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
+        With `reports` of the upload checks, decide as the write transaction will: that is asked before the trash gives
+        way to a content. Without, do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
         if a new version would be refused. Raises `RuleError` or `VersionConflictError`.
         """
         incoming = IncomingVersion(size=size, created_at=utc_now())
@@ -164,8 +175,9 @@ class AddVersion:
             _check_last_number(current, after)
             state = read_state(session, self._plugins, current, now=incoming.created_at)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
-            quarantines = size and current.guards.action == "quarantine"
-            objection = find_objection(session, current, size) if quarantines else None
+            asks_guards = reports is not None or (size and current.guards.action == "quarantine")
+            guard = find_objection(session, current, size) if asks_guards else None
+            objection = find_strictest(_objections(guard, reports or ()))
             decide(self._plugins, state, incoming, objection=objection, is_final=False)
 
     def _find_recorded(

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, TrashEntry
 from frepo_core.domain.identity import By
-from frepo_core.errors import FrepoError
+from frepo_core.errors import FrepoError, RuleError, VersionConflictError
 
 from ..blobs.blob_use import is_used_by_file
 from ..blobs.lifecycle import Blobs
@@ -73,17 +73,21 @@ class TrashSpace:
             log.exception("the trash could not give way to an upload of %s bytes", size)
             return False
 
-    def prepare(self, size: int, *, by: By) -> None:
+    def prepare(self, size: int, *, by: By, check: Callable[[], None] = lambda: None) -> None:
         """End entries before a body of `size` bytes arrives, which the disk for temporary files has no room for.
 
         Only if that is the disk of the storage, or the storage has no room for it, either; and only if ending entries makes
-        enough room: otherwise, the announcement of a large body would empty the trash. Never raises.
+        enough room: otherwise, the announcement of a large body would empty the trash. `check` is called before; nothing
+        ends if it raises that the body will be refused. Never raises.
         """
         try:
             if shutil.disk_usage(self._temporary).free < size:
                 free = self._space.free()
                 if free is not None and free < size <= free + self._size():
+                    check()
                     self.give_way(size - free, by=by)
+        except (RuleError, VersionConflictError):
+            log.info("the trash does not give way to a body of %s bytes, which will be refused", size)
         except (FrepoError, OSError):
             log.exception("the trash could not give way to a body of %s bytes", size)
 

@@ -1,7 +1,7 @@
 """Reads the content of an upload, raw or multipart, if possible without a copy."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
@@ -50,10 +50,17 @@ def check_content_headers(request: FrepoRequest) -> None:
     _digests(request)
 
 
-def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: bool = False) -> int | None:
+def limit_body(
+    request: FrepoRequest,
+    limits: tuple[Limit, ...],
+    *,
+    is_encoded: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> int | None:
     """Return the maximum size of a body in bytes, None for no maximum. Raises the limit's error if it is exceeded.
 
     If the disk has no room for a body of the announced size, the trash gives way to it now: no upload is refused for it.
+    It does not if `check` raises why the upload will be refused.
 
     The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
     """
@@ -61,7 +68,7 @@ def limit_body(request: FrepoRequest, limits: tuple[Limit, ...], *, is_encoded: 
     for limit in limits:
         length = request.content_length or 0
         limit.check((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
-    request.services.trash_space.prepare(request.content_length or 0, by=request.sender)
+    request.services.trash_space.prepare(request.content_length or 0, by=request.sender, check=check)
     size = smallest_limit(limits)
     return size if size is None or not is_wrapped else 2 * size + ENVELOPE_BYTES + 1
 

@@ -11,7 +11,7 @@ from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.records import VersionRecord
 
 from ..content.multipart import is_multipart
-from ..content.request_body import check_content_headers, limit_body, read_upload
+from ..content.request_body import ENVELOPE_BYTES, check_content_headers, limit_body, read_upload
 from ..routing.endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
 from ..routing.request import FrepoRequest
 from ..schemas import json_schemas
@@ -136,10 +136,19 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
     check_content_headers(request)
     after = last_version_of(request)
     size = None if is_multipart(request.headers.get("Content-Type", "")) else request.content_length
-    with request.services.refusals.recorded(request.collection.id, by=request.sender, size=size):
+    add_version, collection = request.services.add_version, request.collection
+
+    def check() -> None:
+        """Check a form as if it were the smallest content that it can have."""
+        if size is None:
+            add_version.check(collection, max((request.content_length or 0) - ENVELOPE_BYTES, 0), after=after)
+        else:
+            add_version.check(collection, size, after=after, reports=())
+
+    with request.services.refusals.recorded(collection.id, by=request.sender, size=size):
         if idempotency is None:
-            request.services.add_version.check(request.collection, size or 0, after=after)
-        return limit_body(request, request.services.add_version.limits(request.collection, by=request.sender))
+            add_version.check(collection, size or 0, after=after)
+        return limit_body(request, add_version.limits(collection, by=request.sender), check=check)
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
