@@ -1,4 +1,4 @@
-"""Each command that prints rows or a record, in each format: valid for programs, and the same data in all of them.
+"""Each command in each format: valid for programs, and the same data in all of them.
 
 The commands run in this process. Each does its work once; what it returns is then printed in each format.
 """
@@ -15,7 +15,6 @@ from importlib.metadata import entry_points
 import pytest
 import yaml
 from cliff.lister import Lister
-from cliff.show import ShowOne
 
 from frepo_core.cli.app import FrepoApp
 
@@ -25,19 +24,38 @@ FORMATS = ("json", "table", "csv", "yaml", "value")
 COMMANDS = {
     entry.name: entry.load() for entry in entry_points(group="frepo.commands") if entry.dist.name == "frepo-core"
 }
-PRINTING = {name: kind for name, kind in COMMANDS.items() if issubclass(kind, (Lister, ShowOne))}
+# They prepare the service, or run it: a person reads what they print.
+FOR_PEOPLE = {
+    "db:upgrade",
+    "demo:fill",
+    "install",
+    "plugin:new",
+    "secrets:accept-new-phrase",
+    "storage:adopt",
+    "worker",
+}
 # It needs a second storage. It prints with the same class as `storage:sweep`.
 LEFT_OUT = {"storage:migrate"}
+DELETED = ID.replace("1d1f", "2d1f")
+ENDED = ID.replace("1d1f", "3d1f")
+EMPTY = ID.replace("1d1f", "4d1f")
 ARGUMENTS = {
     "alias:list": "",
     "alias:set": "other.txt {file}",
+    "auth:create-token": "--roles upload.all",
     "auth:edit": f"{TOKEN} --name db8",
+    "auth:generate-admin-token": "",
     "auth:list": "",
     "auth:show": TOKEN,
     "backup:checks": f"{ID} v1",
+    "backup:create-collection": "--filename b.sql --token-name db9",
     "backup:deleted-collections": "",
+    "backup:download": ID,
     "backup:edit": f"{ID} --description nightly",
+    "backup:grant": f"{ID} {TOKEN}",
     "backup:list": "",
+    "backup:note": f"{ID} v1 'a \"quoted\" note'",
+    "backup:pin": f"{ID} v1",
     "backup:preview": ID,
     "backup:show": ID,
     "backup:status": ID,
@@ -50,7 +68,7 @@ ARGUMENTS = {
     "events:parked": "",
     "events:retry": "--all",
     "events:subscriptions": "",
-    "events:unsubscribe": "gone",
+    "file:download": "{file} --output copy.sql",
     "file:list": "",
     "file:show": "{file}",
     "file:upload": "dump.sql",
@@ -63,6 +81,22 @@ ARGUMENTS = {
     "storage:sweep": "",
     "storage:usage": "",
     "storage:verify": "",
+    # These come last, because they remove what the others show.
+    "backup:unpin": f"{ID} v1",
+    "backup:release": f"{ID} v4",
+    "backup:restore-collection": DELETED,
+    "backup:restore-version": f"{ID} v2",
+    "backup:revoke": f"{ID} {TOKEN}",
+    "auth:rotate": TOKEN,
+    "alias:delete": "logo",
+    "auth:clear-expired-tokens": "",
+    "auth:revoke": TOKEN,
+    "backup:delete-collection": f"{EMPTY} --yes",
+    "backup:delete-version": f"{ID} v3 --yes",
+    "backup:empty-trash": f"{ID} v3 --yes",
+    "backup:end-deleted-collection": f"{ENDED} --yes",
+    "events:unsubscribe": "gone",
+    "file:delete": "{file} --yes",
 }
 
 
@@ -70,20 +104,27 @@ ARGUMENTS = {
 def filled(console, monkeypatch):
     """A console with at least one row for each command; return the stored name of its file."""
     (console.folder / "hosts.csv").write_text("name\ndb1\n")
-    for number, content in enumerate((b"first", b"second")):
+    for number, content in enumerate((b"first", b"second", b"third", b"4")):  # the fourth is quarantined: it shrank
         (console.folder / "dump.sql").write_bytes(content)
         if number == 0:
             console.answer("backup:create-collection", "-f", "żółw.sql", "--id", ID, "--description", "x,\n\"y\" 'ż'")
         console.answer("backup:upload", ID, "dump.sql")
     console.answer("backup:delete-version", ID, "v2", "--yes")
     console.answer("backup:test-restore", ID, "--command", "cat")
-    console.answer("backup:create-collection", "-f", "gone.sql", "--id", ID.replace("1d1f", "2d1f"))
-    console.answer("backup:delete-collection", ID.replace("1d1f", "2d1f"), "--yes")
+    for each in (DELETED, ENDED, EMPTY):
+        console.answer("backup:create-collection", "-f", "gone.sql", "--id", each)
+    for each in (DELETED, ENDED):
+        console.answer("backup:delete-collection", each, "--yes")
     console.answer("auth:create-token", "--roles", "upload.all", "--name", "db7")
     file = json.loads(console.answer("file:upload", "dump.sql", "-f", "json"))["name"]
     console.answer("alias:set", "logo", file)
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
         database.execute("UPDATE token SET fingerprint = ?", [TOKEN])
+        columns = "roles, tags, mimes, max_file_size, user_agents, ip_addresses, created_at"
+        values = "'expired', '5c1e9a7740d2', '2026-05-01', "
+        database.execute(
+            f"INSERT INTO token (key, fingerprint, expires_at, {columns}) SELECT {values} {columns} FROM token"
+        )
         database.execute("UPDATE event SET position = id")
         columns = "(name, position, epoch, tries, created_at)"
         database.execute(f"INSERT INTO subscription {columns} VALUES ('gone', 0, 0, 0, '2026-05-01')")
@@ -99,7 +140,7 @@ def outputs(name, arguments):
     """Run a command; return the names of its columns, and its output in each format."""
     app = FrepoApp()
     app.options = argparse.Namespace(ini=None, verbose_level=1, debug=False)
-    command = PRINTING[name](app, app.options)
+    command = COMMANDS[name](app, app.options)
     parser = command.get_parser(f"frepo {name}")
     columns, data = command.take_action(parser.parse_args(arguments))
     data = [tuple(row) for row in data] if isinstance(command, Lister) else tuple(data)
@@ -107,13 +148,24 @@ def outputs(name, arguments):
     printed = {}
     for name_of_format in FORMATS:
         app.stdout = io.StringIO()
-        command.run(parser.parse_args([*arguments, "-f", name_of_format]))
+        command.run(parser.parse_args([*arguments, "--format", name_of_format]))
         printed[name_of_format] = app.stdout.getvalue()
     return list(columns), printed
 
 
+def test_each_command_has_the_formats():
+    parsers = {name: kind(FrepoApp(), None).get_parser(name) for name, kind in COMMANDS.items()}
+    options = {name: parser._option_string_actions.get("--format") for name, parser in parsers.items()}
+
+    assert FOR_PEOPLE == {name for name, option in options.items() if option is None}
+    assert all(set(FORMATS) <= set(option.choices) for option in options.values() if option)
+    # The mission's option for the file name is -f.
+    short = {name for name, option in options.items() if option and "-f" not in option.option_strings}
+    assert {"backup:create-collection"} == short
+
+
 def test_the_arguments_name_each_command():
-    assert PRINTING.keys() - LEFT_OUT == ARGUMENTS.keys()
+    assert COMMANDS.keys() - FOR_PEOPLE - LEFT_OUT == ARGUMENTS.keys()
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -121,7 +173,7 @@ def test_each_command_prints_the_same_in_each_format(filled):
     for name, arguments in ARGUMENTS.items():
         columns, printed = outputs(name, shlex.split(arguments.format(file=filled)))
         read = json.loads(printed["json"])
-        rows = read if issubclass(PRINTING[name], Lister) else [read]
+        rows = read if issubclass(COMMANDS[name], Lister) else [read]
         is_list = rows is read
 
         assert rows, name

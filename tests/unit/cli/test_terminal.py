@@ -4,8 +4,10 @@ from io import StringIO
 
 import pytest
 
+from frepo_core.cli.app import FrepoApp
+from frepo_core.cli.base import FrepoCommand
 from frepo_core.cli.terminal import Word, confirm
-from frepo_core.errors import FieldsError
+from frepo_core.errors import FieldsError, FrepoError
 
 
 class Terminal(StringIO):
@@ -45,10 +47,28 @@ def test_a_word_without_a_meaning_has_no_colour():
 def test_only_yes_is_yes(answer, expected):
     stdout = StringIO()
 
-    assert expected == confirm("Delete it?", stdin=Terminal(answer), stdout=stdout)
+    assert expected == confirm("Delete it?", stdin=Terminal(answer), output=stdout)
     assert "Delete it? [y/N] " == stdout.getvalue()
 
 
 def test_without_a_terminal_nothing_is_asked():
     with pytest.raises(FieldsError):
-        confirm("Delete it?", stdin=StringIO("y\n"), stdout=StringIO())
+        confirm("Delete it?", stdin=StringIO("y\n"), output=StringIO())
+
+
+class Ask(FrepoCommand):
+    """A command that only asks."""
+
+    def take_action(self, arguments):
+        raise AssertionError
+
+
+def test_the_question_is_not_in_the_result():
+    app = FrepoApp()
+    app.stdin, app.stdout, app.stderr = Terminal("n\n"), StringIO(), StringIO()
+
+    with pytest.raises(FrepoError, match="Nothing was changed"):
+        Ask(app, None).require_yes("Delete it?", given=False)
+    Ask(app, None).require_yes("Delete it?", given=True)
+
+    assert ("", "Delete it? [y/N] ") == (app.stdout.getvalue(), app.stderr.getvalue())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cliff.command import Command
 
 from frepo_core.error_explanations import explain
-from frepo_core.errors import ConfigurationError, FieldsError
+from frepo_core.errors import ConfigurationError, FieldsError, FrepoError
 
 from .ini_file import find_ini, read_ini
 from .terminal import Word, confirm
@@ -100,7 +100,12 @@ class FrepoCommand(Command):
 
     def confirms(self, question: str) -> bool:
         """Ask a yes-or-no question on the terminal. Raises `FieldsError`, which names `--yes`, without a terminal."""
-        return confirm(question, stdin=self.app.stdin, stdout=self.app.stdout)
+        return confirm(question, stdin=self.app.stdin, output=self.app.stderr)
+
+    def require_yes(self, question: str, *, given: bool) -> None:
+        """Ask the question unless `--yes` is `given`. Raises `FrepoError` if the answer is not yes."""
+        if not given and not self.confirms(question):
+            raise FrepoError("Nothing was changed.")
 
     def storage(self, name: str) -> "StorageBackend":
         """Build the named storage from its settings, even if it is not in use. The database is not used."""
@@ -114,11 +119,15 @@ class FrepoCommand(Command):
 
     def answer(self, identifier: str, *, form: dict[str, Any], response: dict[str, Any]) -> None:
         """Print only the id, for `$(frepo ...)` in scripts; with `-v`, the request and the answer as JSON."""
+        self.say(self.answer_text(identifier, form=form, response=response))
+
+    def answer_text(self, identifier: str, *, form: dict[str, Any], response: dict[str, Any]) -> str:
+        """Return what `answer` prints."""
         if not self.is_verbose:
-            self.say(identifier)
-            return
-        for title, data in (("Form", form), ("Response", response)):
-            self.say(f"{title}:\n{json.dumps(data, indent=2)}")
+            return identifier
+        return "\n".join(
+            f"{title}:\n{json.dumps(data, indent=2)}" for title, data in (("Form", form), ("Response", response))
+        )
 
 
 class _HelpFormatter(argparse.HelpFormatter):

@@ -39,12 +39,15 @@ class Word(FormattableColumn[str]):
         return self._value
 
 
-def confirm(question: str, *, stdin: TextIO, stdout: TextIO) -> bool:
-    """Ask a yes-or-no question; only `y` and `yes` are yes. Raises `FieldsError` if there is no terminal to ask on."""
+def confirm(question: str, *, stdin: TextIO, output: TextIO) -> bool:
+    """Ask a yes-or-no question; only `y` and `yes` are yes. Raises `FieldsError` if there is no terminal to ask on.
+
+    The question is for people: `output` is stderr, because stdout may be read by a program.
+    """
     if not stdin.isatty():
         raise FieldsError({"--yes": ["is required if the command cannot ask, because there is no terminal"]})
-    stdout.write(f"{question} [y/N] ")
-    stdout.flush()
+    output.write(f"{question} [y/N] ")
+    output.flush()
     return stdin.readline().strip().lower() in {"y", "yes"}
 
 

@@ -76,6 +76,20 @@ def test_a_rotation_prints_the_new_id_only(console, fingerprint):
     assert abs(ends - datetime.now(UTC) - timedelta(days=2)) < timedelta(minutes=1)
 
 
+def test_a_rotation_is_printed_as_a_record(console, fingerprint):
+    done = json.loads(console.answer("auth:rotate", fingerprint, "-f", "json"))
+
+    assert UUID4.fullmatch(done["id"])
+    assert [(done["fingerprint"],)] == console.rows("SELECT fingerprint FROM token ORDER BY created_at DESC LIMIT 1")
+    assert (fingerprint, None) == (done["replaces"], done["expires_at"])
+    ends = datetime.fromisoformat(done["replaced_ends_at"])
+    assert abs(ends - datetime.now(UTC) - timedelta(days=1)) < timedelta(minutes=1)
+
+
+def test_only_the_new_id_is_printed_as_a_value(console, fingerprint):
+    assert UUID4.fullmatch(console.answer("auth:rotate", fingerprint, "-f", "value", "-c", "id"))
+
+
 def test_verbose_shows_both_tokens(console, fingerprint):
     done = console.run("-v", "auth:rotate", fingerprint)
 

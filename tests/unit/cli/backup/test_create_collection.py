@@ -75,6 +75,32 @@ def test_verbose_shows_request_and_answer_but_no_password(console):
     assert "a-password-5ecre7" not in done.stdout + done.stderr
 
 
+def test_a_record_has_the_token_and_the_line_for_cron(console):
+    options = ["--filename", "db.sql.gz", "--token-name", "db7", "--url", "https://files.example.org"]
+
+    made = json.loads(create(console, *options, "--format", "json"))
+
+    url = f"https://files.example.org/repository/collection/{made['collection']}/backup"
+    assert (True, url, None) == (made["created"], made["url"], made["expires_at"])
+    assert made["cron"].startswith("0 2 * * * root DUMP") and made["cron"].endswith(url)
+    assert [(made["fingerprint"],)] == console.rows("SELECT fingerprint FROM token")
+    assert made["token"] not in made["cron"]
+
+
+def test_a_record_of_a_collection_without_a_token(console):
+    made = json.loads(create(console, "-f", "db.sql.gz", "--format", "json"))
+
+    assert [None] * 4 == [made[name] for name in ("token", "fingerprint", "expires_at", "cron")]
+    assert made["collection"] == create(
+        console,
+        *["-f", "a", "--id", made["collection"], "--ignore-error-if-exists"],
+        "--column",
+        "collection",
+        "--format",
+        "value",
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "stdin"), [("a-password-5ecre7", ""), ("-", "a-password-5ecre7\n"), ("-", "a-password-5ecre7")]
 )

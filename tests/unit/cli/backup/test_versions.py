@@ -158,6 +158,19 @@ def test_a_damaged_version_is_shown_as_damaged(console, collection, upload):
     assert "damaged" in console.refusal("backup:download", collection)
 
 
+def test_a_record_is_not_mixed_with_the_content(console, collection, upload):
+    upload()
+
+    for options in (["-f", "json"], ["-c", "size"]):
+        refusal = console.refusal("backup:download", collection, "--output", "-", *options)
+        assert "--output: - writes the content to stdout" in refusal
+    shown = json.loads(console.answer("backup:download", collection, "--output", "copy", "-f", "json"))
+    assert [collection, "v1", "copy", len(CONTENT)] == [
+        shown[name] for name in ("collection", "version", "output", "size")
+    ]
+    assert CONTENT == (console.folder / "copy").read_bytes()
+
+
 def test_a_version_is_deleted_only_if_that_is_confirmed(console, collection, upload):
     upload()
 

@@ -1,9 +1,14 @@
 """The part of a download command that versions and files share."""
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from frepo_core.errors import FieldsError
 
 from ..base import FrepoCommand
+from ..columns import Size
+from ..outcomes import Outcome
 from .streams import STDIO, TransferBar, copy, target
 
 if TYPE_CHECKING:
@@ -19,8 +24,22 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 
 
-def download(command: FrepoCommand, services: "Services", file: "FileRecord", arguments: argparse.Namespace) -> None:
-    """Download a file with a bar, and say where it is. Raises `BytesMissingError` and `FieldsError`."""
+def check_target(arguments: argparse.Namespace, *, prints_record: bool) -> None:
+    """Raise `FieldsError` if the content and a record would both go to stdout."""
+    if arguments.output == STDIO and prints_record:
+        raise FieldsError(
+            {"--output": ["- writes the content to stdout, where -f and -c write: leave them out, or name a file"]}
+        )
+
+
+def download(
+    command: FrepoCommand,
+    services: "Services",
+    file: "FileRecord",
+    arguments: argparse.Namespace,
+    names: Mapping[str, Any] | None = None,
+) -> Outcome:
+    """Download a file with a bar; return where it is, after `names`. Raises `BytesMissingError` and `FieldsError`."""
     from frepo_core.services.events.actors import console_identity
     from frepo_core.services.files.downloads import refuse_damaged
 
@@ -31,5 +50,11 @@ def download(command: FrepoCommand, services: "Services", file: "FileRecord", ar
         services.download_events.record(file, by=console_identity(), address="")
         with TransferBar("download", file.blob.size, stderr) as bar:
             copy(content, output, bar)
-    if name != STDIO:
-        command.say(name)
+    record = {
+        **(names or {}),
+        "file": file.stored_name,
+        "output": name,
+        "size": Size(file.blob.size),
+        "sha256": file.blob.digest,
+    }
+    return Outcome(text="" if name == STDIO else name, records=[record])

@@ -2,7 +2,7 @@
 
 import argparse
 
-from ...base import FrepoCommand
+from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Record, Rows, ShowCommand
 
 COLUMNS = ("Alias", "File", "Read-only")
@@ -45,7 +45,7 @@ class SetAlias(ShowCommand):
         return ("alias", "file", "created"), (record.name, record.file, is_new)
 
 
-class DeleteAlias(FrepoCommand):
+class DeleteAlias(ActionCommand):
     """Delete an alias. The file stays."""
 
     examples = ("frepo alias:delete manual.txt",)
@@ -56,7 +56,7 @@ class DeleteAlias(FrepoCommand):
         parser.add_argument("alias", help="the name to delete")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Delete the alias."""
         self.services().aliases.delete(arguments.alias, by=None)
-        self.say(arguments.alias)
+        return Outcome(text=arguments.alias, records=[{"alias": arguments.alias, "deleted": True}])

@@ -10,6 +10,8 @@ from frepo_core.domain.expiry import format_expiry, parse_expiry
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand
+from ...columns import Moment, Words
+from ...outcomes import ActionCommand, Outcome
 from ...tables import ShowCommand
 from .inventory import token_values
 from .token_options import (
@@ -78,19 +80,19 @@ class EditToken(ChangeCommand, ShowCommand):
         return tuple(shown), tuple(shown.values())
 
 
-class RotateToken(ChangeCommand):
+class RotateToken(ChangeCommand, ActionCommand):
     """Replace a token by a new one with the same rights and collections; print the new id. The old one ends after a time."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the option."""
         parser = super().get_parser(prog_name)
-        parser.epilog = "Example: frepo auth:rotate 3f9c2a71d0be --overlap 2d"
+        parser.epilog = "Example: frepo auth:rotate 3f9c2a71d0be --overlap 2d -f json"
         parser.add_argument(
             "--overlap", default="1d", metavar="TIME", help="how long the old token stays valid, e.g. 6h; default: 1d"
         )
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Rotate the token."""
         try:
             overlap = parse_any_duration(arguments.overlap)
@@ -105,10 +107,17 @@ class RotateToken(ChangeCommand):
             "replacedEndsAt": format_expiry(done.ends_at),
         }
         form = {"fingerprint": arguments.fingerprint, "overlap": format_duration(overlap) or "0s"}
-        self.answer(done.id, form=form, response=response)
+        record = {
+            "id": done.id,
+            "fingerprint": done.new.fingerprint,
+            "expires_at": Moment(done.new.expires_at),
+            "replaces": done.old.fingerprint,
+            "replaced_ends_at": Moment(done.ends_at),
+        }
+        return Outcome(text=self.answer_text(done.id, form=form, response=response), records=[record])
 
 
-class RevokeToken(ChangeCommand):
+class RevokeToken(ChangeCommand, ActionCommand):
     """Revoke the token with this fingerprint, which the log shows."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -117,13 +126,21 @@ class RevokeToken(ChangeCommand):
         parser.epilog = "Example: frepo auth:revoke 3f9c2a71d0be"
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Revoke the token."""
         revoked = self.access_services().token_changes.revoke(arguments.fingerprint)
         name = f" ({revoked.name})" if revoked.name else ""
-        self.say(f"Token {revoked.fingerprint}{name} was revoked. Its roles were: {', '.join(revoked.roles)}")
+        text = f"Token {revoked.fingerprint}{name} was revoked. Its roles were: {', '.join(revoked.roles)}"
         if revoked.setting:
-            self.say(f"Change {revoked.setting}, too: `frepo install` would generate this token again")
+            text += f"\nChange {revoked.setting}, too: `frepo install` would generate this token again"
+        record = {
+            "fingerprint": revoked.fingerprint,
+            "name": revoked.name,
+            "roles": Words(revoked.roles),
+            "setting": revoked.setting,
+            "revoked": True,
+        }
+        return Outcome(text=text, records=[record])
 
 
 def _values(arguments: argparse.Namespace) -> dict[str, Any]:

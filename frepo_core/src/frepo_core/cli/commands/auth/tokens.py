@@ -9,6 +9,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand, check_id
+from ...columns import Moment
+from ...outcomes import ActionCommand, ActionsCommand, Outcome
 from .token_options import (
     parse_expires,
     parse_mimes,
@@ -33,7 +35,7 @@ class TokenCommand(FrepoCommand):
         return self.access_services().tokens
 
 
-class GenerateAdminToken(TokenCommand):
+class GenerateAdminToken(TokenCommand, ActionCommand):
     """Generate an administrator token that never expires; print its id."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -43,16 +45,16 @@ class GenerateAdminToken(TokenCommand):
         parser.add_argument("--name", help="what people call the token, e.g. its holder")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Generate the token."""
         from frepo_core.services.access.tokens import NewToken
 
         new = NewToken(roles=[Role.ADMINISTRATOR], expires="never", name=parse_name(arguments.name))
         issued = self.tokens().generate(new)
-        self.answer(issued.id, form=_form(new), response=_response(issued.id, issued))
+        return _outcome(self, new, issued.id, issued)
 
 
-class CreateToken(TokenCommand):
+class CreateToken(TokenCommand, ActionCommand):
     """Create a token; print its id."""
 
     examples = ("frepo auth:create-token --roles upload.images,view.any_file --expires '+30 days'",)
@@ -81,7 +83,7 @@ class CreateToken(TokenCommand):
         )
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the token, or find the existing one."""
         from frepo_core.services.access.tokens import NewToken
 
@@ -97,20 +99,21 @@ class CreateToken(TokenCommand):
             name=parse_name(arguments.name),
         )
         token_id, token = _make(self.tokens(), new, arguments.ignore_error_if_token_exists)
-        self.answer(token_id, form=_form(new), response=_response(token_id, token))
+        return _outcome(self, new, token_id, token)
 
 
-class ClearExpiredTokens(TokenCommand):
+class ClearExpiredTokens(TokenCommand, ActionsCommand):
     """Remove all expired tokens; print the fingerprint and the expiry of each."""
 
     examples = ("frepo auth:clear-expired-tokens",)
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Remove the tokens."""
         cleared = self.tokens().clear_expired()
-        for fingerprint, end in cleared:
-            self.say(f"{fingerprint} expired at {format_expiry(end)}")
-        self.say(f"{len(cleared)} expired tokens were removed")
+        lines = [f"{fingerprint} expired at {format_expiry(end)}" for fingerprint, end in cleared]
+        records = [{"fingerprint": fingerprint, "expired_at": Moment(end)} for fingerprint, end in cleared]
+        text = "\n".join([*lines, f"{len(cleared)} expired tokens were removed"])
+        return Outcome(text=text, records=records, names=("fingerprint", "expired_at"))
 
 
 def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> "tuple[str, IssuedToken | Identity]":
@@ -123,6 +126,12 @@ def _make(tokens: "Tokens", new: "NewToken", may_exist: bool) -> "tuple[str, Iss
         if new.id is None or not (taken and may_exist):
             raise
         return new.id.lower(), tokens.look_up(new.id)
+
+
+def _outcome(command: FrepoCommand, new: "NewToken", token_id: str, token: "IssuedToken | Identity") -> Outcome:
+    text = command.answer_text(token_id, form=_form(new), response=_response(token_id, token))
+    record = {"id": token_id, "fingerprint": token.fingerprint, "expires_at": Moment(token.expires_at)}
+    return Outcome(text=text, records=[record])
 
 
 def _response(token_id: str, token: "IssuedToken | Identity") -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Commands for the list of tokens that may use a collection."""
 
 import argparse
+from collections.abc import Sequence
 
-from ...base import FrepoCommand
+from ...outcomes import ActionsCommand, Outcome
 
 
-class AccessCommand(FrepoCommand):
+class AccessCommand(ActionsCommand):
     """A command about a collection and tokens."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -19,17 +20,21 @@ class AccessCommand(FrepoCommand):
 class Grant(AccessCommand):
     """Allow tokens to use a collection. What each may do there, its roles say."""
 
-    examples = ("frepo backup:grant 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be",)
+    examples = (
+        "frepo backup:grant 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be",
+        "frepo backup:grant 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be -f json",
+    )
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Put the tokens on the list. Nothing changes if one of them does not exist."""
         services = self.services()
         collection = services.collections.get(arguments.id)
         tokens = [services.collection_access.find_token(name) for name in arguments.token]
-        for token in tokens:
-            _, is_new = services.collection_access.grant(collection.id, token.fingerprint)
-            said = "may use" if is_new else "was allowed already to use"
-            self.say(f"Token {token.fingerprint} {said} the collection {collection.id}")
+        done = [
+            (token.fingerprint, services.collection_access.grant(collection.id, token.fingerprint)[1])
+            for token in tokens
+        ]
+        return _outcome(collection.id, done, changed="may use", unchanged="was allowed already to use", listed=True)
 
 
 class Revoke(AccessCommand):
@@ -37,12 +42,30 @@ class Revoke(AccessCommand):
 
     examples = ("frepo backup:revoke 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be",)
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Take the tokens off the list. Nothing changes if one of them does not exist."""
         services = self.services()
         collection = services.collections.get(arguments.id)
         tokens = [services.collection_access.find_token(name) for name in arguments.token]
-        for token in tokens:
-            _, was_listed = services.collection_access.revoke(collection.id, token.fingerprint)
-            said = "may no longer use" if was_listed else "was not on the list of"
-            self.say(f"Token {token.fingerprint} {said} the collection {collection.id}")
+        done = [
+            (token.fingerprint, services.collection_access.revoke(collection.id, token.fingerprint)[1])
+            for token in tokens
+        ]
+        return _outcome(
+            collection.id, done, changed="may no longer use", unchanged="was not on the list of", listed=False
+        )
+
+
+def _outcome(
+    collection: str, done: Sequence[tuple[str, bool]], *, changed: str, unchanged: str, listed: bool
+) -> Outcome:
+    """Return a line and a record for each token, which is given with whether the list was changed for it."""
+    lines = [
+        f"Token {fingerprint} {changed if is_changed else unchanged} the collection {collection}"
+        for fingerprint, is_changed in done
+    ]
+    records = [
+        {"collection": collection, "token": fingerprint, "listed": listed, "changed": is_changed}
+        for fingerprint, is_changed in done
+    ]
+    return Outcome(text="\n".join(lines), records=records)

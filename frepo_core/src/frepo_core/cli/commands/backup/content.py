@@ -3,10 +3,10 @@
 import argparse
 from typing import BinaryIO, cast
 
-from ...base import FrepoCommand
 from ...columns import Moment, Size
+from ...outcomes import ActionCommand, Outcome
 from ...tables import Record, ShowCommand
-from ...transfers.downloading import add_target, download
+from ...transfers.downloading import add_target, check_target, download
 from ...transfers.streams import MeteredStream, TransferBar, source
 
 
@@ -56,7 +56,7 @@ class Upload(ShowCommand):
         )
 
 
-class Download(FrepoCommand):
+class Download(ActionCommand):
     """Download a version into a file, or to stdout with -. The file gets its name when all of it is there and right."""
 
     examples = (
@@ -74,9 +74,11 @@ class Download(FrepoCommand):
         add_target(parser)
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Download the version."""
+        check_target(arguments, prints_record=self.prints_record(arguments))
         services = self.services()
         collection = services.collections.get(arguments.id)
         version = services.versions.find(collection.id, arguments.version)
-        download(self, services, version.file, arguments)
+        names = {"collection": collection.id, "version": f"v{version.number}"}
+        return download(self, services, version.file, arguments, names)

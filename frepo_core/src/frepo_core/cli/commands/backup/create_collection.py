@@ -10,8 +10,10 @@ from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand, check_id, check_length
+from ...base import check_id, check_length
+from ...columns import Moment
 from ...limit_options import GUARDS, add_expectation, add_numbers, read_guards, read_labels, read_limits
+from ...outcomes import ActionCommand, Outcome, keep_long_options
 from ...terminal import read_password
 
 if TYPE_CHECKING:
@@ -24,17 +26,19 @@ TOKEN_FILE = "/etc/frepo-token"
 LOCAL = "http://127.0.0.1:6543"
 
 
-class CreateCollection(FrepoCommand):
+class CreateCollection(ActionCommand):
     """Create a collection; print its id. With --token-name, make a token for it, too, and print the line for cron."""
 
     examples = (
         "frepo backup:create-collection -f db.sql.gz -b 7 --min-version-size 1kB",
         "frepo backup:create-collection -f db.sql.gz -b 7 --token-name db7 --url https://files.example.org",
+        "frepo backup:create-collection --filename db.sql.gz --token-name db7 --format json",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options. They match the fields of the API."""
         parser = super().get_parser(prog_name)
+        keep_long_options(parser)
         parser.add_argument("-d", "--description", default="", help="a description for people")
         parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql.gz")
         add_numbers(parser)
@@ -49,7 +53,7 @@ class CreateCollection(FrepoCommand):
         _add_access(parser)
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the collection, or find the existing one."""
         from frepo_core.services.collections.collection_change import CollectionChange
 
@@ -74,11 +78,12 @@ class CreateCollection(FrepoCommand):
             allow=arguments.allow,
             may_exist=arguments.ignore_error_if_exists,
         )
+        address = arguments.url or _address(services.settings)
         if arguments.token_name is None or self.is_verbose:
-            self.answer(made.collection.id, form=_form(change), response=_response(made))
-            return
-        for line in _shell_lines(made, arguments.url or _address(services.settings)):
-            self.say(line)
+            text = self.answer_text(made.collection.id, form=_form(change), response=_response(made))
+        else:
+            text = "\n".join(_shell_lines(made, address))
+        return Outcome(text=text, records=[_record(made, address)])
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
@@ -154,7 +159,7 @@ def _address(settings: "Settings") -> str:
 
 def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
     """Yield assignments for `eval`, and comments with the line for cron. The token is in no argument of a process there."""
-    url = f"{address.rstrip('/')}/repository/collection/{made.collection.id}/backup"
+    url = _upload_url(made, address)
     yield f"COLLECTION={made.collection.id}"
     yield f"URL={shlex.quote(url)}"
     if made.token:
@@ -164,4 +169,27 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
     else:
         yield f"# The collection has the token {made.fingerprint} already; `frepo auth:revoke {made.fingerprint}` revokes it"
     yield "# The line for /etc/cron.d, with your own command instead of DUMP:"
-    yield f"#   0 2 * * * root DUMP | gzip | curl --fail-with-body -sS -H @{TOKEN_FILE} -X POST -T - {shlex.quote(url)}"
+    yield f"#   {_cron_line(url)}"
+
+
+def _record(made: "Enrolled", address: str) -> dict[str, Any]:
+    """Return what was made. The token's id is null if no token was made."""
+    url = _upload_url(made, address)
+    return {
+        "collection": made.collection.id,
+        "created": made.is_new,
+        "url": url,
+        "token": made.token.id if made.token else None,
+        "fingerprint": made.fingerprint,
+        "expires_at": Moment(made.token.expires_at if made.token else None),
+        "cron": _cron_line(url) if made.fingerprint else None,
+    }
+
+
+def _upload_url(made: "Enrolled", address: str) -> str:
+    return f"{address.rstrip('/')}/repository/collection/{made.collection.id}/backup"
+
+
+def _cron_line(url: str) -> str:
+    """Return the line for cron. The token is in a file, because the list of processes shows arguments."""
+    return f"0 2 * * * root DUMP | gzip | curl --fail-with-body -sS -H @{TOKEN_FILE} -X POST -T - {shlex.quote(url)}"

@@ -2,14 +2,14 @@
 
 import argparse
 
-from ...base import FrepoCommand
 from ...columns import Moment, Size
+from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
 
 COLUMNS = ("Id", "Name", "Versions", "Size", "Deleted", "By", "Ends", "Incarnation", "Description")
 
 
-class DeleteCollection(FrepoCommand):
+class DeleteCollection(ActionCommand):
     """Delete a collection. Until `trash.keep` is over, `frepo backup:restore-collection` restores it."""
 
     examples = ("frepo backup:delete-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --with-versions --yes",)
@@ -24,17 +24,20 @@ class DeleteCollection(FrepoCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Ask, and delete. Return 1 if the answer is not yes."""
+    def act(self, arguments: argparse.Namespace) -> Outcome:
+        """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         services = self.services()
         collection = services.collections.get(arguments.id)
         shown = f"the collection {collection.id} ({collection.filename}) with {collection.versions_count} versions"
-        if not arguments.yes and not self.confirms(f"Delete {shown}?"):
-            self.say("Nothing was changed.")
-            return 1
+        self.require_yes(f"Delete {shown}?", given=arguments.yes)
         services.collections.delete(collection.id, with_versions=arguments.with_versions)
-        self.say(f"Deleted {shown}")
-        return None
+        record = {
+            "collection": collection.id,
+            "name": collection.filename,
+            "versions": collection.versions_count,
+            "deleted": True,
+        }
+        return Outcome(text=f"Deleted {shown}", records=[record])
 
 
 class ListDeletedCollections(ListCommand):
@@ -60,7 +63,7 @@ class ListDeletedCollections(ListCommand):
         ]
 
 
-class RestoreCollection(FrepoCommand):
+class RestoreCollection(ActionCommand):
     """Restore a deleted collection with its settings, its list of tokens, and its versions."""
 
     examples = ("frepo backup:restore-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
@@ -71,16 +74,18 @@ class RestoreCollection(FrepoCommand):
         parser.add_argument("id", help="the id of the collection, or its incarnation if several had the id")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Restore, and say what came back."""
         from frepo_core.services.events.actors import console_identity  # imports the database
 
         services = self.services()
         done = services.deleted_collections.restore(arguments.id, by=console_identity())
-        self.say(f"Restored the collection {done.collection.id} with {done.versions} versions")
+        text = f"Restored the collection {done.collection.id} with {done.versions} versions"
+        record = {"collection": done.collection.id, "name": done.collection.filename, "versions": done.versions}
+        return Outcome(text=text, records=[record])
 
 
-class EndDeletedCollection(FrepoCommand):
+class EndDeletedCollection(ActionCommand):
     """Delete a deleted collection for good, with all that is in its trash. Without --yes it asks."""
 
     examples = ("frepo backup:end-deleted-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --yes",)
@@ -92,13 +97,11 @@ class EndDeletedCollection(FrepoCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Ask, and delete. Return 1 if the answer is not yes."""
+    def act(self, arguments: argparse.Namespace) -> Outcome:
+        """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         from frepo_core.services.events.actors import console_identity  # imports the database
 
-        if not arguments.yes and not self.confirms(f"Delete {arguments.id} and what is in its trash for good?"):
-            self.say("Nothing was changed.")
-            return 1
+        self.require_yes(f"Delete {arguments.id} and what is in its trash for good?", given=arguments.yes)
         ended = self.services().deleted_collections.end(arguments.id, by=console_identity())
-        self.say(f"Deleted {arguments.id} for good, with {ended} versions")
-        return None
+        text = f"Deleted {arguments.id} for good, with {ended} versions"
+        return Outcome(text=text, records=[{"collection": arguments.id, "deleted_versions": ended}])

@@ -5,8 +5,8 @@ import argparse
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand
 from ...columns import Moment, Size
+from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
 
 COLUMNS = ("Version", "Time", "Size", "Removed", "Reason", "By", "Ends", "Damaged", "SHA-256", "Name")
@@ -45,7 +45,7 @@ class ShowTrash(ListCommand):
         ]
 
 
-class RestoreVersion(FrepoCommand):
+class RestoreVersion(ActionCommand):
     """Restore a version from the trash under its number. It is not evicted again before `trash.keep` is over."""
 
     examples = ("frepo backup:restore-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
@@ -57,15 +57,23 @@ class RestoreVersion(FrepoCommand):
         parser.add_argument("version", help="v<number>, as `frepo backup:trash` lists it")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Restore, and say where the version is."""
         services = self.services()
         collection = services.collections.get(arguments.id)
         version = services.trash.restore(collection.id, _number(arguments.version), by=None)
-        self.say(f"Restored version v{version.number} ({version.file.stored_name}) of {collection.id}")
+        record = {
+            "collection": collection.id,
+            "version": f"v{version.number}",
+            "id": version.id,
+            "file": version.file.stored_name,
+            "time": Moment(version.created_at),
+        }
+        text = f"Restored version v{version.number} ({version.file.stored_name}) of {collection.id}"
+        return Outcome(text=text, records=[record])
 
 
-class EmptyTrash(FrepoCommand):
+class EmptyTrash(ActionCommand):
     """Delete a version in the trash of a collection for good, or all of them. Without --yes it asks."""
 
     examples = (
@@ -81,20 +89,18 @@ class EmptyTrash(FrepoCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Ask, and delete. Return 1 if the answer is not yes."""
+    def act(self, arguments: argparse.Namespace) -> Outcome:
+        """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         services = self.services()
         collection, number = (
             services.collections.get(arguments.id),
             _number(arguments.version) if arguments.version else None,
         )
         what = f"version v{number}" if number is not None else "all versions"
-        if not arguments.yes and not self.confirms(f"Delete {what} in the trash of {collection.id} for good?"):
-            self.say("Nothing was changed.")
-            return 1
+        self.require_yes(f"Delete {what} in the trash of {collection.id} for good?", given=arguments.yes)
         ended = services.trash.end(collection.id, number, by=None)
-        self.say(f"Deleted {ended} {'version' if ended == 1 else 'versions'} in the trash of {collection.id}")
-        return None
+        text = f"Deleted {ended} {'version' if ended == 1 else 'versions'} in the trash of {collection.id}"
+        return Outcome(text=text, records=[{"collection": collection.id, "deleted_versions": ended}])
 
 
 def _number(text: str) -> int:

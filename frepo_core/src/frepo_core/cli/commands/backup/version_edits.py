@@ -3,7 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from ...base import FrepoCommand, check_length
+from frepo_core.errors import FrepoError
+
+from ...base import check_length
+from ...outcomes import ActionCommand, Outcome
 
 if TYPE_CHECKING:
     from frepo_core.services.collections.version_edits import VersionChange
@@ -14,7 +17,7 @@ _WHICH = "latest, first, v<number> or the version's id"
 _EXAMPLE = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3"
 
 
-class EditVersion(FrepoCommand):
+class EditVersion(ActionCommand):
     """A command that edits a version."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -45,13 +48,13 @@ class Pin(EditVersion):
         parser.add_argument("--note", metavar="TEXT", help="why; replaces the note of the version")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Pin the version."""
         from frepo_core.services.collections.version_edits import VersionChange
 
         note = check_length("--note", arguments.note, MAX_NOTE)
         version = self.edit(self.find(arguments), VersionChange(pinned=True, note=note))
-        self.say(f"Pinned version v{version.number} of {version.collection_id}")
+        return _outcome("Pinned", version)
 
 
 class Unpin(EditVersion):
@@ -59,12 +62,12 @@ class Unpin(EditVersion):
 
     examples = (f"frepo backup:unpin {_EXAMPLE}",)
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Unpin the version."""
         from frepo_core.services.collections.version_edits import VersionChange
 
         version = self.edit(self.find(arguments), VersionChange(pinned=False))
-        self.say(f"Unpinned version v{version.number} of {version.collection_id}")
+        return _outcome("Unpinned", version)
 
 
 class Release(EditVersion):
@@ -72,17 +75,15 @@ class Release(EditVersion):
 
     examples = (f"frepo backup:release {_EXAMPLE}",)
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Release the version. Return 1 if it is not in quarantine."""
+    def act(self, arguments: argparse.Namespace) -> Outcome:
+        """Release the version. Raises `FrepoError` if it is not in quarantine."""
         from frepo_core.services.collections.version_edits import VersionChange
 
         found = self.find(arguments)
         if found.quarantined_at is None:
-            self.say(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
-            return 1
+            raise FrepoError(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
         version = self.edit(found, VersionChange(releases=True))
-        self.say(f"Released version v{version.number} of {version.collection_id}")
-        return None
+        return _outcome("Released", version)
 
 
 class Note(EditVersion):
@@ -96,10 +97,22 @@ class Note(EditVersion):
         parser.add_argument("note", metavar="TEXT", help="the note; it replaces the one before")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Write the note."""
         from frepo_core.services.collections.version_edits import VersionChange
 
         note = check_length("TEXT", arguments.note, MAX_NOTE)
         version = self.edit(self.find(arguments), VersionChange(note=note))
-        self.say(f"Noted at version v{version.number} of {version.collection_id}")
+        return _outcome("Noted at", version)
+
+
+def _outcome(verb: str, version: "VersionRecord") -> Outcome:
+    record = {
+        "collection": version.collection_id,
+        "version": f"v{version.number}",
+        "id": version.id,
+        "pinned": version.pinned,
+        "quarantined": version.quarantined_at is not None,
+        "note": version.note,
+    }
+    return Outcome(text=f"{verb} version v{version.number} of {version.collection_id}", records=[record])

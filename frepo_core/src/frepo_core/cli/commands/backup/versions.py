@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...base import FrepoCommand
 from ...columns import Moment, Size
+from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
 from ...terminal import YELLOW, Word
 
@@ -84,7 +84,7 @@ class Versions(ListCommand):
         return self.word("damaged" if is_damaged else worst)
 
 
-class DeleteVersion(FrepoCommand):
+class DeleteVersion(ActionCommand):
     """Delete a version of a collection. Until `trash.keep` is over, `frepo backup:restore-version` restores it."""
 
     examples = ("frepo backup:delete-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --yes",)
@@ -97,18 +97,23 @@ class DeleteVersion(FrepoCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Ask, and delete. Return 1 if the answer is not yes."""
+    def act(self, arguments: argparse.Namespace) -> Outcome:
+        """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         services = self.services()
         collection = services.collections.get(arguments.id)
         version = services.versions.find(collection.id, arguments.version)
         shown = f"version v{version.number} ({version.file.stored_name}, of {version.created_at:%Y-%m-%d %H:%M} UTC)"
-        if not arguments.yes and not self.confirms(f"Delete {shown} of {collection.id}?"):
-            self.say("Nothing was changed.")
-            return 1
+        self.require_yes(f"Delete {shown} of {collection.id}?", given=arguments.yes)
         services.versions.delete(collection.id, version.id)
-        self.say(f"Deleted {shown}")
-        return None
+        record = {
+            "collection": collection.id,
+            "version": f"v{version.number}",
+            "id": version.id,
+            "file": version.file.stored_name,
+            "time": Moment(version.created_at),
+            "deleted": True,
+        }
+        return Outcome(text=f"Deleted {shown}", records=[record])
 
 
 def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:

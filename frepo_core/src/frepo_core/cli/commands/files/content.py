@@ -7,10 +7,11 @@ from typing import BinaryIO, cast
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError
 
-from ...base import FrepoCommand, check_length
+from ...base import check_length
+from ...outcomes import ActionCommand, Outcome
 from ...tables import Record, ShowCommand
 from ...terminal import read_password
-from ...transfers.downloading import add_target, download
+from ...transfers.downloading import add_target, check_target, download
 from ...transfers.streams import STDIO, MeteredStream, TransferBar, source
 from .files import find, show, tags_of
 
@@ -62,7 +63,7 @@ class UploadFile(ShowCommand):
         return (*names, "existed"), (*values, added.existed)
 
 
-class DownloadFile(FrepoCommand):
+class DownloadFile(ActionCommand):
     """Download a file, or to stdout with --output -. It gets its name when all of it is there and right."""
 
     examples = (
@@ -77,10 +78,11 @@ class DownloadFile(FrepoCommand):
         add_target(parser)
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> None:
+    def act(self, arguments: argparse.Namespace) -> Outcome:
         """Download the file."""
+        check_target(arguments, prints_record=self.prints_record(arguments))
         services = self.services()
-        download(self, services, find(services, arguments.name), arguments)
+        return download(self, services, find(services, arguments.name), arguments)
 
 
 def _name(arguments: argparse.Namespace) -> str:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from frepo_core.domain.naming import check_tag
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ...base import FrepoCommand
 from ...columns import Moment, Size, Words
+from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Record, Rows, ShowCommand
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class ShowFile(ShowCommand):
         return show(services, file)
 
 
-class DeleteFile(FrepoCommand):
+class DeleteFile(ActionCommand):
     """Delete a file. It cannot be restored."""
 
     examples = ("frepo file:delete 2cf24dba5fholiday.jpg --yes",)
@@ -79,19 +79,17 @@ class DeleteFile(FrepoCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Ask, and delete. Return 1 if the answer is not yes."""
+    def act(self, arguments: argparse.Namespace) -> Outcome:
+        """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         from frepo_core.services.events.actors import console_identity
 
         services = self.services()
         file = find(services, arguments.name)
         shown = f"{file.stored_name} (of {file.created_at:%Y-%m-%d %H:%M} UTC)"
-        if not arguments.yes and not self.confirms(f"Delete {shown}?"):
-            self.say("Nothing was changed.")
-            return 1
+        self.require_yes(f"Delete {shown}?", given=arguments.yes)
         services.files.delete(file.stored_name, "", by=console_identity())
-        self.say(f"Deleted {shown}")
-        return None
+        record = {"name": file.stored_name, "id": file.id, "created_at": Moment(file.created_at), "deleted": True}
+        return Outcome(text=f"Deleted {shown}", records=[record])
 
 
 def find(services: "Services", name: str) -> "FileRecord":

@@ -25,8 +25,8 @@ class Adopt(FrepoCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 
-    def take_action(self, arguments: argparse.Namespace) -> int | None:
-        """Show both sides, ask, and adopt. Return 1 if the answer is not yes."""
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Show both sides, ask, and adopt. Raises `FrepoError` if the answer is not yes."""
         from frepo_core.services.maintenance import Ownership, compare
 
         services = self.services()
@@ -38,14 +38,11 @@ class Adopt(FrepoCommand):
             self.say(line)
         if sides.problem is None and not sides.older:
             self.say("Nothing needs to be accepted: no other database has marked this storage.")
-            return None
+            return
         question = f"Shall this database be the only owner of the storage {storage!r}?"
-        if not arguments.yes and not self.confirms(question):
-            self.say("Nothing was changed.")
-            return 1
+        self.require_yes(question, given=arguments.yes)
         mark = Ownership(services.database, services.backends).adopt(storage)
         self.say(f"The storage {storage!r} belongs to this database now, with the epoch {mark.epoch}.")
-        return None
 
 
 def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]:
