@@ -5,7 +5,7 @@ The order needs an index on the sorted column and the key.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, and_, or_
@@ -77,7 +77,7 @@ def bound_values(columns: Sequence[Column], after: Sequence[Any]) -> list[Any]:
     try:
         pairs = zip(columns, after, strict=True)
         return [_typed(column, value) for column, value in pairs]
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise FieldsError(
             {"cursor": ["This is not the cursor of a page of this list: leave it out to begin"]}
         ) from error
@@ -89,7 +89,7 @@ def _typed(column: Column, value: Any) -> Any:
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             raise ValueError("a time without a zone")
-        return moment
+        return moment.astimezone(UTC)
     if isinstance(value, bool) or not isinstance(value, column.type.python_type):
         raise TypeError(f"{value!r} for {column}")
     if isinstance(value, int) and abs(value) > 2**63 - 1:

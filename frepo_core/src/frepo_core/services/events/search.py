@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, union_all
@@ -17,6 +17,8 @@ from .queries import as_public_event, matching_kinds
 
 # An event that was recorded so long before another one was committed before it, too.
 LONGEST_TRANSACTION = timedelta(hours=1)
+# No time is an hour before the first one.
+FIRST_TIME = datetime.min.replace(tzinfo=UTC) + LONGEST_TRANSACTION
 # Events that may be about several collections.
 SHARED = (EventKind.BLOB_DAMAGED.value, EventKind.BLOB_HEALED.value)
 # SQLite allows 500 parts of a query, and 999 values.
@@ -113,7 +115,7 @@ def _conditions(session: Session, search: EventSearch) -> list[ColumnElement[boo
     if search.since is not None:
         conditions.append(Event.at >= search.since)
         # With a bound for the position, the search does not go on to the oldest event.
-        earlier = select(Event.position).where(Event.at < search.since - LONGEST_TRANSACTION)
+        earlier = select(Event.position).where(Event.at < max(search.since, FIRST_TIME) - LONGEST_TRANSACTION)
         last = session.scalar(earlier.where(Event.position.is_not(None)).order_by(Event.at.desc()).limit(1))
         conditions.append(Event.position > (last or 0))
     return conditions

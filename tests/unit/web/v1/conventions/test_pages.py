@@ -1,5 +1,7 @@
-"""Pages of /api/v1 on each database: ties, microseconds, nulls, and deletions between two pages."""
+"""Pages of /api/v1 on each database: ties, microseconds, nulls, deletions between two pages, and forged cursors."""
 
+import base64
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -103,3 +105,46 @@ def test_a_deletion_between_two_pages_skips_and_repeats_nothing(root, filled, re
                 remove(path, whole[2])
 
         assert [*whole[:2], *whole[3:]] == read(root, path, query, limit=2, before_next=remove_two), path
+
+
+NAMES = ("a\0b", "\ud800", 1, None, True, [], {})
+FORGED_TIMES = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-11-23T00:00:00", "", 1, None)
+NUMBERS = (2**63, -(2**64), 1.5, True, "1", None)
+
+
+def forge(path, query, *values):
+    text = json.dumps([query.get("sort", ""), *values])
+    return path, query | {"cursor": base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")}
+
+
+def test_a_forged_cursor_is_refused(root, collection):
+    versions = f"{COLLECTIONS}/{collection}"
+    forged = [
+        *(forge(COLLECTIONS, {"sort": "name"}, "a", name) for name in NAMES),
+        *(forge(TOKENS, {"sort": "name"}, name, "abc") for name in NAMES),
+        *(forge(f"{V1}/aliases", {}, "database", name) for name in NAMES),
+        *(forge(f"{versions}/checks", {}, 1, name) for name in NAMES),
+        *(forge(COLLECTIONS, {"sort": "created_at"}, time, collection) for time in FORGED_TIMES),
+        *(forge(TOKENS, {"sort": "-last_used_at"}, 0, time, "abc") for time in FORGED_TIMES),
+        *(forge(f"{V1}/history", {}, time, 1) for time in FORGED_TIMES),
+        *(forge(COLLECTIONS, {"sort": "stored_size"}, number, collection) for number in NUMBERS),
+        *(forge(f"{versions}/versions", {}, number) for number in NUMBERS),
+        *(forge(path, {}, number) for path in (EVENTS, FILES) for number in NUMBERS),
+    ]
+
+    answers = {str(one): root.get(*one) for one in forged}
+
+    wrong = {one: answer.status_int for one, answer in answers.items() if answer.status_int != 400}
+    assert {} == wrong
+    assert all(["cursor"] == [one["field"] for one in answer.json["errors"]] for answer in answers.values())
+
+
+@pytest.mark.parametrize("since", ["0001-01-01", "0001-01-01T00:30:00Z", "9999-12-31"])
+def test_each_time_is_a_filter(root, services, since):
+    with services.database.engine.begin() as connection:
+        connection.execute(text("UPDATE event SET position = id WHERE position IS NULL"))
+
+    for path in (EVENTS, f"{EVENTS}.jsonl", f"{V1}/history"):
+        assert 200 == root.get(path, {"since": since}).status_int
+    assert 200 == root.get(TOKENS, {"unused_since": since}).status_int
+    assert bool(root.get(EVENTS, {"since": since}).json["items"]) == (since < "2")

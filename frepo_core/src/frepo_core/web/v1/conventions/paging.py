@@ -47,8 +47,13 @@ def next_cursor(query: PageQuery, page: Page[Any]) -> str | None:
 def _decode(cursor: str, sort: str) -> list[Any]:
     try:
         values = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
-        if isinstance(values, list) and values[:1] == [sort]:
+        if isinstance(values, list) and values[:1] == [sort] and all(map(_is_storable, values)):
             return values[1:]
     except (ValueError, RecursionError):
         pass
     raise FieldsError({"cursor": ["This is no cursor of this list in this order: leave it out to begin"]})
+
+
+def _is_storable(value: Any) -> bool:
+    """Return whether a value is no text, or one that each database can compare: without U+0000 and half characters."""
+    return not isinstance(value, str) or not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in value)
