@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -89,12 +89,17 @@ def _describe(problem: Any) -> tuple[str, str]:
 
 
 def fields_with_nul(data: dict[str, Any]) -> list[str]:
-    """Return the names of the fields that contain U+0000. Names are built only for those."""
+    """Return the names of the fields that contain U+0000."""
+    return fields_with(data, lambda value: isinstance(value, str) and "\0" in value)
+
+
+def fields_with(data: dict[str, Any], is_wrong: Callable[[Any], bool]) -> list[str]:
+    """Return the names of the fields that contain a wrong text or number. Names are built only for those."""
     found: dict[str, None] = {}
     remaining: list[tuple[list[str], Any]] = [(["form"], data)]
     while remaining and len(found) < MAX_MESSAGES:
         path, value = remaining.pop()
-        if isinstance(value, str) and "\0" in value:
+        if is_wrong(value):
             found[".".join(path)] = None
         elif isinstance(value, dict):
             remaining += [(path, name) for name in value]

@@ -1,5 +1,6 @@
 """Validates queries and bodies below `/api/v1`: all wrong fields at once, and unknown parameters are refused."""
 
+import math
 from collections.abc import Iterable
 from typing import Any, TypeVar, get_origin
 
@@ -10,10 +11,11 @@ from frepo_core.services.container import Services
 
 from ...content.json_body import JSON_BYTES, parse_json
 from ...routing.request import FrepoRequest
-from ...schemas.validation import MAX_MESSAGES, NUL, fields_with_nul
+from ...schemas.validation import MAX_MESSAGES, NUL, fields_with, fields_with_nul
 
 Model = TypeVar("Model", bound=BaseModel)
 UNKNOWN = "This is not a known name here: check the spelling, or leave it out"
+INFINITE = "This number is too large"
 NO_TOKEN_IN_URL = "A token is never read from the URL: send the header Authorization: Bearer"
 
 
@@ -57,10 +59,13 @@ def validate(
     """Validate data. Raises `FieldsError` with all wrong fields; `more` are wrong ones that the caller has found.
 
     Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store them.
+    So are numbers such as 1e999, which no database stores as JSON.
     """
     wrong = {name: list(texts) for name, texts in (more or {}).items()}
     for name in fields_with_nul(data):
         wrong.setdefault(name.removeprefix("form."), []).append(NUL)
+    for name in fields_with(data, _is_infinite):
+        wrong.setdefault(name.removeprefix("form."), []).append(INFINITE)
     try:
         valid = model.model_validate(data, context=context)
     except ValidationError as error:
@@ -70,6 +75,10 @@ def validate(
     if wrong:
         raise FieldsError(wrong)
     return valid
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _describe(found: Any) -> tuple[str, str]:
