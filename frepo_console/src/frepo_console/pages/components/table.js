@@ -1,6 +1,6 @@
 // Tables: sorting by a link, rows that the keyboard reaches, a selection, and pages that are added at the end.
 
-import { Component, html, useEffect, useRef, useState } from "../lib/html.js";
+import { Part, html, useEffect, useRef, useState, useSteps } from "../lib/html.js";
 import { useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 
@@ -11,6 +11,7 @@ import { t } from "../texts.js";
  */
 export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, keys, sort, sortBy }) {
   const body = useRef(null);
+  const drawn = useSteps(rows.length);
   useRowKeys(body, rows, { open, selection, keys, keyOf });
   return html`<div class="scroll"><table class="cards">
     <caption class="vh">${caption}</caption>
@@ -19,7 +20,7 @@ export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, 
       ${columns.map((column) => html`<${Heading} column=${column} sort=${sort} sortBy=${sortBy} />`)}
     </tr></thead>
     <tbody ref=${body}>
-      ${rows.map((row) => {
+      ${rows.slice(0, drawn).map((row) => {
         const key = keyOf(row);
         const isSelected = selection?.has(key);
         const draw = () => html`<tr tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(isSelected) : undefined}>
@@ -27,33 +28,10 @@ export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, 
           html`<td class="pick1"><input type="checkbox" aria-label=${t.select(nameOf(row))} checked=${isSelected} onClick=${(event) => selection.toggle(key, event.shiftKey)} /></td>`}
           ${columns.map((column) => html`<td class=${column.className} data-l=${column.label}>${column.cell(row)}</td>`)}
         </tr>`;
-        return html`<${Part} key=${key} draw=${draw} state=${isSelected} />`;
+        return html`<${Part} key=${key} draw=${draw} uses=${[row, columns]} state=${isSelected} />`;
       })}
     </tbody>
   </table></div>`;
-}
-
-/**
- * A part of a long list, such as a row: `draw()` makes it. When the list is read again, each part is drawn in a task of its
- * own: hundreds at once would block the page. A change of `state` is seen at once.
- */
-export class Part extends Component {
-  shouldComponentUpdate({ state }) {
-    if (state !== this.props.state) return true;
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.forceUpdate();
-    });
-    return false;
-  }
-
-  componentWillUnmount() {
-    clearTimeout(this.timer);
-  }
-
-  render({ draw }) {
-    return draw();
-  }
 }
 
 function Heading({ column, sort = "", sortBy }) {

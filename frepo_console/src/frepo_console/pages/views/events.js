@@ -1,6 +1,6 @@
 // Events: who did what, and what it was before. New ones appear by themselves.
 
-import { html, useEffect, useState } from "../lib/html.js";
+import { Part, html, useEffect, useState, useSteps } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { apiUrl, headersWithToken } from "../lib/api.js";
 import { eventTitle } from "../components/event.js";
@@ -9,7 +9,7 @@ import { exactTime, relative, timeOfDay, today } from "../lib/format.js";
 import { changeQuery, link } from "../lib/navigation.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { ListEnd, Part } from "../components/table.js";
+import { ListEnd } from "../components/table.js";
 import { t as common } from "../texts.js";
 import { t } from "../texts/events.js";
 import { Details } from "./events/details.js";
@@ -97,14 +97,14 @@ const Nothing = ({ isFiltered }) => html`<div class="card"><${Empty} icon="event
 function Days({ list, names }) {
   const now = useNow();
   const days = [];
-  for (const event of list.items) {
+  for (const event of list.items.slice(0, useSteps(list.items.length))) {
     const day = new Date(event.at).toDateString();
     if (days.at(-1)?.day !== day) days.push({ day, events: [] });
     days.at(-1).events.push(event);
   }
   return html`${days.map(({ day, events }) => html`<section class="card flush" key=${day}>
       <div class="sec"><h2>${today(new Date(day))}</h2></div>
-      <ul class="list">${events.map((event) => html`<${Part} key=${event.position} draw=${() => html`<${Row} event=${event} names=${names} now=${now} />`} />`)}</ul>
+      <ul class="list">${events.map((event) => html`<${Part} key=${event.position} uses=${[event, names, now]} draw=${() => html`<${Row} event=${event} names=${names} now=${now} />`} />`)}</ul>
     </section>`)}
     <div class="card flush"><${ListEnd} list=${list} /></div>`;
 }

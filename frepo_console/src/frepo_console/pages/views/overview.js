@@ -1,6 +1,6 @@
 // Overview: is everything backed up? What is not comes first.
 
-import { html, useMemo, useState } from "../lib/html.js";
+import { Part, html, useMemo, useState, useSteps } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { readAll, useNow, useReading, useResource } from "../lib/data.js";
 import { elapsed, relative, size, timeOfDay, today } from "../lib/format.js";
@@ -14,6 +14,7 @@ import { t } from "../texts.js";
 const loadDetails = () => import("./overview/details.js");
 const MANY = 2000;
 const QUIET_SHOWN = 240;
+const QUIET_STEP = 20;
 const SPARKS = 100;
 
 export default function Overview() {
@@ -53,10 +54,10 @@ function Verdict({ states, overview, at, now }) {
 function States({ items, states, now }) {
   const [isWhole, setWhole] = useState(false);
   const sizes = useSizes(items);
+  const quiet = items.filter((one) => one.state === "ok");
+  const shown = quiet.slice(0, useSteps(isWhole ? quiet.length : Math.min(quiet.length, QUIET_SHOWN), QUIET_STEP));
   if (items.length === 0) return html`<${NoCollections} />`;
   const loud = items.filter((one) => one.state !== "ok");
-  const quiet = items.filter((one) => one.state === "ok");
-  const shown = isWhole ? quiet : quiet.slice(0, QUIET_SHOWN);
   return html`<section aria-label=${t.overview.byState} class="stack">
     <div class="row wrap">
       ${STATES.filter((state) => states?.[state] > 0).map(
@@ -65,7 +66,7 @@ function States({ items, states, now }) {
     </div>
     <ul class="tiles lg">${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}</ul>
     <ul class=${isWhole ? "tiles" : "tiles phone-cut"}>
-      ${shown.map((one) => html`<li key=${one.id}><${QuietTile} collection=${one} sizes=${sizes[one.id]} now=${now} /></li>`)}
+      ${shown.map((one) => html`<li key=${one.id}><${Part} uses=${[one, sizes[one.id], now]} draw=${() => html`<${QuietTile} collection=${one} sizes=${sizes[one.id]} now=${now} />`} /></li>`)}
     </ul>
     ${!isWhole &&
     quiet.length > 12 &&
