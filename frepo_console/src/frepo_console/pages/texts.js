@@ -173,6 +173,7 @@ export const t = {
     ranges: { 30: "30 days", 182: "6 months", 730: "2 years" },
     fullOn: (date, growth) => `full about ${date} at ${growth} a day`,
     grows: (growth) => `${growth} more each day`,
+    shrinks: (growth) => `${growth} less each day`,
     free: (size) => `${size} free`,
     stored: "stored",
     forecast: "forecast from the last 30 days",
@@ -519,6 +520,7 @@ export const t = {
     nothingGoes: "The next upload would evict nothing.",
     needed: "Storage needed",
     neededLabel: (last, peak) => `${last} at the end, at most ${peak}`,
-    dashed: "dashed: with the trash; dotted: the limit",
+    dashed: "dashed: with the trash",
+    dotted: (size) => `dotted: the limit, ${size}`,
   },
 };

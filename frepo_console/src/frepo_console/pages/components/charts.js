@@ -20,8 +20,8 @@ const loadUplot = () => {
 
 /**
  * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint}` with one value for
- * each time, null for none. `label` says in a sentence what the curve shows. `format` makes a value a text. `marks` are
- * Dates with a vertical line.
+ * each time, null for none; the area from a line with `isBand` to the next line is filled. `label` says in a sentence what
+ * the curve shows. `format` makes a value a text. `marks` are Dates with a vertical line.
  */
 export function Curve({ times, lines, label, format = size, marks = [], height = HEIGHT }) {
   const place = useRef(null);
@@ -78,6 +78,7 @@ function options(lines, { format, marks, height, width }) {
       { ...axis, grid: { stroke: colour("line"), width: 1 }, size: 68, space: 34, values: (_, ticks) => ticks.map(format) },
     ],
     series: [{}, ...lines.map(series)],
+    bands: lines.flatMap((line, index) => (line.isBand ? [{ series: [index + 1, index + 2], fill: colour(line.colour) }] : [])),
     hooks: { draw: [(chart) => marks.forEach((mark) => drawMark(chart, mark.getTime() / 1000))] },
   };
 }
@@ -108,11 +109,12 @@ function drawMark(chart, time) {
   ctx.restore();
 }
 
-/** The colour of a CSS variable now, for canvases, which do not know `light-dark()`. */
+/** The colour of a CSS variable or of a state now, for canvases, which do not know `light-dark()`. */
 function colour(name) {
   const probe = document.createElement("i");
   probe.hidden = true;
-  probe.style.color = `var(--${name})`;
+  probe.className = name;
+  probe.style.color = `var(--${name}, var(--c))`;
   document.body.append(probe);
   const found = getComputedStyle(probe).color;
   probe.remove();

@@ -94,12 +94,14 @@ function Next({ versions }) {
 function Needed({ answer }) {
   const times = answer.days.map((day) => new Date(day.day));
   const lines = [{ values: answer.days.map((day) => day.size), isFilled: true }];
-  if (answer.days.some((day) => day.trash_size)) lines.push({ values: answer.days.map((day) => day.size + day.trash_size), dash: [5, 3] });
+  const hasTrash = answer.days.some((day) => day.trash_size);
+  if (hasTrash) lines.push({ values: answer.days.map((day) => day.size + day.trash_size), dash: [5, 3] });
   const limit = answer.limits.total_size;
-  if (limit && limit < 3 * answer.peak.size) lines.push({ values: times.map(() => limit), dash: [2, 3], colour: "line2" });
+  const isNear = limit > 0 && limit < 3 * answer.peak.size;
+  if (isNear) lines.push({ values: times.map(() => limit), dash: [2, 3], colour: "full" });
   return html`<h3>${t.simulator.needed}</h3>
     <${Curve} times=${times} lines=${lines} label=${t.simulator.neededLabel(size(answer.days.at(-1).size), size(answer.peak.size))} height=${150} />
-    ${lines.length > 1 && html`<p class="key sm">${t.simulator.dashed}</p>`}`;
+    ${lines.length > 1 && html`<p class="key sm">${[hasTrash && t.simulator.dashed, isNear && t.simulator.dotted(size(limit))].filter(Boolean).join("; ")}</p>`}`;
 }
 
 /** The days from the first version to the last, with the versions of each and the weakest rule that keeps one. */

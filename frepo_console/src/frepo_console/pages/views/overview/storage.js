@@ -36,7 +36,7 @@ export function Storage({ overview, now }) {
 
 function sentence({ growth_per_day: growth, full_on: full, free_space: free }, now) {
   if (full) return t.storage.fullOn(date(full, now), size(growth));
-  if (growth !== null && growth !== undefined) return t.storage.grows(size(growth));
+  if (growth !== null && growth !== undefined) return growth < 0 ? t.storage.shrinks(size(-growth)) : t.storage.grows(size(growth));
   return free === null ? "" : t.storage.free(size(free));
 }
 
@@ -54,13 +54,14 @@ function chartOf(samples, overview, days) {
   const lines = [{ values: fill([...samples.map((one) => one.size), stored]), isFilled: true }];
   lines.push({ values: [...past.map(() => null), stored, ...ahead.map(() => null)], isPoint: true });
   if (ahead.length) {
+    lines.push({ values: future(growth * (1 + SPREAD)), colour: "accent-t", isBand: true });
+    lines.push({ values: future(growth * (1 - SPREAD)), colour: "accent-t" });
     lines.push({ values: future(growth), dash: [6, 4] });
-    for (const rate of [1 - SPREAD, 1 + SPREAD]) lines.push({ values: future(growth * rate), colour: "accent-t" });
   }
   const capacity = overview.free_space === null ? null : stored + overview.free_space;
   // A capacity far above all that is stored would press the curve onto the axis.
   const isNear = capacity !== null && capacity < 4 * Math.max(...lines.flatMap((line) => line.values));
-  if (isNear) lines.push({ values: times.map(() => capacity), dash: [2, 3], colour: "line2" });
+  if (isNear) lines.push({ values: times.map(() => capacity), dash: [2, 3], colour: "full" });
   return { times, lines, marks: [today], capacity: isNear ? capacity : null };
 }
 
