@@ -6,6 +6,7 @@ import { useList } from "../lib/data.js";
 import { date, exactTime, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { useTransfers } from "../lib/transfers.js";
+import { Aside } from "../components/aside.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { Tag } from "../components/state.js";
@@ -39,10 +40,10 @@ export default function Files({ route }) {
         ${access.may("files.list") && html`<${Filters} filters=${filters} items=${list.items ?? []} isList=${query.get("view") === "list"} /><${Shown} list=${list} filters=${filters} isList=${query.get("view") === "list"} mayUpload=${mayUpload} />`}
       </div>
       ${hasSide &&
-      html`<aside class="w4 stack" aria-label=${t.uploads}>
+      html`<${Aside} at=${selected} label=${selected ? common.menu.files : t.uploads}>
         <${Uploads} />
         ${selected && html`<${FileDetails} key=${selected} name=${selected} reload=${list.reload} />`}
-      </aside>`}
+      <//>`}
     </div>`;
 }
 

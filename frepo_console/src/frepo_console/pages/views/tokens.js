@@ -5,6 +5,7 @@ import { About, useAccess } from "../lib/access.js";
 import { useList, useNow } from "../lib/data.js";
 import { date, exactTime, relative } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
+import { Aside } from "../components/aside.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { StateBadge, Tag } from "../components/state.js";
@@ -46,7 +47,7 @@ export default function Tokens({ route }) {
     </header>
     <div class=${panel ? "cols" : "stack"}>
       <div class="w8 stack"><${Filters} filters=${filters} /><${List} list=${list} filters=${filters} now=${now} selected=${selected} /></div>
-      ${panel && html`<aside class="w4 stack" aria-label=${selected === "new" ? t.new : common.menu.tokens}>${panel}</aside>`}
+      ${panel && html`<${Aside} at=${selected} label=${selected === "new" ? t.new : common.menu.tokens}>${panel}<//>`}
     </div>`;
 }
 

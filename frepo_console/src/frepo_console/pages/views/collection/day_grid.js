@@ -1,6 +1,6 @@
 // Days as squares: a column for each week, from Monday to Sunday, with the names of the months above.
 
-import { html } from "../../lib/html.js";
+import { html, useLayoutEffect, useRef } from "../../lib/html.js";
 import { date, month } from "../../lib/format.js";
 
 export const DAY = 24 * 60 * 60 * 1000;
@@ -18,7 +18,9 @@ export const beginOfWeek = (day, weeks = 0) => new Date(day.getTime() - (weeks *
  */
 export function DayGrid({ days, label, square, title }) {
   const weeks = Math.max(26, Math.ceil(days.length / 7));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+  const place = useRef(null);
+  useLayoutEffect(() => void place.current.scrollTo(place.current.scrollWidth, 0), [weeks]); // a phone has room for half a year
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label} ref=${place}>
     <svg class="cal" preserveAspectRatio="xMinYMin" viewBox=${`0 -12 ${weeks * SIZE} ${7 * SIZE + 11}`} role="img" aria-label=${label}>
       ${monthNames(days).map(([week, name]) => html`<text x=${week * SIZE} y="-4">${name}</text>`)}
       ${days.map((day, index) => html`<g><title>${`${date(day.at)}: ${title(day)}`}</title>${square(day, { x: Math.floor(index / 7) * SIZE, y: (index % 7) * SIZE })}</g>`)}
