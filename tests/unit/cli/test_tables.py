@@ -11,6 +11,7 @@ from frepo_core.cli.tables import ListCommand, ShowCommand, plain
 
 # It needs no ini file, so it is no FrepoCommand. It has no null.
 EXCEPTIONS = {"plugins"}
+ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 
 
 def test_all_commands_that_print_rows_have_the_base_for_it():
@@ -44,3 +45,15 @@ def test_a_token_that_was_never_used_has_an_empty_cell(console):
 
 def test_a_job_that_never_ran_has_empty_cells(console):
     assert "None" not in console.answer("jobs", "-f", "csv")
+
+
+def test_a_table_shows_control_characters_instead_of_sending_them_to_the_terminal(console):
+    text = "night\x1b[2J\x07\x9b31m\u202egz.lqs\nsecond line, żółw 👩\u200d👧"
+    console.answer("backup:create-collection", "-f", "db.sql", "-d", text, "--id", ID)
+
+    for command in (["backup:list"], ["backup:show", ID]):
+        table = console.answer(*command)
+        assert "night\\x1b[2J\\x07\\x9b31m\\u202egz.lqs" in table
+        assert "second line, żółw 👩\u200d👧" in table
+        assert not set("\x1b\x07\x9b\u202e") & set(table)
+    assert text == console.answer("backup:show", ID, "-f", "value", "-c", "description")

@@ -3,6 +3,7 @@
 import argparse
 import csv
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
@@ -12,10 +13,14 @@ from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from .base import FrepoCommand
+from .terminal import Word
 
 Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
 Record = tuple[Sequence[str], Sequence[Any]]
 _TEXT_FORMATS = {"csv", "value"}
+_TABLE = "table"
+# Terminals obey the characters of C0 and C1, except the line end, and those that change the direction of the text.
+_CONTROLS = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 
 
 class ListCommand(FrepoCommand, Lister):
@@ -27,6 +32,8 @@ class ListCommand(FrepoCommand, Lister):
         """Print the rows."""
         if parsed_args.formatter in _TEXT_FORMATS:
             data = [[plain(cell) for cell in row] for row in data]
+        elif parsed_args.formatter == _TABLE:
+            data = [[readable(cell) for cell in row] for row in data]
         return int(super().produce_output(parsed_args, column_names, data))
 
 
@@ -37,6 +44,8 @@ class ShowCommand(FrepoCommand, ShowOne):
         """Print the record."""
         if parsed_args.formatter in _TEXT_FORMATS:
             data = [plain(cell) for cell in data]
+        elif parsed_args.formatter == _TABLE:
+            data = [readable(cell) for cell in data]
         return int(super().produce_output(parsed_args, column_names, data))
 
 
@@ -63,3 +72,15 @@ def plain(cell: Any) -> Any:
     if isinstance(value, list | tuple):
         return ", ".join(str(plain(item)) for item in value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+
+
+def readable(cell: Any) -> Any:
+    """Return a cell for a table. Control characters are escaped: clients write names and notes, and terminals obey them."""
+    if isinstance(cell, Word):  # one of our own words, with its colour
+        return cell
+    text = cell.human_readable() if isinstance(cell, FormattableColumn) else cell
+    return _CONTROLS.sub(_escape, text.replace("\r\n", "\n")) if isinstance(text, str) else text
+
+
+def _escape(match: re.Match[str]) -> str:
+    return repr(match[0])[1:-1]
