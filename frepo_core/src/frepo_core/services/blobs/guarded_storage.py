@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from frepo_core.errors import FrepoError, PluginError, StorageUnavailable
-from frepo_core.plugins import BlobStat, StorageBackend
+from frepo_core.plugins import BlobStat, StorageBackend, StoredBlob
 
 from ..plugin_calls import PLUGIN_FAILURES
 
@@ -30,10 +30,11 @@ class GuardedStorage(StorageBackend):
         """Return an attribute of the backend that is not part of the contract."""
         return getattr(self._backend, name)
 
-    def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """See `StorageBackend.store`."""
+    def store(self, key: str, content: BinaryIO, size: int) -> StoredBlob | None:
+        """See `StorageBackend.store`. Packages for 0.1 may return anything."""
         with guarded(self._origin, "store"):
-            self._backend.store(key, content, size)
+            found: Any = self._backend.store(key, content, size)
+        return found if isinstance(found, StoredBlob) else None
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """See `StorageBackend.open`. The reader is wrapped as well."""
