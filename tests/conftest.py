@@ -1,6 +1,7 @@
 """Fixtures that every suite shares: the service in this process, and as a process of its own."""
 
 import functools
+import gc
 import itertools
 import shutil
 import signal
@@ -36,8 +37,16 @@ hypothesis.settings.load_profile("frepo")
 
 def pytest_configure() -> None:
     """Let the processes of the tests be interrupted, although a shell makes its background jobs ignore SIGINT."""
+    gc.disable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage seldom, and not among what the collection of the tests has made: an eighth of the time went there."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    gc.enable()
 
 
 # Servers and wheels that take seconds to make: one process runs all these modules, so that they share them.
