@@ -21,6 +21,25 @@ SAVED = """async (name) => {
   const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
   return [file.size, Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")];
 }"""
+# Read a file of which each stream gives so many bytes, and then nothing, without an end. Return whether all bytes came in their
+# order, and how often it was opened, or the error.
+READ_SILENT = """async ([size, given]) => {
+  const { readFile } = await import(document.querySelector("script[type=module]").src.replace("main.js", "lib/pieces.js"));
+  const content = Uint8Array.from({ length: size }, (_, at) => at % 251);
+  let opened = 0;
+  let read = 0;
+  const stream = (at) => {
+    opened += 1;
+    return new ReadableStream({ type: "bytes", start: (controller) => void (given && controller.enqueue(content.slice(at, at + given))) });
+  };
+  const file = { size, slice: (at) => ({ stream: () => stream(at) }) };
+  try {
+    await readFile(file, (bytes) => bytes.forEach((byte) => (read += byte === read % 251)), 20);
+  } catch (error) {
+    return error.message;
+  }
+  return [read === size, opened];
+}"""
 COMPLETE = "Complete, the SHA-256 is right"
 LOST = "The connection was lost"
 
@@ -227,3 +246,10 @@ def test_the_digest_of_a_large_file_is_compared_after_it_was_sent(page, proxy, s
     expect(uploads).to_contain_text("stored", timeout=30_000)
     right = hashlib.sha256(large.read_bytes()).hexdigest()
     assert right in {one["sha256"] for one in api("GET", "/files")["items"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "result"), [(400_000, [True, 3]), (0, "The file cannot be read from byte 0 on")], ids=["some", "none"]
+)
+def test_a_file_that_the_browser_stops_to_deliver_is_opened_again(signed_in, given, result):
+    assert result == signed_in.page.evaluate(READ_SILENT, [1_000_000, given])

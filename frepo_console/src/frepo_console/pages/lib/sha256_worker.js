@@ -1,19 +1,11 @@
 // Computes a SHA-256 in a thread of its own, piece by piece: WebCrypto can only hash what is in memory as a whole.
 
 import { sha256 } from "../vendor/noble-hashes/sha2.js";
-import { readPieces } from "./pieces.js";
+import { readFile } from "./pieces.js";
 
 let hash = sha256.create();
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-async function hashFile(file) {
-  let buffer;
-  await readPieces(file.stream(), () => buffer, (bytes) => {
-    hash.update(bytes);
-    ({ buffer } = bytes);
-  });
-}
 
 // It says `{isReady: true}` once. `{file}` hashes a file and answers; `{piece}` adds bytes, says how many, and gives their
 // memory back; `{end: true}` answers.
@@ -24,7 +16,7 @@ onmessage = async ({ data }) => {
       hash.update(data.piece);
       postMessage({ hashed: length, buffer }, [buffer]);
     }
-    if (data.file) await hashFile(data.file);
+    if (data.file) await readFile(data.file, (bytes) => hash.update(bytes));
     if (data.file || data.end) postMessage({ digest: hex(hash.digest()) });
   } catch (error) {
     postMessage({ error: String(error) });
