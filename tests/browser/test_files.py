@@ -191,11 +191,14 @@ def test_who_may_only_look_is_offered_nothing_else(console, api, picture):
 def test_axe_finds_nothing_and_names_are_only_texts(open_console, service, api, picture, theme, width):
     api("POST", "/files?name=onerror%3Dalert%281%29%20%26lt.txt", f"payload {theme}".encode())
     console = open_console(theme=theme, width=width)
+    console.expect("400")  # the name of the second file
     console.sign_in(service.admin, "#/files")
-    console.page.evaluate(DROP, [["one.txt"], theme])
-    expect(console.page.get_by_text("1 of 1 done")).to_be_visible()
+    console.page.evaluate(DROP, [["one.txt", "<img src=x onerror=alert(1)>.txt"], theme])
+    expect(uploads(console.page).filter(has_text="<img src=x onerror=alert(1)>.txt")).to_be_visible()
+    expect(console.page.get_by_text("1 of 2 done")).to_be_visible()
     for fragment in ("#/files", "#/files?view=list&q=img", f"#/files/{picture['name']}"):
         console.go(fragment)
         assert [] == console.violations()
     console.go("#/files?view=list&q=onerror")
     expect(console.page.locator("tbody tr").first).to_contain_text("onerror=alert(1) &lt.txt")
+    assert 0 == console.page.locator("img[src=x]").count()

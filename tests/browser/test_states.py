@@ -5,6 +5,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from frepo_core.domain.roles import Role
+
 from .conftest import XSS
 
 TABS = ("versions", "settings", "access", "send", "events")
@@ -24,6 +26,7 @@ TEXTS = {
     *("default", "distribution", "error", "reason", "data", "before", "after", "details", "address", "author", "value"),
 }
 MARK = "onerror="
+MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 
 
 @pytest.fixture(scope="module")
@@ -214,3 +217,60 @@ def test_an_enlarged_page_needs_no_scrolling_to_the_side(chromium, open_console,
         assert (name, True) == (name, console.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
     assert {} == found
+
+
+def test_a_page_that_is_older_than_the_service_says_so(open_console, service):
+    console = open_console(is_first=True)
+    console.expect("404")
+    console.sign_in(service.admin, "#/collections")
+    page = console.page
+    page.route("**/views/tokens.js", lambda route: route.fulfill(status=404))
+    page.route("**/ui/", lambda route: route.fulfill(body="<script src=00112233/main.js></script>"))
+    page.evaluate("location.hash = '#/tokens'")
+    expect(page.get_by_role("alert")).to_contain_text("frepo was updated")
+    page.unroute_all()
+    page.get_by_role("button", name="Read the page again").click()
+
+    expect(page.get_by_role("heading", name="Tokens")).to_be_visible()
+
+
+def test_a_token_that_ends_while_a_page_is_open_leads_to_the_sign_in(console, api):
+    console.expect("401")
+    token = api.token(Role.LIST_COLLECTIONS)
+    console.sign_in(token, "#/collections")
+    fingerprint = api("GET", "", token=token)["token"]["fingerprint"]
+    api("PATCH", f"/tokens/{fingerprint}", {"expires_at": "2020-01-01T00:00:00Z"}, MERGE_PATCH)
+    refresh(console.page)
+
+    expect(console.page.get_by_text("This token is not valid")).to_be_visible()
+    assert 0 == console.page.evaluate("sessionStorage.length")
+    expect(console.page.locator("tbody")).to_have_count(0)
+
+
+def test_a_page_outlives_a_restart_of_the_service(signed_in, service, world):
+    signed_in.expect("ERR_")
+    page = signed_in.page
+    signed_in.go("#/collections?q=shop")
+    service.stop()
+    refresh(page)
+    expect(page.get_by_role("alert").first).to_contain_text("The service does not answer")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    service.start()
+    refresh(page)
+
+    expect(page.get_by_role("alert")).to_have_count(0)
+    signed_in.go("#/tokens")
+
+
+def test_two_tabs_do_not_disturb_each_other(open_console, service, world, api):
+    first, second = open_console(), open_console()
+    first.sign_in(service.admin, "#/collections?state=overdue")
+    second.sign_in(api.token(Role.LIST_COLLECTIONS, Role.VIEW_ALL_COLLECTIONS), "#/collections?q=shop")
+    expect(first.page.get_by_role("link", name="Tokens")).to_be_visible()
+    expect(second.page.get_by_role("link", name="Tokens")).to_have_count(0)
+    second.page.get_by_role("button", name="Sign out").click()
+    expect(second.page.get_by_role("heading", name="Sign in")).to_be_visible()
+    first.page.reload()
+
+    assert first.page.url.endswith("#/collections?state=overdue")
+    expect(first.page.get_by_role("link", name="Tokens")).to_be_visible()

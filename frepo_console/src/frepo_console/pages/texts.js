@@ -32,6 +32,9 @@ export const t = {
   errors: {
     unknown: (status) => `The service answered ${status}`,
     offline: "The service cannot be reached. Check the network, and that the service runs.",
+    outdated: "frepo was updated",
+    outdatedText: "This page is of the version before. Uploads that run are lost if it is read again.",
+    reload: "Read the page again",
     noAnswer: "The service does not answer",
     temporary: (status) => `The service does not answer (${status})`,
     shownFrom: (time) => `What you see is from ${time}. It is read again every few seconds.`,

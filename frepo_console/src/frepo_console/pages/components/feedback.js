@@ -37,8 +37,8 @@ export function ErrorNote({ error, at, retry }) {
     await retry();
     setTrying(false);
   };
-  const title = error.status === 0 ? t.errors.noAnswer : error.isTemporary ? t.errors.temporary(error.status) : error.title;
-  const button = html`<button class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${t.tryNow}</button>`;
+  const title = !error.isTemporary ? error.title : error.status === 0 ? t.errors.noAnswer : t.errors.temporary(error.status);
+  const button = html`<button class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${error.action ?? t.tryNow}</button>`;
   return html`<${Note} state="overdue" title=${title || t.errors.unknown(error.status)} actions=${retry && button} role="alert">
     ${error.isTemporary && at ? t.errors.shownFrom(timeOfDay(at)) : error.message}
   <//>`;
@@ -70,9 +70,22 @@ export function Lazy({ load, ...props }) {
   const reload = () =>
     load().then(
       (module) => setLoaded({ View: module.default }),
-      () => setLoaded({ error: { status: 0, isTemporary: true, message: t.errors.offline } }),
+      async () => setLoaded({ error: (await isOutdated()) ? OUTDATED : { status: 0, isTemporary: true, message: t.errors.offline } }),
     );
   useEffect(() => void reload(), [load]);
-  if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${reload} />`;
+  if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${loaded.error === OUTDATED ? () => location.reload() : reload} />`;
   return loaded.View ? html`<${loaded.View} ...${props} />` : null;
+}
+
+const OUTDATED = { title: t.errors.outdated, message: t.errors.outdatedText, action: t.errors.reload };
+
+/** Whether the service has got another version of the console since this page was opened: its modules are gone. */
+async function isOutdated() {
+  const folder = new URL("..", import.meta.url).pathname.split("/").at(-2);
+  try {
+    const answer = await fetch(document.baseURI, { cache: "no-store", credentials: "omit" });
+    return answer.ok && !(await answer.text()).includes(folder);
+  } catch {
+    return false;
+  }
 }
