@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from frepo_core.domain.roles import Role
 
 from .conftest import open_collection
+from .test_files import DROP
 
 
 def test_a_version_is_uploaded_and_compared(signed_in, world, api):
@@ -20,6 +21,29 @@ def test_a_version_is_uploaded_and_compared(signed_in, world, api):
     last = api("GET", f"/collections/{world['shop.sql.gz']}/versions/latest")
     assert hashlib.sha256(content).hexdigest() == last["sha256"]
     expect(page.locator("tbody tr").first).to_contain_text(str(last["number"]))
+
+
+def test_files_are_dropped_anywhere_on_the_page(signed_in, api):
+    made = api("POST", "/collections", {"name": "dropped.txt"})["id"]
+    signed_in.go(f"#/collections/{made}")
+    signed_in.page.evaluate(DROP, [["one.txt", "two.txt"], "dropped"])
+
+    expect(signed_in.page.get_by_text("2 of 2 done")).to_be_visible()
+    expect(signed_in.page.get_by_text("Drop a file here")).to_have_count(0)
+    assert 2 == api("GET", f"/collections/{made}")["versions"]
+
+
+def test_a_dropped_file_is_refused_without_the_right_to_upload(console, world, api):
+    console.sign_in(api.token(Role.LIST_COLLECTIONS, Role.LIST_VERSIONS, Role.MODIFY_ANY_COLLECTION))
+    page = open_collection(console, world, "mail.tar")
+    is_left_to_the_browser = page.evaluate("""() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["text"], "one.txt"));
+      return document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    }""")
+
+    assert not is_left_to_the_browser
+    expect(page.get_by_role("region", name="Uploads and downloads")).to_have_count(0)
 
 
 def test_an_upload_is_tried_again_after_a_lost_connection(signed_in, world, api):

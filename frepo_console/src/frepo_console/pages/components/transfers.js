@@ -1,6 +1,6 @@
 // The list of uploads and downloads with their progress, and the place to drop files.
 
-import { html, useRef, useState } from "../lib/html.js";
+import { html, useEffect, useRef } from "../lib/html.js";
 import { elapsed, percent, size } from "../lib/format.js";
 import { useTransfers } from "../lib/transfers.js";
 import { t } from "../texts.js";
@@ -51,19 +51,42 @@ function rest({ moved, size: whole, speed }) {
   return parts.join(", ");
 }
 
-/** A place for files: dropped there, or chosen. `take(files)` gets them. The whole view is the place while one drags. */
-export function DropZone({ title, text, take, isMany = false }) {
-  const [isOver, setOver] = useState(false);
+/** A place for files: dropped on the page, see `useDrop`, or chosen. `take(files)` gets them. */
+export function DropZone({ title, text, take, isOver }) {
   const input = useRef(null);
-  const dropped = (event) => {
-    event.preventDefault();
-    setOver(false);
-    take([...event.dataTransfer.files]);
-  };
-  return html`<div class=${isOver ? "drop over stack" : "drop stack"} onDragOver=${(event) => (event.preventDefault(), setOver(true))} onDragLeave=${() => setOver(false)} onDrop=${dropped}>
+  return html`<div class=${isOver ? "drop over stack" : "drop stack"}>
     <${Icon} name="upload" />
     <p><b>${title}</b> ${text && html`<span class="dim">${text}</span>`}</p>
     <div><button class="btn" type="button" onClick=${() => input.current.click()}>${t.transfers.choose}</button></div>
-    <input ref=${input} type="file" multiple=${isMany} hidden onChange=${(event) => (take([...event.target.files]), (event.target.value = ""))} />
+    <input ref=${input} type="file" hidden onChange=${(event) => (take([...event.target.files]), (event.target.value = ""))} />
   </div>`;
+}
+
+/**
+ * Give files that are dropped anywhere on the page to `add`. `setOver(true)` is called while some are dragged over it. With
+ * `add` null they are refused; otherwise the browser would leave the page for them.
+ */
+export function useDrop(add, setOver) {
+  const latest = useRef(add);
+  latest.current = add;
+  useEffect(() => {
+    const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+    const over = (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(latest.current !== null);
+    };
+    const leave = (event) => event.relatedTarget === null && setOver(false);
+    const drop = (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(false);
+      latest.current?.([...event.dataTransfer.files]);
+    };
+    const listeners = { dragover: over, dragleave: leave, drop };
+    for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
+    return () => {
+      for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener);
+    };
+  }, []);
 }

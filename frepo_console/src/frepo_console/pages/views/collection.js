@@ -11,7 +11,7 @@ import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { StateBadge, Tag, expectation, reason } from "../components/state.js";
-import { DropZone, Transfers } from "../components/transfers.js";
+import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts.js";
 import { Access } from "./collection/access.js";
 import { Events } from "./collection/events.js";
@@ -50,13 +50,15 @@ function Shown({ collection, resource, tab, query, now }) {
   useEffect(() => {
     document.title = `${collection.name} · ${t.product}`;
   }, [collection.name]);
-  const take = ([file]) => {
-    if (!file) return;
+  const [isOver, setOver] = useState(false);
+  const take = (files) => {
     setUploading(false);
-    upload({ topic: collection.id, file, url: apiUrl(`/collections${path(collection.id)}/versions`), headers: {}, finished: changed });
+    const url = apiUrl(`/collections${path(collection.id)}/versions`);
+    for (const file of files) upload({ topic: collection.id, file, url, finished: changed });
   };
+  useDrop(access.may("versions.upload") ? take : null, setOver);
   return html`<${Head} collection=${collection} startUpload=${() => setUploading(!isUploading)} now=${now} />
-    ${isUploading && html`<${DropZone} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`}
+    ${(isUploading || isOver) && html`<${DropZone} isOver=${isOver} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`}
     <${Transfers} topic=${collection.id} />
     <${Trouble} collection=${collection} now=${now} />
     <${Facts} collection=${collection} now=${now} />

@@ -1,9 +1,10 @@
 // The place to drop files: the whole page takes them. What applies to new files is chosen here.
 
-import { html, useContext, useEffect, useRef, useState } from "../../lib/html.js";
+import { html, useContext, useState } from "../../lib/html.js";
 import { About } from "../../lib/access.js";
 import { Check, Field } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
+import { useDrop } from "../../components/transfers.js";
 import { t } from "../../texts/files.js";
 import { uploadFiles } from "./uploads.js";
 
@@ -37,30 +38,4 @@ export function DropZone({ choose, reload }) {
       </div>
     </details>
   </div>`;
-}
-
-/** Take files that are dropped anywhere on the page. */
-function useDrop(add, setOver) {
-  const latest = useRef(add);
-  latest.current = add;
-  useEffect(() => {
-    const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
-    const over = (event) => {
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      setOver(true);
-    };
-    const leave = (event) => event.relatedTarget === null && setOver(false);
-    const drop = (event) => {
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      setOver(false);
-      latest.current(event.dataTransfer.files);
-    };
-    const listeners = { dragover: over, dragleave: leave, drop };
-    for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
-    return () => {
-      for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener);
-    };
-  }, []);
 }
