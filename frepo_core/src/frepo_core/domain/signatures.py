@@ -17,7 +17,7 @@ _DIGEST = re.compile(r"([a-z0-9*_.-]+)=:([a-z0-9+/=]*):", re.IGNORECASE | re.ASC
 
 def token_key(phrase: str, token_id: str) -> str:
     """Return the HMAC-SHA256 in hex under which a token is stored. A stolen database does not reveal token ids."""
-    return hmac.new(phrase.encode(), token_id.lower().encode(), hashlib.sha256).hexdigest()
+    return hmac.digest(phrase.encode(), token_id.lower().encode(), "sha256").hex()
 
 
 def phrase_check(phrase: str, salt: str) -> str:
