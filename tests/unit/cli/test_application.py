@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -170,3 +171,15 @@ def test_the_help_of_each_command_has_an_example(entry):
     shown = entry.load()(FrepoApp(), None).get_parser(f"frepo {entry.name}").format_help()
 
     assert f"frepo {entry.name}" in shown.partition("\nExample")[2]
+
+
+@pytest.mark.parametrize("command", ["auth:list", "backup:list"])
+def test_a_reader_that_has_seen_enough_is_no_error(console, command):
+    console.answer("backup:create-collection", "-f", "a", "-d", "a" * 1024)  # more than the buffer of stdout
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    with os.fdopen(writer, "w") as closed:
+        done = console.run(command, stdout=closed)
+
+    assert (1, "") == (done.returncode, done.stderr)

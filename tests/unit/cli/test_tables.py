@@ -7,7 +7,7 @@ from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from frepo_core.cli.columns import Moment, Report, Words
-from frepo_core.cli.tables import ListCommand, ShowCommand, plain
+from frepo_core.cli.tables import ListCommand, ShowCommand, plain, readable
 
 # It needs no ini file, so it is no FrepoCommand. It has no null.
 EXCEPTIONS = {"plugins"}
@@ -36,11 +36,17 @@ def test_a_cell_for_a_format_without_null_and_lists(cell, expected):
     assert expected == plain(cell)
 
 
+@pytest.mark.parametrize("cell", [None, Moment(None)])
+def test_what_is_missing_is_empty_in_a_table(cell):
+    assert "" == readable(cell)
+
+
 def test_a_token_that_was_never_used_has_an_empty_cell(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--name", "db7")
 
     assert '"db7"' in console.answer("auth:list", "-f", "csv")
-    assert "None" not in console.answer("auth:list", "-f", "csv")
+    for output in (["-f", "csv"], []):
+        assert "None" not in console.answer("auth:list", *output)
 
 
 def test_a_job_that_never_ran_has_empty_cells(console):

@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+import select
 import sys
 import traceback
 from importlib.metadata import version
@@ -73,12 +74,20 @@ class FrepoApp(App):
         except KeyboardInterrupt:
             return self._fail("frepo: interrupted")
         except Exception as error:  # noqa: BLE001  # the outermost handler of the console
+            if isinstance(error, BrokenPipeError) and self._is_stdout_closed():
+                return 1
             if self.options.debug:
                 traceback.print_exception(error, file=self.stderr)
             return self._fail(explain(error))
 
     def _after_command(self, argv: list[str]) -> list[str]:
         return list(itertools.dropwhile(lambda argument: argument not in self.command_manager.commands, argv))
+
+    def _is_stdout_closed(self) -> bool:
+        """Return whether the program that reads stdout has ended, such as `head`."""
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        return bool(poll.poll(0))  # POLLERR or POLLHUP; nothing else is asked for
 
     def _fail(self, message: str) -> int:
         print(message, file=self.stderr)

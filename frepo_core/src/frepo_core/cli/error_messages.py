@@ -25,6 +25,9 @@ def exit_status(work: Callable[[], object], stdout: TextIO, stderr: TextIO) -> i
         status = exit_.code
     try:
         stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        _discard_stdout()
+        status = 1
     except OSError as error:
         _discard_stdout()
         print(f"frepo: the answer cannot be written: {error.strerror}", file=stderr)

@@ -75,7 +75,9 @@ def plain(cell: Any) -> Any:
 
 
 def readable(cell: Any) -> Any:
-    """Return a cell for a table. Control characters are escaped: clients write names and notes, and terminals obey them."""
+    """Return a cell for a table: null is empty. Control characters are escaped: clients write notes, and terminals obey."""
+    if cell is None:
+        return ""
     if isinstance(cell, Word):  # one of our own words, with its colour
         return cell
     text = cell.human_readable() if isinstance(cell, FormattableColumn) else cell

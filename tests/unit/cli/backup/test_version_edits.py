@@ -59,6 +59,7 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
 
     assert (True, True) == (added["suspicious"], added["quarantined"])
     assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
+    assert shown["Message"].startswith("The version is smaller than minVersionSize of the collection")
     assert ("v1", 1, "suspicious") == tuple(
         json.loads(console.run("backup:status", collection, "-f", "json").stdout)[name]
         for name in ("last_version", "quarantined", "state")

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.error_explanations import explain
+
 from ...columns import Moment, Size
 from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
@@ -71,7 +73,7 @@ class Versions(ListCommand):
             self.word(version.quarantine_reason or "", YELLOW),
             version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),
-            _message(checks, is_damaged=blob.is_damaged),
+            _message(version, checks),
             blob.digest,
             version.file.stored_name,
             version.id,
@@ -121,7 +123,9 @@ def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
     return version.is_suspicious or version.file.blob.is_damaged or is_broken
 
 
-def _message(checks: "Sequence[CheckRecord]", *, is_damaged: bool) -> str:
-    """Return what the checks found, except for those that found the version good."""
-    found = [f"{check.name}: {check.message}" for check in checks if check.outcome != "good"]
-    return "; ".join([*(["the bytes are damaged in the storage"] if is_damaged else []), *found])
+def _message(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> str:
+    """Return what is wrong: with the bytes, why the version is in quarantine, and what the checks found."""
+    wrong = ["the bytes are damaged in the storage"] if version.file.blob.is_damaged else []
+    if version.quarantine_reason:
+        wrong.append(explain(version.quarantine_reason) or version.quarantine_reason)
+    return "; ".join([*wrong, *(f"{check.name}: {check.message}" for check in checks if check.outcome != "good")])
