@@ -41,6 +41,15 @@ def test_connections_that_the_soak_holds_open_do_not_count_as_growth():
     assert [] == growth([*calm[:75], *held[75:]])
 
 
+def test_a_disk_that_fills_until_a_sweep_does_not_grow():
+    calm = samples()
+    filling = [
+        replace(sample, disk=sample.disk + index % 7 * (9 if index > 75 else 3)) for index, sample in enumerate(calm)
+    ]
+
+    assert [] == growth(filling)
+
+
 def test_a_process_is_measured():
     sample = take(os.getpid(), time.monotonic(), 3 << 20)
 

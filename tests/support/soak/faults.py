@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 
 from frepo_core.db.engine import normalize_url
 from frepo_core.db.models import Collection
-from frepo_core.errors import DatabaseUnavailableError, NotFoundError
+from frepo_core.errors import DatabaseUnavailableError, FieldsError
 from frepo_core.services.container import Services
 from frepo_core.services.maintenance import sweep
 from support.reliability.invariants import EVERYTHING
@@ -30,7 +30,8 @@ def end_trash(services: Services) -> None:
     with services.database.reading() as session:
         collections = session.scalars(select(Collection.id)).all()
     for collection in collections:
-        services.trash.end(collection, by=None)
+        with contextlib.suppress(FieldsError):  # it was deleted meanwhile
+            services.trash.end(collection, by=None)
 
 
 class Faults:
@@ -90,8 +91,8 @@ class Faults:
 
     def sweep(self) -> None:
         """Sweep while the services run, and end what is in the trash, as if a week had passed: the disk must not grow."""
-        # The lock of SQLite may be held; the next sweep succeeds. A collection may be deleted meanwhile.
-        with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError, NotFoundError):
+        # The lock of SQLite may be held; the next sweep succeeds.
+        with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
             end_trash(services)
             sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
 

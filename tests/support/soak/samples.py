@@ -40,10 +40,14 @@ def take(pid: int, started: float, disk: int) -> Sample:
 
 
 def quarters(samples: list[Sample], measure: str) -> tuple[float, float]:
-    """Return the medians of the second and the last quarter; the first quarter is the warm-up."""
+    """Return what is typical of the second and of the last quarter; the first quarter is the warm-up.
+
+    This is the median, but of the disk the least: it fills until a sweep, sooner or later, and a leak is what stays then.
+    """
     values = [getattr(sample, measure) for sample in samples]
     quarter = max(len(values) // 4, 1)
-    return median(values[quarter : 2 * quarter] or values), median(values[-quarter:])
+    typical = min if measure == "disk" else median
+    return typical(values[quarter : 2 * quarter] or values), typical(values[-quarter:])
 
 
 def growth(samples: list[Sample]) -> list[str]:
