@@ -179,17 +179,26 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
     assert {
         0: ["no backup", "day dot"],
         1: ["1 backup", "day"],
-        2: ["2 backups", "day hollow suspicious"],
+        2: ["2 backups, suspicious", "day hollow suspicious"],
         3: ["refused", "day hollow full"],
-        4: ["1 backup", "day hollow suspicious"],
+        4: ["suspicious", "day hollow suspicious"],
         5: ["1 backup", "day"],
         99: ["no backup", "day dot"],
         101: ["no backup", "day faded"],
     } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 99, 101)}
     day = today - DAY
     assert by_age[1][0].startswith(f"{day.day} ")
-    expect(page.get_by_role("img", name=f"backups on 2 of {len(found)} days")).to_be_visible()
+    expect(page.get_by_role("img", name=f"backups on 3 of {len(found)} days")).to_be_visible()
     months = page.locator("svg.cal text").all_text_contents()
     assert 11 <= len(set(months)) <= 12
     for text in ("arrived", "suspicious", "refused", "no backup"):
         expect(page.locator(".key").get_by_text(text, exact=True).last).to_be_visible()
+
+
+def test_a_version_in_quarantine_has_not_arrived(signed_in, page):
+    now = datetime.now(UTC).isoformat()
+    events = [{"kind": kind, "at": now, "data": {}} for kind in ("version.added", "version.quarantined")]
+    page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(json={"items": events, "next": None}))
+    signed_in.go("#/")
+
+    expect(page.get_by_text("1 backup arrived, 1 suspicious")).to_be_visible()

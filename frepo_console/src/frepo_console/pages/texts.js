@@ -124,6 +124,7 @@ export const t = {
     full: (limit) => `The limit is ${limit}`,
     late: (due, end) => (end ? `Was due ${due}, grace until ${end}` : `Was due ${due}`),
     new: (created) => `Created ${created}`,
+    lastGood: (size, time) => `Last good: ${size}, ${time}`,
     every: (duration) => `Expected every ${duration.replace(/^1 /, "")}`,
     cron: (expression) => `Expected at ${expression}`,
     withGrace: (when, grace) => `${when}, grace ${grace}`,
@@ -193,7 +194,7 @@ export const t = {
     unknown: "unknown",
     freeShare: (share) => `${share} of the storage`,
     sent: "Sent by clients",
-    inVersions: (number) => `in ${number} versions, and files`,
+    inVersions: (number, shown) => `in ${shown} ${number === 1 ? "version" : "versions"}, and files`,
     deduplication: "Deduplication",
     saves: (size) => `saves ${size}`,
     uploads: "Uploads in 24 h",
@@ -426,7 +427,8 @@ export const t = {
   calendar: {
     title: "A year of backups",
     summary: (arrived, days) => `backups on ${arrived} of ${days} days`,
-    day: (arrived, kind) => (arrived ? plural(arrived, "backup", "backups") : kind === "refused" ? "refused" : "no backup"),
+    day: (arrived, kind) =>
+      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind].filter(Boolean).join(", ") || "no backup",
     kinds: { arrived: "arrived", suspicious: "suspicious", refused: "refused", none: "no backup" },
   },
 

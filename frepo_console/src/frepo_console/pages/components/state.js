@@ -40,7 +40,10 @@ const DETAILS = {
   damaged: ({ versions }) => t.details.damaged(versions),
   overdue: (collection) => expectation(collection),
   full: ({ limits }) => t.details.full(limits.total_size ? size(limits.total_size) : t.versions(limits.versions)),
-  suspicious: ({ last_version: last }, now) => (last ? `${size(last.size)}, ${dateTime(last.at, now)}` : ""),
+  suspicious: ({ last_version: last }, now) => {
+    if (!last) return "";
+    return last.suspicious ? `${size(last.size)}, ${dateTime(last.at, now)}` : t.details.lastGood(size(last.size), dateTime(last.at, now));
+  },
   late: ({ due_at, overdue_at }) => t.details.late(timeOfDay(due_at), overdue_at ? timeOfDay(overdue_at) : ""),
   new: ({ created_at }, now) => t.details.new(relative(created_at, now)),
   ok: () => "",

@@ -3,7 +3,7 @@
 const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
 export const t = {
-  good: "Everything works",
+  good: "The service works",
   bad: (number) => `${plural(number, "check has", "checks have")} found problems`,
   failing: (number) => `${plural(number, "job", "jobs")} failed.`,
   damaged: (number) => `${plural(number, "content", "contents")} damaged.`,

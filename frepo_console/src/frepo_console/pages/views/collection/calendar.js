@@ -15,7 +15,7 @@ export function Calendar({ collection, now }) {
   const events = useReading(`calendar ${collection.id} ${since}`, () => readAll("/events", { query, most: 3000 }), 300);
   const days = useMemo(() => (events.data ? daysOf(events.data, begin, today, collection) : null), [events.data, since]);
   if (!days) return null;
-  const arrived = days.filter((one) => one.kind === "arrived").length;
+  const arrived = days.filter((one) => one.arrived > 0).length;
   return html`<section class="card">
     <div class="sec"><h2>${t.calendar.title}</h2><p class="dim sm">${t.calendar.summary(arrived, days.length)}</p></div>
     <${DayGrid} days=${days} label=${t.calendar.summary(arrived, days.length)} square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`} title=${(day) => t.calendar.day(day.arrived, day.kind)} />
@@ -25,13 +25,13 @@ export function Calendar({ collection, now }) {
   </section>`;
 }
 
-/** One entry for each day; the worst that happened on it, with the number of backups. */
+/** One entry for each day; the worst that happened on it, with the number of backups that arrived. */
 function daysOf(events, begin, today, collection) {
   const days = Array.from({ length: Math.round((today - begin) / DAY) + 1 }, (_, index) => ({ at: new Date(begin.getTime() + index * DAY), arrived: 0, kind: "none" }));
   for (const event of events) {
     const day = days[Math.floor((new Date(event.at) - begin) / DAY)];
     if (!day) continue;
-    if (event.kind === "version.added" || event.kind === "version.quarantined") day.arrived += 1;
+    if (event.kind === "version.added") day.arrived += 1;
     if (event.kind === "version.suspicious" || event.kind === "version.quarantined") day.kind = "suspicious";
     else if (event.kind === "version.added" && day.kind !== "suspicious") day.kind = "arrived";
     else if (event.kind === "version.refused" && day.kind === "none") day.kind = "refused";

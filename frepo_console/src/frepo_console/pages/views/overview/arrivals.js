@@ -71,8 +71,8 @@ function columnsOf(events, collections, end, now) {
   };
   for (const event of events) {
     if (event.kind === "version.refused") add(event.at, "full", event.data.count ?? 1);
-    // A suspicious version has an event of its own next to the one that it was added.
-    if (event.kind === "version.added" || event.kind === "version.quarantined") add(event.at, "arrived");
+    // A suspicious version has an event of its own next to the one that it was added. One in quarantine has not arrived.
+    if (event.kind === "version.added") add(event.at, "arrived");
     if (event.kind === "version.suspicious" || event.kind === "version.quarantined") add(event.at, "suspicious");
   }
   for (const one of collections) {

@@ -71,7 +71,7 @@ export function Figures({ overview }) {
   const facts = [
     [t.figures.stored, size(stored), t.figures.blobs(count(overview.size.blobs))],
     [t.figures.free, free === null ? t.figures.unknown : size(free), free === null ? overview.storage : t.figures.freeShare(percent(free / Math.max(1, stored + free)))],
-    [t.figures.sent, size(sent), t.figures.inVersions(count(overview.versions))],
+    [t.figures.sent, size(sent), t.figures.inVersions(overview.versions, count(overview.versions))],
     [t.figures.deduplication, stored ? `${ratio(sent / stored)} ×` : "1 ×", t.figures.saves(size(Math.max(0, sent - stored)))],
     [t.figures.uploads, count(overview.last_24_hours.uploads), t.figures.refused(count(overview.last_24_hours.refusals))],
     [t.figures.damaged, count(overview.damaged_blobs), overview.damaged_blobs ? t.figures.damagedText : t.figures.undamaged, overview.damaged_blobs > 0],
