@@ -1,12 +1,16 @@
 """Commands that print rows: one base for all, so that no CSV has `None` in the place of a missing value."""
 
+import io
+import json
 from importlib.metadata import entry_points
+from types import SimpleNamespace
 
 import pytest
 from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from frepo_core.cli.columns import Moment, Report, Words
+from frepo_core.cli.commands.status.status import Status
 from frepo_core.cli.tables import ListCommand, ShowCommand, plain, readable
 
 # It needs no ini file, so it is no FrepoCommand. It has no null.
@@ -30,6 +34,8 @@ def test_all_commands_that_print_rows_have_the_base_for_it():
         (Words(["a", "b"]), "a, b"),
         (Report({"error": "x"}), '{"error": "x"}'),
         (7, 7),
+        (True, "yes"),
+        (False, "no"),
     ],
 )
 def test_a_cell_for_a_format_without_null_and_lists(cell, expected):
@@ -39,6 +45,32 @@ def test_a_cell_for_a_format_without_null_and_lists(cell, expected):
 @pytest.mark.parametrize("cell", [None, Moment(None)])
 def test_what_is_missing_is_empty_in_a_table(cell):
     assert "" == readable(cell)
+
+
+def test_what_is_so_or_not_is_a_boolean_for_programs_and_a_word_for_people(console):
+    console.answer("backup:create-collection", "-f", "db.sql", "--id", ID)
+    console.answer("backup:upload", ID, "-", stdin="a dump")
+    column = ("backup:versions", ID, "-c", "Pinned")
+
+    assert [{"Pinned": False}] == json.loads(console.answer(*column, "-f", "json"))
+    assert ("no", True) == (console.answer(*column, "-f", "value"), "| no " in console.answer(*column))
+
+
+def test_a_table_without_rows_prints_nothing_that_cron_would_mail(console):
+    for command in (["status", "--overdue"], ["backup:list"], ["auth:list"], ["alias:list"]):
+        assert "" == console.run(*command).stdout
+    assert [] == json.loads(console.answer("backup:list", "-f", "json"))
+
+
+def test_a_table_without_rows_prints_a_sentence_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    command = Status(SimpleNamespace(stdout=Terminal()), None)
+
+    assert 0 == command.produce_output(SimpleNamespace(formatter="table"), ("Name",), [])
+    assert "No backup is late or overdue.\n" == command.app.stdout.getvalue()
 
 
 def test_a_token_that_was_never_used_has_an_empty_cell(console):

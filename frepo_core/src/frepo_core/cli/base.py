@@ -11,7 +11,7 @@ from frepo_core.error_explanations import explain
 from frepo_core.errors import ConfigurationError, FieldsError, FrepoError
 
 from .ini_file import find_ini, read_ini
-from .terminal import Word, confirm
+from .terminal import Alarm, Word, confirm
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, StorageBackend
@@ -97,6 +97,15 @@ class FrepoCommand(Command):
     def word(self, text: str, colour: str | None = None) -> Word:
         """Return a word for a row of a table, in the colour of its meaning or in the given one on a terminal."""
         return Word(text, self.app.stdout, colour)
+
+    def alarm(self, is_so: bool | None, colour: str) -> Alarm:
+        """Return a cell for whether something is so that needs attention, in the colour on a terminal."""
+        return Alarm(bool(is_so), self.app.stdout, colour)
+
+    def tell_people(self, text: str) -> None:
+        """Write a line to stdout if that is a terminal: neither programs nor the mails of cron need it."""
+        if self.app.stdout.isatty():
+            self.say(text)
 
     def confirms(self, question: str) -> bool:
         """Ask a yes-or-no question on the terminal. Raises `FieldsError`, which names `--yes`, without a terminal."""

@@ -26,6 +26,9 @@ _CONTROLS = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066
 class ListCommand(FrepoCommand, Lister):
     """A command whose `take_action` returns names of columns, and rows. In CSV and plain values, null is empty."""
 
+    # What a table without rows says on a terminal.
+    nothing = "There is nothing to list."
+
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
     ) -> int:
@@ -34,6 +37,9 @@ class ListCommand(FrepoCommand, Lister):
             data = [[plain(cell) for cell in row] for row in data]
         elif parsed_args.formatter == _TABLE:
             data = [[readable(cell) for cell in row] for row in data]
+            if not data:  # cliff prints an empty line, which cron would mail
+                self.tell_people(self.nothing)
+                return 0
         return int(super().produce_output(parsed_args, column_names, data))
 
 
@@ -65,22 +71,26 @@ class CsvRecord(SingleFormatter):
 
 
 def plain(cell: Any) -> Any:
-    """Return a cell for a format without null and lists: null is empty, the items of a list are separated by commas."""
+    """Return a cell for a format without null, booleans and lists: null is empty, true is `yes`, items are separated by commas."""
     value = cell.machine_readable() if isinstance(cell, FormattableColumn) else cell
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(str(plain(item)) for item in value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
 def readable(cell: Any) -> Any:
-    """Return a cell for a table: null is empty. Control characters are escaped: clients write notes, and terminals obey."""
+    """Return a cell for a table: null is empty, true is `yes`. Control characters are escaped: clients write notes, and terminals obey."""
     if cell is None:
         return ""
     if isinstance(cell, Word):  # one of our own words, with its colour
         return cell
     text = cell.human_readable() if isinstance(cell, FormattableColumn) else cell
+    if isinstance(text, bool):
+        return "yes" if text else "no"
     return _CONTROLS.sub(_escape, text.replace("\r\n", "\n")) if isinstance(text, str) else text
 
 

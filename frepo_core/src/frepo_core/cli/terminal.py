@@ -39,6 +39,18 @@ class Word(FormattableColumn[str]):
         return self._value
 
 
+class Alarm(Word):
+    """Whether something is so that needs attention: `yes` in a colour, `no` in none; true or false for programs."""
+
+    def __init__(self, is_so: bool, stream: TextIO, colour: str) -> None:
+        super().__init__("yes" if is_so else "no", stream, colour if is_so else None)
+        self._is_so = is_so
+
+    def machine_readable(self) -> Any:
+        """Return true or false."""
+        return self._is_so
+
+
 def confirm(question: str, *, stdin: TextIO, output: TextIO) -> bool:
     """Ask a yes-or-no question; only `y` and `yes` are yes. Raises `FieldsError` if there is no terminal to ask on.
 

@@ -133,6 +133,7 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
     [
         ([], "required: -f/--filename"),
         (["-f", "a/b"], "--filename: File name is not valid"),
+        (["-f", "db.sql", "-f", "json"], "-f is the file name: write --format json for the format"),
         (["-f", "a/b"], "A file name has 1 to 200 letters, digits and spaces"),
         (["-f", ".."], "--filename: File name is not valid"),
         (["-f", "a" * 10_000], "--filename: File name is not valid"),

@@ -24,8 +24,8 @@ def test_a_schedule_under_other_rules(console, collection):
         "Version": "v24",
         "Time": "2026-01-24T02:00:00+00:00",
         "Size": 1000,
-        "Imagined": "yes",
-        "Kept": "yes",
+        "Imagined": True,
+        "Kept": True,
         "Rules": ["daily"],
         "Evicted": None,
         "By": "",
@@ -38,7 +38,7 @@ def test_all_versions_of_a_schedule(console, collection):
 
     assert len(rows) == 30
     assert (rows[0]["Kept"], rows[0]["Evicted"], rows[0]["By"], rows[0]["Cause"]) == (
-        "no",
+        False,
         "2026-01-08T02:00:00+00:00",
         "v8",
         "room",

@@ -48,6 +48,7 @@ def test_a_deleted_collection_is_listed_and_restored(console, collection):
     said = console.answer("backup:restore-collection", collection)
 
     assert not_empty.returncode != 0
+    assert "--with-versions" in not_empty.stderr
     assert (collection, "db.sql", 1) == (deleted["Id"], deleted["Name"], deleted["Versions"])
     assert f"Restored the collection {collection} with 1 versions" in said
     assert ["v2"] == [row["Version"] for row in rows(console, "backup:versions", collection)]

@@ -33,7 +33,7 @@ def test_a_pinned_version_is_shown_and_kept(console, collection, upload):
     shown = rows(console, "backup:versions", collection)[0]
 
     assert f"Pinned version v1 of {collection}" == said
-    assert ("yes", "", "before the move") == (shown["Pinned"], shown["Quarantine"], shown["Note"])
+    assert (True, "", "before the move") == (shown["Pinned"], shown["Quarantine"], shown["Note"])
     assert 1 == rows(console, "backup:show", collection)["pinned"] == rows(console, "backup:list")[0]["Pinned"]
     refused = console.run("backup:delete-version", collection, "v1", "--yes")
     assert (1, True) == (refused.returncode, "A pinned version is not deleted: unpin it first" in refused.stderr)
@@ -42,7 +42,7 @@ def test_a_pinned_version_is_shown_and_kept(console, collection, upload):
     console.answer("backup:note", collection, "v1", "")
 
     shown = rows(console, "backup:versions", collection)[0]
-    assert ("no", "") == (shown["Pinned"], shown["Note"])
+    assert (False, "") == (shown["Pinned"], shown["Note"])
     kinds = [
         kind
         for (kind,) in console.rows(
@@ -60,10 +60,9 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
     assert (True, True) == (added["suspicious"], added["quarantined"])
     assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
     assert shown["Message"].startswith("The version is smaller than minVersionSize of the collection")
-    assert ("v1", 1, "suspicious") == tuple(
-        json.loads(console.run("backup:status", collection, "-f", "json").stdout)[name]
-        for name in ("last_version", "quarantined", "state")
-    )
+    status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
+    assert ("v1", 1, "suspicious") == tuple(status[name] for name in ("last_version", "quarantined", "state"))
+    assert (["v2"], shown["Message"]) == (status["suspicious"], status["suspicious_because"])
 
     assert f"Released version v2 of {collection}" == console.answer("backup:release", collection, "v2")
 

@@ -138,9 +138,9 @@ def test_versions_are_listed_newest_first_with_what_is_wrong(console, collection
     rows = versions(console, collection)
 
     assert [(row["Version"], row["Suspicious"], row["Checks"]) for row in rows] == [
-        ("v3", "no", "broken"),
-        ("v2", "yes", "not checked"),
-        ("v1", "no", "good"),
+        ("v3", False, "broken"),
+        ("v2", True, "not checked"),
+        ("v1", False, "good"),
     ]
     assert "integrity: " in rows[0]["Message"]
     assert ["v3", "v2"] == [row["Version"] for row in versions(console, collection, "--problems")]

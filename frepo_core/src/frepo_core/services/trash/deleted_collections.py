@@ -137,7 +137,7 @@ class DeletedCollections:
     def _find(self, name: str, by: Identity) -> str:
         wanted = parse_uuid4(name.lower())
         if wanted is None:
-            raise _not_found(name)
+            raise _not_found(name, by)
         named = (DeletedCollection.incarnation == wanted) | (DeletedCollection.collection_id == wanted)
         query = select(DeletedCollection.incarnation).where(named, _is_visible(by))
         # A collection from before the trash has its id as its incarnation.
@@ -145,12 +145,13 @@ class DeletedCollections:
         with self._database.reading() as session:
             found = session.scalar(query.limit(1))
         if found is None:
-            raise _not_found(name)
+            raise _not_found(name, by)
         return found
 
 
-def _not_found(name: str) -> NotFoundError:
-    return NotFoundError(f"There is no deleted collection {name[:64]!r} that the token may restore")
+def _not_found(name: str, by: Identity | None = None) -> NotFoundError:
+    which = " that the token may restore" if by is not None and by.token else ""
+    return NotFoundError(f"There is no deleted collection {name[:64]!r}{which}")
 
 
 def _is_visible(by: Identity) -> ColumnElement[bool]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Where the cron line expects the header with the token; no other user may read it.
 TOKEN_FILE = "/etc/frepo-token"
 LOCAL = "http://127.0.0.1:6543"
+FORMATS = {"json", "yaml", "csv"}
 
 
 class CreateCollection(ActionCommand):
@@ -57,6 +58,10 @@ class CreateCollection(ActionCommand):
         """Create the collection, or find the existing one."""
         from frepo_core.services.collections.collection_change import CollectionChange
 
+        if arguments.filename in FORMATS:
+            raise FieldsError(
+                {"--filename": [f"-f is the file name: write --format {arguments.filename} for the format"]}
+            )
         change = CollectionChange(
             limits=read_limits(arguments),
             guards=read_guards(arguments),

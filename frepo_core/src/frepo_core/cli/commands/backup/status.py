@@ -3,8 +3,9 @@
 import argparse
 from typing import Any
 
-from ...columns import Moment, Size
+from ...columns import Moment, Size, Words
 from ...tables import Record, ShowCommand
+from .versions import problems_of
 
 
 class Status(ShowCommand):
@@ -30,6 +31,8 @@ class Status(ShowCommand):
         record, newest = found.record, found.newest
         state = services.overviews.states([record.id])[record.id]
         checks = services.version_checks.of_collection(record.id, newest.number) if newest else []
+        suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]
+        found_wrong = services.version_checks.of_collection(record.id, suspicious[-1].number) if suspicious else []
         self._is_wrong = state.state in PROBLEMS
         fields: dict[str, Any] = {
             "id": record.id,
@@ -47,6 +50,8 @@ class Status(ShowCommand):
             "stored_size": Size(record.stored_size),
             "pinned": record.pinned_count,
             "quarantined": record.quarantined_count,
+            "suspicious": Words([f"v{version.number}" for version in suspicious]),
+            "suspicious_because": problems_of(suspicious[-1], found_wrong) if suspicious else "",
         }
         return tuple(fields), tuple(fields.values())
 

@@ -16,6 +16,7 @@ PAGE = 500
 class ShowTrash(ListCommand):
     """List the versions in the trash of a collection, newest first, and until when each can be restored."""
 
+    nothing = "The trash of this collection is empty."
     examples = ("frepo backup:trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -37,7 +38,7 @@ class ShowTrash(ListCommand):
                 each.reason,
                 each.evicted_by,
                 Moment(each.ends_at),
-                "yes" if each.is_damaged else "no",
+                each.is_damaged,
                 each.digest,
                 each.name,
             )

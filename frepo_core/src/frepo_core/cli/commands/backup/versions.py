@@ -68,12 +68,12 @@ class Versions(ListCommand):
             f"v{version.number}",
             Moment(version.created_at),
             Size(blob.size),
-            self.word("yes", YELLOW) if version.is_suspicious else "no",
-            "yes" if version.pinned else "no",
+            self.alarm(version.is_suspicious, YELLOW),
+            version.pinned,
             self.word(version.quarantine_reason or "", YELLOW),
             version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),
-            _message(version, checks),
+            problems_of(version, checks),
             blob.digest,
             version.file.stored_name,
             version.id,
@@ -123,7 +123,7 @@ def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
     return version.is_suspicious or version.file.blob.is_damaged or is_broken
 
 
-def _message(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> str:
+def problems_of(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> str:
     """Return what is wrong: with the bytes, why the version is in quarantine, and what the checks found."""
     wrong = ["the bytes are damaged in the storage"] if version.file.blob.is_damaged else []
     if version.quarantine_reason:
