@@ -25,7 +25,7 @@ service. Each line of the log about a plug-in names its entry point and its pack
 """
 # What each hook returns, with further names of its contract.
 CONTRACTS = {
-    "frepo_storages": ("StorageSpec", "StorageBackend", "BlobStat", "StoredBlob"),
+    "frepo_storages": ("StorageSpec", "StorageBackend", "BlobStat"),
     "frepo_strategies": (
         "StrategySpec",
         "StrategyOptions",

@@ -1,6 +1,5 @@
 """The backend `awss3v3`: uploads objects in one request or in parts, reads them as streams, presigns URLs."""
 
-import hashlib
 import io
 import logging
 from collections.abc import Iterator, Mapping
@@ -10,7 +9,7 @@ from urllib.parse import quote
 
 from botocore.exceptions import ClientError
 
-from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageUnavailable, StoredBlob, is_key
+from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageUnavailable, is_key
 
 from .client import make_client
 from .content import download, expect_end, read_part
@@ -40,14 +39,14 @@ class S3Storage(StorageBackend):
             self._client, bucket=self._bucket, part_size=settings.part_size, parallel=settings.parallel_parts
         )
 
-    def store(self, key: str, content: BinaryIO, size: int) -> StoredBlob | None:
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Upload a small blob in one request, a larger one in parallel parts."""
         name = self._name(key)
         if size <= self._settings.part_size:
-            return self._put(name, content, size)
-        self._multipart.upload(name, content, size)
-        self._check_size(key, size)
-        return StoredBlob(size=size)
+            self._put(name, content, size)
+        else:
+            self._multipart.upload(name, content, size)
+            self._check_size(key, size)
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open a stream of the object, or of a range of it."""
@@ -136,20 +135,12 @@ class S3Storage(StorageBackend):
             raise BlobNotFound(f"{key!r} is not a key")
         return self._settings.prefix + key
 
-    def _put(self, name: str, content: BinaryIO, size: int) -> StoredBlob | None:
+    def _put(self, name: str, content: BinaryIO, size: int) -> None:
         data = bytearray(size)
         read_part(content, data)
         expect_end(content)
         with undo_on_unknown_outcome(self._client, self._bucket, name):
-            answer = self._client.put_object(Bucket=self._bucket, Key=name, Body=data)
-        # Of a body as it is, the ETag is the MD5, unless the server encrypts it with a key of its own.
-        is_sent_as_it_is = self._settings.request_checksum_calculation == "when_required"
-        if (
-            is_sent_as_it_is
-            and answer.get("ETag", "").strip('"') == hashlib.md5(data, usedforsecurity=False).hexdigest()
-        ):
-            return StoredBlob(size=size)
-        return None
+            self._client.put_object(Bucket=self._bucket, Key=name, Body=data)
 
     def _check_size(self, key: str, size: int) -> None:
         found = self.stat(key).size

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import ValidationError
 
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.plugins import StorageUnavailable, StoredBlob
+from frepo_core.plugins import StorageUnavailable
 from frepo_core.testing import Source, StorageContract, pattern
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.backend import S3Storage
@@ -94,39 +94,6 @@ def test_a_small_blob_is_uploaded_in_one_request(s3, s3_client, s3_settings):
     s3.store("small", Source(8 * MIB).file, 8 * MIB)
 
     assert "-" not in s3_client.head_object(Bucket="frepo", Key=s3_settings().prefix + "small")["ETag"]
-
-
-@pytest.fixture
-def requests(s3):
-    """The methods of the requests."""
-    methods = []
-    s3._client.meta.events.register("before-send.s3", lambda request, **_: methods.append(request.method))
-    return methods
-
-
-def test_what_the_answer_confirms_is_not_asked_again(s3, requests):
-    assert StoredBlob(size=5) == s3.store("small", BytesIO(b"hello"), 5)
-    assert ["PUT"] == requests
-
-
-@pytest.mark.parametrize("etag", [None, '"0123456789abcdef0123456789abcdef"'])
-def test_an_answer_with_another_digest_confirms_nothing(s3, etag):
-    """For example, a server that encrypts with a key of its own."""
-
-    def change(parsed, **_):
-        parsed.pop("ETag")
-        parsed.update({} if etag is None else {"ETag": etag})
-
-    s3._client.meta.events.register("after-call.s3.PutObject", change)
-
-    assert s3.store("small", BytesIO(b"hello"), 5) is None
-
-
-def test_a_body_in_frames_is_not_confirmed_by_its_digest(s3_settings):
-    """Some servers have stored the frames along with the content."""
-    backend = S3Storage(s3_settings(request_checksum_calculation="when_supported"))
-
-    assert backend.store("small", BytesIO(b"hello"), 5) is None
 
 
 def test_an_aborted_upload_leaves_no_parts(s3, s3_client, s3_settings):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from frepo_core import main
-from frepo_core.plugins import StoredBlob
 from frepo_core.testing import Fail, FaultyStorage, Stall, Truncate
 from frepo_core.testing.faulty import Fault
 from support.servers.service import ROOT
@@ -29,13 +28,13 @@ class OrderedFaults(FaultyStorage):
         self.faults = [_fault(order) for order in _orders() if order["method"] == method and _happens(order)]
         return super()._enter(method)
 
-    def store(self, key: str, content: BinaryIO, size: int) -> StoredBlob | None:
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Store the content with the ordered faults."""
         if any(order["kind"] == "trailer" and _happens(order) for order in _orders()):
             head = f"{size:x}\r\n".encode()
             self.inner.store(key, cast(BinaryIO, _Framed(head, content)), len(head) + size + len(TRAILER))
-            return None
-        return super().store(key, content, size)
+            return
+        super().store(key, content, size)
 
     def path(self, key: str) -> Path | None:
         """Return the local path, or None."""

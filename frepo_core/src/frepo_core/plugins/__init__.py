@@ -36,7 +36,7 @@ from .service import (
     ServiceStatistics,
 )
 from .settings import PluginSettings, SettingsSpec
-from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec, StoredBlob
+from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
 from .storage_helpers import (
     PARTIAL,
     ExactReader,
@@ -127,7 +127,6 @@ __all__ = [
     "StorageSettings",
     "StorageSpec",
     "StorageUnavailable",
-    "StoredBlob",
     "StrategyOptions",
     "StrategySpec",
     "Subscriber",

@@ -35,13 +35,6 @@ class BlobStat:
     modified: datetime
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredBlob:
-    """What a storage has confirmed to have stored: the size in bytes."""
-
-    size: int
-
-
 class StorageBackend(ABC):
     """A storage for blobs. A key names one immutable blob and is written once.
 
@@ -52,11 +45,8 @@ class StorageBackend(ABC):
     """
 
     @abstractmethod
-    def store(self, key: str, content: BinaryIO, size: int) -> StoredBlob | None:
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Store exactly `size` bytes read from `content`: all or nothing, durable when it returns.
-
-        Return what the storage itself has confirmed, for example by a digest in its answer. After None, `stat` is called:
-        some storages lose bytes without an error.
 
         Call only `content.read(n)`, which may return fewer than `n` bytes. Do not catch its exceptions. After such an
         exception, or if the content has another size (raise `StorageUnavailable`), no blob exists under the key.

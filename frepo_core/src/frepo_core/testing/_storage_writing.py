@@ -6,7 +6,7 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from frepo_core.plugins import BlobNotFound, StorageBackend, StorageError, StoredBlob
+from frepo_core.plugins import BlobNotFound, StorageBackend, StorageError
 
 from ._storage_fixtures import KEY, StorageFixtures, put
 from .sources import Source, digest, pattern
@@ -90,14 +90,6 @@ class WritingContract(StorageFixtures):
         """No file outside of the storage's root can be read."""
         with pytest.raises(BlobNotFound):
             backend.open(key)
-
-    @pytest.mark.parametrize("size", SIZES)
-    def test_what_is_confirmed_is_the_size(self, backend: StorageBackend, size: int) -> None:
-        """`store` may return a `StoredBlob`; frepo relies on it."""
-        confirmed = backend.store(KEY, Source(size).file, size)
-
-        assert backend.stat(KEY).size == size
-        assert not isinstance(confirmed, StoredBlob) or confirmed.size == size
 
     @pytest.mark.parametrize("size", SIZES)
     def test_a_source_may_give_fewer_bytes_than_asked_for(self, backend: StorageBackend, size: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, Self, cast
 
-from frepo_core.plugins import BlobStat, StorageBackend, StorageUnavailable, StoredBlob
+from frepo_core.plugins import BlobStat, StorageBackend, StorageUnavailable
 
 Method = Literal["store", "open", "delete", "stat", "list", "check", "url", "path"]
 
@@ -95,10 +95,10 @@ class FaultyStorage(StorageBackend):
         self.calls: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def store(self, key: str, content: BinaryIO, size: int) -> StoredBlob | None:
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Store the blob, with the fault of this call."""
         fault = self._enter("store")
-        return self.inner.store(key, fault.wrap(content), fault.size(size))
+        self.inner.store(key, fault.wrap(content), fault.size(size))
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open the blob, with the fault now or while it is read."""

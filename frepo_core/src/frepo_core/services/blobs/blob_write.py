@@ -170,14 +170,14 @@ class BlobWrite:
         record(session, blob_healed(session, row, by=self._by))
 
     def _store(self) -> None:
-        """Store under a fresh key, then check the size that the backend has: some lose bytes silently."""
+        """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
         self._key = new_blob_key(self._content.digest)
         self._content.stream.seek(self._start)
         backend = self._backends.get(self._backends.current)
         hit("store")
-        confirmed = backend.store(self._key, self._content.stream, self._content.size)
+        backend.store(self._key, self._content.stream, self._content.size)
         hit("stored")
-        stored = (confirmed or backend.stat(self._key)).size
+        stored = backend.stat(self._key).size
         hit("size_checked")
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")

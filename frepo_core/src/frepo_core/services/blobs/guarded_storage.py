@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from frepo_core.errors import FrepoError, PluginError, StorageUnavailable
-from frepo_core.plugins import BlobStat, StorageBackend, StoredBlob
+from frepo_core.plugins import BlobStat, StorageBackend
 
 from ..plugin_calls import PLUGIN_FAILURES
 
@@ -30,11 +30,10 @@ class GuardedStorage(StorageBackend):
         """Return an attribute of the backend that is not part of the contract."""
         return getattr(self._backend, name)
 
-    def store(self, key: str, content: BinaryIO, size: int) -> StoredBlob | None:
-        """See `StorageBackend.store`. Packages for 0.1 may return anything."""
+    def store(self, key: str, content: BinaryIO, size: int) -> None:
+        """See `StorageBackend.store`."""
         with guarded(self._origin, "store"):
-            found: Any = self._backend.store(key, content, size)
-        return found if isinstance(found, StoredBlob) else None
+            self._backend.store(key, content, size)
 
     def open(self, key: str, start: int = 0, length: int | None = None) -> BinaryIO:
         """See `StorageBackend.open`. The reader is wrapped as well."""
