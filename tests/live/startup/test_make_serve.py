@@ -13,7 +13,8 @@ import urllib.request
 import pytest
 
 from support.servers import log_recorder
-from support.servers.service import ROOT, START_SECONDS, free_port
+from support.servers.processes import free_port
+from support.servers.service import ROOT, START_SECONDS
 
 # The line that prints the token once, and the one with the link that signs in to the console.
 ON_PURPOSE = re.compile(r"(?m)^(The administrator's token, kept in|The web console:) .*$")

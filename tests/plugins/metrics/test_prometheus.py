@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from support.paths import ROOT
-from support.servers.service import free_port
+from support.servers.processes import free_port
 from support.wire import Client
 
 from .conftest import CODE

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -21,9 +22,12 @@ running: dict[subprocess.Popen[bytes], Path] = {}
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port that nobody listens on, below those that the system gives to connections meanwhile."""
+    while True:
+        port = 10_240 + secrets.randbelow(32_768 - 10_240)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def run_as(user: str) -> dict[str, Any]:

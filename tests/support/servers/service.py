@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -11,17 +10,12 @@ from pathlib import Path
 
 from support.paths import ROOT
 from support.servers import log_recorder
+from support.servers.processes import free_port
 
 BIN = Path(sys.executable).parent
 START_SECONDS = 60
 # FREPO_TEST_SERVER=stock runs every service under stock waitress, without frepo-server.
 IS_STOCK = os.environ.get("FREPO_TEST_SERVER") == "stock"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def with_stock_server(ini: Path, folder: Path, address: str) -> Path:
