@@ -195,7 +195,8 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         expect(page.locator(".key").get_by_text(text, exact=True).last).to_be_visible()
 
 
-def test_a_version_in_quarantine_has_not_arrived(signed_in, page):
+def test_a_version_in_quarantine_has_not_arrived(signed_in, page, api):
+    api("POST", "/collections", {"name": "quarantine.tar"})
     now = datetime.now(UTC).isoformat()
     events = [{"kind": kind, "at": now, "data": {}} for kind in ("version.added", "version.quarantined")]
     page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(json={"items": events, "next": None}))
