@@ -32,6 +32,6 @@ def frepo_jobs() -> list[Job]:
             schedule=deep_check.SCHEDULE,
             run=deep_check.run,
             lane="medium",
-            summary="checks large backups, and those that only a program understands",
+            summary="Check large backups, and those that only a program understands",
         )
     ]

@@ -44,13 +44,13 @@ def frepo_jobs(context: PluginContext) -> Sequence[Job]:
             name="notify_summary",
             schedule=settings.summary,
             run=send_summary,
-            summary="sends what happened since the last summary",
+            summary="Send what happened since the last summary",
         ),
         Job(
             name="notify_heartbeat",
             schedule="every 1m" if has_heartbeat else "off",
             run=send_heartbeat,
-            summary="requests notify.heartbeat while the service is healthy",
+            summary="Request notify.heartbeat while the service is healthy",
         ),
     ]
 
