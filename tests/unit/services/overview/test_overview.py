@@ -11,7 +11,7 @@ from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
 from frepo_core.services.keyset import PageRequest
 from frepo_core.services.overview import sizes
-from frepo_core.services.overview.activity import count_activity_of_days
+from frepo_core.services.overview.activity import count_recent
 from frepo_core.services.overview.growth import Growth, grow
 from frepo_core.services.upkeep.samples import take_samples
 
@@ -133,8 +133,9 @@ class TestActivity:
         add_rows(Event, [event("file.added", NOW - hours * DAY / 24) for hours in (1, 23, 25)])
 
         with services.database.reading() as session:
-            found = count_activity_of_days(session, NOW, 30 * DAY)
+            today, found = count_recent(session, NOW, short=DAY, long=30 * DAY)
 
+        assert 2 == today.uploads
         assert (32, 3) == (found.uploads, found.refusals)
 
     def test_days_before_the_first_sample_are_read_from_events(self, services, add_rows):
@@ -142,7 +143,7 @@ class TestActivity:
         add_rows(Event, [event("file.added", NOW - days * DAY) for days in (0.5, 1.5, 2.5, 29, 31)])
 
         with services.database.reading() as session:
-            found = count_activity_of_days(session, NOW, 30 * DAY)
+            found = count_recent(session, NOW, short=DAY, long=30 * DAY)[1]
 
         # Today's event, the newer sample, and the two events of before the first sample.
         assert 1 + 10 + 2 == found.uploads

@@ -1,5 +1,6 @@
 """Counts uploads and refused uploads from events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,30 +25,40 @@ class Activity:
 
 def count_activity(session: Session, after: datetime, until: datetime) -> Activity:
     """Count the events after a time, up to another one. It takes longer the more events are in between."""
-    is_between = (Event.at > after) & (Event.at <= until)
-    # One statement, because each reads all events in between.
-    is_upload = case((Event.kind.in_(UPLOADS), 1), else_=0)
-    refused = case((Event.kind == REFUSED, Event.data["count"].as_integer()), else_=0)
-    query = select(func.sum(is_upload), func.sum(refused)).where(is_between, Event.kind.in_([*UPLOADS, REFUSED]))
-    uploads, refusals = session.execute(query).one()
-    return Activity(uploads=int(uploads or 0), refusals=int(refusals or 0))
+    (activity,) = _count_after(session, [after], until)
+    return activity
 
 
-def count_activity_of_days(session: Session, now: datetime, length: timedelta) -> Activity:
-    """Count the events of many days: those of past days from the samples, and only the others one by one.
+def count_recent(session: Session, now: datetime, *, short: timedelta, long: timedelta) -> tuple[Activity, Activity]:
+    """Count the events of a short and of a long time before now.
 
-    The period may be up to a day longer than `length`, as it begins where its first sample does.
+    Those of past days come from the samples, and only the others are counted one by one. So the long time may be up to a
+    day longer, as it begins where its first sample does.
     """
-    start = now - length
+    start = now - long
     has_counts = (Sample.collection_id.is_(None), Sample.uploads.is_not(None))
     query = select(Sample.at, Sample.uploads, Sample.refusals).where(*has_counts, Sample.at > start)
     samples = [
         (at, Activity(uploads=uploads or 0, refusals=refusals or 0))
         for at, uploads, refusals in session.execute(query.order_by(Sample.at))
     ]
-    parts = [count_activity(session, samples[-1][0] if samples else start, now)]
+    recent, rest = _count_after(session, [now - short, samples[-1][0] if samples else start], now)
+    parts = [rest]
     if samples and session.scalar(select(Sample.id).where(*has_counts, Sample.at <= start).limit(1)) is None:
         # In the first month the samples do not cover the whole period.
         parts.append(count_activity(session, start, samples.pop(0)[0]))
     parts += [activity for _, activity in samples]
-    return Activity(uploads=sum(one.uploads for one in parts), refusals=sum(one.refusals for one in parts))
+    return recent, Activity(uploads=sum(one.uploads for one in parts), refusals=sum(one.refusals for one in parts))
+
+
+def _count_after(session: Session, begins: Sequence[datetime], until: datetime) -> list[Activity]:
+    """Count the events after each of these times in one statement, as each reads all events in between."""
+    sums = []
+    for begin in begins:
+        is_after = Event.at > begin
+        sums.append(func.sum(case((is_after & Event.kind.in_(UPLOADS), 1), else_=0)))
+        sums.append(func.sum(case((is_after & (Event.kind == REFUSED), Event.data["count"].as_integer()), else_=0)))
+    is_between = (Event.at > min(begins)) & (Event.at <= until)
+    query = select(*sums).where(is_between, Event.kind.in_([*UPLOADS, REFUSED]))
+    found = [int(value or 0) for value in session.execute(query).one()]
+    return [Activity(uploads=found[at], refusals=found[at + 1]) for at in range(0, len(found), 2)]

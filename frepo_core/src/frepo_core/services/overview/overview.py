@@ -23,7 +23,7 @@ from ..collections.states import (
 )
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord
-from .activity import Activity, count_activity, count_activity_of_days
+from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
 from .sizes import Sizes, read_sizes
 
@@ -90,16 +90,18 @@ class Overviews:
         now, free_space = utc_now(), self.free_space()
         with self._database.reading() as session:
             failing = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
+            versions = int(session.scalar(select(func.coalesce(func.sum(Collection.versions_count), 0))) or 0)
+            last_day, last_month = count_recent(session, now, short=DAY, long=MONTH)
             return Overview(
                 at=now,
                 collections=count_by_state(session, now),
-                versions=int(session.scalar(select(func.coalesce(func.sum(Collection.versions_count), 0))) or 0),
-                sizes=read_sizes(session, now),
+                versions=versions,
+                sizes=read_sizes(session, now, least=versions),
                 storage=self._backends.current,
                 free_space=free_space,
                 growth=service_growth(session, now, free_space),
-                last_day=count_activity(session, now - DAY, now),
-                last_month=count_activity_of_days(session, now, MONTH),
+                last_day=last_day,
+                last_month=last_month,
                 damaged_blobs=_count_damaged(session),
                 failing_jobs=session.scalars(failing).all(),
             )

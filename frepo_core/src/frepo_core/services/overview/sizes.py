@@ -38,12 +38,19 @@ def measure_sizes(session: Session, now: datetime) -> Sizes:
     return Sizes(at=now, blobs=blobs, stored=int(stored), sent=sent, trash=trash)
 
 
-def read_sizes(session: Session, now: datetime) -> Sizes:
-    """Return the sizes now, or those of the last sample if there are too many files to add up."""
-    files = select(File.id).limit(MEASURED_AT_ONCE + 1).subquery()
-    if (session.scalar(select(func.count()).select_from(files)) or 0) > MEASURED_AT_ONCE:
+def read_sizes(session: Session, now: datetime, *, least: int = 0) -> Sizes:
+    """Return the sizes now, or those of the last sample if there are too many files to add up.
+
+    `least` is how many files there are at least; more than `MEASURED_AT_ONCE` need not be counted.
+    """
+    if least > MEASURED_AT_ONCE or _has_many_files(session):
         sampled = select(Sample).where(Sample.collection_id.is_(None), Sample.sent.is_not(None))
         row = session.scalar(sampled.order_by(Sample.at.desc()).limit(1))
         if row is not None:
             return Sizes(at=row.at, blobs=row.blobs, stored=row.size, sent=row.sent or 0, trash=row.trash or 0)
     return measure_sizes(session, now)
+
+
+def _has_many_files(session: Session) -> bool:
+    files = select(File.id).limit(MEASURED_AT_ONCE + 1).subquery()
+    return (session.scalar(select(func.count()).select_from(files)) or 0) > MEASURED_AT_ONCE
