@@ -76,11 +76,21 @@ def is_in_state(states: Iterable[BackupState], now: datetime) -> ColumnElement[b
 
 def count_by_state(session: Session, now: datetime, visible: Select[Any] | None = None) -> dict[BackupState, int]:
     """Return how many collections are in each state. `visible` selects the ids of those that count; None: all."""
-    query = select(state_column(now).label("state"), func.count()).group_by("state")
+    return count_with_versions(session, now, visible)[0]
+
+
+def count_with_versions(
+    session: Session, now: datetime, visible: Select[Any] | None = None
+) -> tuple[dict[BackupState, int], int]:
+    """Return the same, and how many versions these collections have."""
+    query = select(state_column(now).label("state"), func.count(), func.sum(Collection.versions_count)).group_by(
+        "state"
+    )
     if visible is not None:
         query = query.where(Collection.id.in_(visible))
-    found = {state: number for state, number in session.execute(query)}
-    return {state: found.get(state.value, 0) for state in BackupState}
+    rows = session.execute(query).all()
+    found = {state: number for state, number, _ in rows}
+    return {state: found.get(state.value, 0) for state in BackupState}, sum(int(versions) for *_, versions in rows)
 
 
 def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:

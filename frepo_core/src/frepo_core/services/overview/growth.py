@@ -54,11 +54,10 @@ def grow(start: datetime, size: int, now: datetime, size_now: int, free: int | N
 def service_growth(session: Session, now: datetime, free: int | None) -> Growth:
     """Return the growth of the stored bytes between the first and the last sample of the last 30 days."""
     of_service = (Sample.collection_id.is_(None), Sample.at > now - PERIOD, Sample.at <= now)
-    query = select(Sample.at, Sample.size).where(*of_service)
-    first = session.execute(query.order_by(Sample.at).limit(1)).first()
-    last = session.execute(query.order_by(Sample.at.desc()).limit(1)).first()
-    if first is None or last is None:
+    samples = session.execute(select(Sample.at, Sample.size).where(*of_service).order_by(Sample.at)).all()
+    if not samples:
         return Growth(per_day=None, full_on=None)
+    first, last = samples[0], samples[-1]
     found = grow(first.at, first.size, last.at, last.size, None)
     if found.per_day is None or found.per_day <= 0 or free is None:
         return found

@@ -8,15 +8,15 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, JobState, Sample
+from frepo_core.db.models import Blob, JobState, Sample
 from frepo_core.errors import FrepoError
 
 from ..blobs.backends import Backends
 from ..collections.states import (
     BackupState,
     StateRecord,
-    count_by_state,
     count_expecting,
+    count_with_versions,
     read_in_states,
     read_missing,
     read_states,
@@ -90,11 +90,11 @@ class Overviews:
         now, free_space = utc_now(), self.free_space()
         with self._database.reading() as session:
             failing = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
-            versions = int(session.scalar(select(func.coalesce(func.sum(Collection.versions_count), 0))) or 0)
+            collections, versions = count_with_versions(session, now)
             last_day, last_month = count_recent(session, now, short=DAY, long=MONTH)
             return Overview(
                 at=now,
-                collections=count_by_state(session, now),
+                collections=collections,
                 versions=versions,
                 sizes=read_sizes(session, now, least=versions),
                 storage=self._backends.current,
