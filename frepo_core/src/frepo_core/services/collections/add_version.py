@@ -165,8 +165,10 @@ class AddVersion:
         """Refuse a version of `size` bytes before its content is read; 0 stands for an unknown size.
 
         With `reports` of the upload checks, decide as the write transaction will: that is asked before the trash gives
-        way to a content. Without, do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
-        if a new version would be refused. Raises `RuleError` or `VersionConflictError`.
+        way to a content.
+
+        Without them, do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer
+        is due, even if a new version would be refused. Raises `RuleError` or `VersionConflictError`.
         """
         incoming = IncomingVersion(size=size, created_at=utc_now())
         # The caller read `collection` earlier: versions may have been added or deleted since.

@@ -8,6 +8,7 @@ from frepo_core.errors import FieldsError
 from ...columns import Moment, Size
 from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
+from .versions import values_of
 
 COLUMNS = ("Version", "Time", "Size", "Removed", "Reason", "By", "Ends", "Damaged", "SHA-256", "Name")
 PAGE = 500
@@ -63,13 +64,7 @@ class RestoreVersion(ActionCommand):
         services = self.services()
         collection = services.collections.get(arguments.id)
         version = services.trash.restore(collection.id, _number(arguments.version), by=None)
-        record = {
-            "collection": collection.id,
-            "version": f"v{version.number}",
-            "id": version.id,
-            "file": version.file.stored_name,
-            "time": Moment(version.created_at),
-        }
+        record = values_of(version)
         text = f"Restored version v{version.number} ({version.file.stored_name}) of {collection.id}"
         return Outcome(text=text, records=[record])
 

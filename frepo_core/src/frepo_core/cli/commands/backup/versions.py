@@ -107,15 +107,18 @@ class DeleteVersion(ActionCommand):
         shown = f"version v{version.number} ({version.file.stored_name}, of {version.created_at:%Y-%m-%d %H:%M} UTC)"
         self.require_yes(f"Delete {shown} of {collection.id}?", given=arguments.yes)
         services.versions.delete(collection.id, version.id)
-        record = {
-            "collection": collection.id,
-            "version": f"v{version.number}",
-            "id": version.id,
-            "file": version.file.stored_name,
-            "time": Moment(version.created_at),
-            "deleted": True,
-        }
-        return Outcome(text=f"Deleted {shown}", records=[record])
+        return Outcome(text=f"Deleted {shown}", records=[values_of(version) | {"deleted": True}])
+
+
+def values_of(version: "VersionRecord") -> dict[str, Any]:
+    """Return what commands that change a version say of it to programs."""
+    return {
+        "collection": version.collection_id,
+        "version": f"v{version.number}",
+        "id": version.id,
+        "file": version.file.stored_name,
+        "time": Moment(version.created_at),
+    }
 
 
 def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
