@@ -4,6 +4,7 @@ import contextlib
 import logging
 import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
 from waitress import wasyncore
@@ -20,16 +21,21 @@ IDLE_SECONDS = 1.0
 
 
 class StopSignal:
-    """Handles SIGTERM: the first one requests a graceful stop, the second one ends the process at once."""
+    """Handles SIGTERM: the first one requests a graceful stop, the second one ends the process at once.
+
+    `wake` is called so that the thread that polls sockets, which handles the signal, does not wait any longer.
+    """
 
     def __init__(self) -> None:
         self.is_requested = False
+        self.wake: Callable[[], object] = lambda: None
         signal.signal(signal.SIGTERM, self._handle)
 
     def _handle(self, *_: Any) -> None:
         if self.is_requested:
             raise SystemExit(0)
         self.is_requested = True
+        self.wake()
 
 
 def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> None:
@@ -37,6 +43,7 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
     sockets = getattr(server, "map", None) or server._map  # the first with several listeners, the second with one
     idle = IdleTimeout(server, sockets, timeouts)
     poll = make_poll(sockets, server.adj.asyncore_use_poll)
+    stop.wake = _listeners(sockets)[0].pull_trigger
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_requested:
             _poll_and_check(poll, idle)
@@ -47,8 +54,7 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
 
 
 def _drain(poll: SocketPoll | WaitressPoll, sockets: dict[int, Any], idle: IdleTimeout, deadline: float) -> None:
-    listeners = [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
-    for listener in listeners:
+    for listener in _listeners(sockets):
         _accept_pending(listener, sockets)
         wasyncore.dispatcher.close(
             listener
@@ -59,6 +65,10 @@ def _drain(poll: SocketPoll | WaitressPoll, sockets: dict[int, Any], idle: IdleT
             return
         poll.check_all()  # this thread has changed them
         _poll_and_check(poll, idle)
+
+
+def _listeners(sockets: dict[int, Any]) -> list[BaseWSGIServer]:
+    return [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
 
 
 def _accept_pending(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:
