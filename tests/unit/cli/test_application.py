@@ -23,7 +23,7 @@ def test_the_script_is_installed(console):
     assert (done.returncode, done.stdout, done.stderr) == (0, console.run("--help").stdout, "")
 
 
-@pytest.mark.parametrize("command", ["--help", "auth:generate-admin-token"])
+@pytest.mark.parametrize("command", ["--help", "auth:generate-admin-token", "auth:list --help"])
 def test_a_command_does_not_read_the_metadata_of_every_package(console, command):
     code = """if True:
         import sys
@@ -32,7 +32,7 @@ def test_a_command_does_not_read_the_metadata_of_every_package(console, command)
         from frepo_core.cli.app import main
         main(sys.argv[1:])
         print(*(path for path in opened if path.endswith("METADATA")), file=sys.stderr)"""
-    python = [sys.executable, "-c", code, command]
+    python = [sys.executable, "-c", code, *command.split()]
 
     done = subprocess.run(python, capture_output=True, text=True, env=console.environment, check=True)
 

@@ -3,6 +3,7 @@ import gzip
 import re
 import shlex
 import sqlite3
+from functools import cache
 from importlib.metadata import entry_points
 
 import pytest
@@ -86,6 +87,7 @@ def make_subscription_to_end(console, name):
         database.execute(f"INSERT INTO subscription {columns} VALUES (?, 0, 0, 0, '2026-05-01')", [name])
 
 
+@cache
 def all_options(command, name):
     parser = command(FrepoApp(), None).get_parser(name)
     return {option for action in parser._actions for option in action.option_strings}
