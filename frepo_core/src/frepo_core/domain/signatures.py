@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import re
+from collections.abc import Iterator
 
 LINK_SECONDS = 600
 # How far the clocks of two machines that check each other's links may differ.
@@ -12,6 +13,8 @@ CLOCK_SKEW_SECONDS = 60
 # Hexadecimal digits of a token's fingerprint: the shortest length that makes it unique.
 FINGERPRINT_LENGTHS = range(12, 17)
 
+# 256 bits from `openssl rand -hex 32`, or generated into app.secrets_file.
+_RANDOM_PHRASE = re.compile("[0-9a-f]{64}")
 _DIGEST = re.compile(r"([a-z0-9*_.-]+)=:([a-z0-9+/=]*):", re.IGNORECASE | re.ASCII)
 
 
@@ -20,12 +23,15 @@ def token_key(phrase: str, token_id: str) -> str:
     return hmac.digest(phrase.encode(), token_id.lower().encode(), "sha256").hex()
 
 
-def phrase_check(phrase: str, salt: str) -> str:
-    """Return a hash of the phrase in hex (scrypt, RFC 7914), to detect a changed phrase at the next start.
+def phrase_checks(phrase: str, salt: str) -> Iterator[str]:
+    """Yield the hashes of the phrase in hex that show at the next start whether it was changed; new ones are the first.
 
-    It takes some 50 ms, so that a stolen database does not help to guess a short phrase.
+    For a random phrase it is an HMAC-SHA256. Others are hashed with scrypt (RFC 7914), which takes some 50 ms, so that
+    a stolen database does not help to guess a short phrase. Earlier versions hashed all phrases with scrypt.
     """
-    return hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
+    if _RANDOM_PHRASE.fullmatch(phrase):
+        yield hmac.digest(phrase.encode(), f"frepo phrase\n{salt}".encode(), "sha256").hex()
+    yield hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
 
 
 def fingerprint(key: str, length: int = FINGERPRINT_LENGTHS[0]) -> str:

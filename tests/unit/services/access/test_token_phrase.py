@@ -1,9 +1,11 @@
 """The check value of the token phrase, on each database."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from frepo_core.db.models import Installation
 from frepo_core.errors import ConfigurationError
 from frepo_core.services.access import token_phrase
 
@@ -39,3 +41,27 @@ def test_an_accepted_phrase_replaces_the_former_one(services):
     token_phrase.check(services.database, "two")
     with pytest.raises(ConfigurationError, match="secrets:accept-new-phrase"):
         token_phrase.check(services.database, "one")
+
+
+@pytest.mark.parametrize("phrase", ["a short one", "5ecre7" * 10 + "abcd", "c0ffee" * 10 + "abcd"])
+def test_a_value_that_an_earlier_version_stored_is_accepted(services, phrase):
+    salt = "a0" * 16
+    stored = hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
+    services.database.write(
+        lambda session: session.add(Installation(name="token_phrase_check", value=f"{salt}:{stored}"))
+    )
+
+    token_phrase.check(services.database, phrase)
+    with pytest.raises(ConfigurationError):
+        token_phrase.check(services.database, "c0ffee" * 10 + "dcba")
+
+
+def test_a_short_phrase_is_hashed_with_scrypt_and_a_random_one_is_not_read_from_the_value(services):
+    for phrase in ("a short one", "c0ffee" * 10 + "abcd"):
+        token_phrase.accept(services.database, phrase)
+        with services.database.reading() as session:
+            salt, _, check = session.get(Installation, "token_phrase_check").value.partition(":")
+
+        scrypt = hashlib.scrypt(phrase.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
+        assert (check == scrypt) == (phrase == "a short one")
+        assert hashlib.sha256(phrase.encode()).hexdigest() != check

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Installation, Token
-from frepo_core.domain.signatures import phrase_check
+from frepo_core.domain.signatures import phrase_checks
 from frepo_core.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,12 @@ def check(database: Database, phrase: str) -> None:
 
     Raises `ConfigurationError` if the tokens were stored with another phrase.
     """
-    stored = _stored(database) or database.write(lambda session: _store_first(session, phrase))
+    stored = _stored(database)
+    if not stored:
+        made = _make(phrase)
+        stored = database.write(lambda session: _store_first(session, made))
+        if stored == made:
+            return
     if not _is_check_of(phrase, stored):
         raise ConfigurationError(_WRONG)
 
@@ -54,8 +59,8 @@ def _stored(database: Database) -> str | None:
         return session.scalar(select(Installation.value).where(Installation.name == _NAME))
 
 
-def _store_first(session: Session, phrase: str) -> str:
-    """Store a check value and return it, or return the one that another process has stored meanwhile."""
+def _store_first(session: Session, made: str) -> str:
+    """Store this check value and return it, or return the one that another process has stored meanwhile."""
     if found := session.get(Installation, _NAME):
         return found.value
     if tokens := _count_tokens(session):
@@ -64,10 +69,9 @@ def _store_first(session: Session, phrase: str) -> str:
             "were stored with this phrase cannot be checked",
             tokens,
         )
-    made = Installation(name=_NAME, value=_make(phrase))
-    session.add(made)
+    session.add(Installation(name=_NAME, value=made))
     session.flush()
-    return made.value
+    return made
 
 
 def _count_tokens(session: Session) -> int:
@@ -76,9 +80,9 @@ def _count_tokens(session: Session) -> int:
 
 def _make(phrase: str) -> str:
     salt = secrets.token_hex(16)
-    return f"{salt}:{phrase_check(phrase, salt)}"
+    return f"{salt}:{next(phrase_checks(phrase, salt))}"
 
 
 def _is_check_of(phrase: str, stored: str) -> bool:
     salt, _, check = stored.partition(":")
-    return hmac.compare_digest(phrase_check(phrase, salt), check)
+    return any(hmac.compare_digest(made, check) for made in phrase_checks(phrase, salt))
