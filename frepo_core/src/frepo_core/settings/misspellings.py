@@ -16,10 +16,14 @@ def warn_about_misspellings(environment: Mapping[str, str], names: Collection[st
 
 def find_misspellings(environment: Mapping[str, str], names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield each variable that is set and not one of the names, with a name that is at most two edits away."""
-    known = sorted(names)
+    known = [(name, set(name)) for name in sorted(names)]
     for variable, value in sorted(environment.items()):
         if value and variable not in names:
-            yield from ((variable, name) for name in known if is_within(variable.upper(), name, DISTANCE))
+            upper, characters = variable.upper(), set(variable.upper())
+            for name, others in known:
+                # An edit adds one character and removes another at most. Counting them is much faster than trying edits.
+                if len(characters ^ others) <= 2 * DISTANCE and is_within(upper, name, DISTANCE):
+                    yield variable, name
 
 
 def is_within(one: str, other: str, distance: int) -> bool:
