@@ -51,6 +51,20 @@ def test_a_token_that_sends_backups_is_created_and_its_secret_shown_once(open_co
     assert secret not in page.content()
 
 
+def test_enter_after_a_name_that_was_added_while_it_was_typed_does_not_send_the_form(signed_in, api, collection):
+    signed_in.go("#/tokens/new")
+    page = signed_in.page
+    page.get_by_label("Name", exact=True).fill("too early")
+    expect(page.locator("#collection-names option")).not_to_have_count(0)
+    page.get_by_label("To which collections?").fill(collection["name"])
+    expect(page.get_by_role("button", name=f"Remove {collection['name']}")).to_be_visible()
+    page.get_by_label("To which collections?").press("Enter")
+
+    page.wait_for_timeout(500)
+    expect(page.get_by_role("button", name="Create token")).to_be_enabled()
+    assert "too early" not in [token["name"] for token in api("GET", "/tokens")["items"]]
+
+
 def test_wrong_values_are_named_at_their_fields(signed_in):
     signed_in.expect("400")
     signed_in.go("#/tokens/new")

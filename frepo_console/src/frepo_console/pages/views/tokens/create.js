@@ -91,9 +91,9 @@ function Collections({ chosen, set }) {
     if (found.some((one) => one.name === value)) add(value);
   };
   const onKeyDown = (event) => {
-    if (event.key !== "Enter" || !text) return;
-    event.preventDefault();
-    add(text);
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // Enter here never sends the form, not even if a match was added while it was typed
+    if (text) add(text);
   };
   return html`<div class="stack">
     <${Field} label=${t.which} value=${text} change=${change} error=${error} list="collection-names" placeholder=${t.addCollection} onKeyDown=${onKeyDown} />
