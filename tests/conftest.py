@@ -23,6 +23,7 @@ from frepo_core.services.container import Services, assemble
 from frepo_core.web import all_endpoints, make_app
 from support.installation.environments import build_wheels
 from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
+from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
 
@@ -31,7 +32,7 @@ pytest_plugins = ["support.databases", "support.secret_watch", "support.server_l
 PHRASE = "phrase-5ecre7"
 
 # How long an example takes says more about the machine than about the rule.
-hypothesis.settings.register_profile("frepo", deadline=None)
+hypothesis.settings.register_profile("frepo", deadline=None, max_examples=100 if IS_BIG else 30)
 hypothesis.settings.load_profile("frepo")
 
 
@@ -99,6 +100,7 @@ def ini(tmp_path: Path, database_url: str) -> dict[str, str]:
         "temp_directory": str(tmp_path / "temporary"),
         "ids_mapping.file": str(tmp_path / "ids_mapping.yaml"),
         "trash.min_free": "0",  # the tester's disk may be nearly full
+        "database.reserve": "0",  # 16 MiB for each test
     }
 
 

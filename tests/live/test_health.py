@@ -66,7 +66,8 @@ def test_a_check_that_hangs_is_reported_and_blocks_nothing(service, client, poll
     )
     assert all("has been running for" in reply.json["messages"]["storage"][0] for reply in replies)
     assert 200 == greeted
-    assert thread_count(service) <= threads, "further polls started threads"
+    # A job that runs now has a thread, too, but not for long.
+    assert eventually(True, lambda: thread_count(service) <= threads), "further polls started threads"
     assert DEADLINE <= polled < 2 * DEADLINE + 2
     assert took - polled < DEADLINE
 

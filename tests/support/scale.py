@@ -1,8 +1,18 @@
 """Sizes of the long tests: short by default, long with FREPO_TEST_BIG=1, as in `.ci/full`."""
 
 import os
+from collections.abc import Sequence
+from typing import TypeVar
 
 import pytest
 
 IS_BIG = os.environ.get("FREPO_TEST_BIG") == "1"
+_T = TypeVar("_T")
+
+
+def first_of(values: Sequence[_T]) -> Sequence[_T]:
+    """Return all values in the long form, otherwise only the first."""
+    return values if IS_BIG else values[:1]
+
+
 only_in_long_form = pytest.mark.skipif(not IS_BIG, reason="only in the long form: FREPO_TEST_BIG=1")

@@ -30,7 +30,7 @@ def make_service(fork_server):
 def resident_memory(service):
     """Return the memory of the process in MiB."""
     lines = Path(f"/proc/{service.pid}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) // 1024
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def used_memory(client):
@@ -169,7 +169,7 @@ def test_stalled_small_bodies_take_little_memory_together(start_service):
         answers = [client.upload(part).status for _ in range(3)]  # after these, everything sent before has been read
         grown = resident_memory(service) - before
         answers += [wires[number].send(b"x").reply().status for number in (0, -1)]
-    print(f"{grown} MiB more")
+    print(f"{grown:.1f} MiB more")
 
     assert {200, 202} >= set(answers)
     assert grown < 18

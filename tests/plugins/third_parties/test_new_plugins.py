@@ -10,6 +10,7 @@ import pytest
 
 from support.installation.environments import build
 from support.paths import ROOT
+from support.scale import only_in_long_form
 
 IGNORED = shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
 KINDS = ("storage", "strategy", "check", "subscriber", "job")
@@ -40,7 +41,7 @@ def run(*command, **environment):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@only_in_long_form
 def test_the_packages_install_and_pass_their_tests(packages, tmp_path):
     folders = sorted(packages.iterdir())
     wheels = build([shutil.copytree(path, tmp_path / "sources" / path.name) for path in folders], tmp_path / "wheels")
