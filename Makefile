@@ -88,7 +88,7 @@ test: install  ## run all tests; a test is skipped if its server is not installe
 # are more processes than processors, because the long tests often wait.
 	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
-test-fast: install  ## run the tests without servers: SQLite only, in under 90 seconds
+test-fast: install  ## run the tests of tests/unit without servers, on SQLite only
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit
 
 coverage: PYTEST_OPTIONS += --cov
