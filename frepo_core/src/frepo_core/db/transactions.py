@@ -57,7 +57,7 @@ class Database:
             self._autocommit_engine if is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
         )
         self._clock_query = clock_query(engine.dialect.name)
-        self._writers = threading.Lock() if is_sqlite else None
+        self._writers = threading.RLock() if is_sqlite else None
         self._row_cache = RowCache(engine) if is_sqlite else None
 
     @property
@@ -168,7 +168,8 @@ class Database:
     def _write_from_reserve(self, write: Callable[[], Result], reserve: Reserve) -> Result:
         """Write while a part of the reserve is released. Other writers may use the space, so try again with larger parts."""
         for loan in LOANS:
-            with reserve.released(loan), contextlib.suppress(StorageFull):
+            # Other threads cannot commit meanwhile, so they do not use the space.
+            with self._writer_lock(), reserve.released(loan), contextlib.suppress(StorageFull):
                 result = write()
                 self._checkpoint()
                 return result
