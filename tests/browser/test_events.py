@@ -73,6 +73,7 @@ def test_events_are_filtered_by_the_address(signed_in, events, collection):
 def test_quarantine_is_trouble_and_the_trash_is_about_versions(signed_in, events, api):
     small = api("POST", "/collections", {"name": "small.sql.gz", "guards": {"min_version_size": 100}})["id"]
     api("PUT", f"/collections/{small}/versions", b"too small")
+    wait_for_event(api, EventKind.VERSION_QUARANTINED)
     signed_in.go("#/events")
     events.get_by_role("button", name="Trouble").click()
     expect(events.get_by_text("Version 1 quarantined")).to_be_visible()
