@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points, version
 from itertools import islice
 from pathlib import Path
@@ -107,7 +107,12 @@ def describe_core(plugin: object) -> FoundPlugin:
     manager = _make_manager()
     manager.register(plugin, name=CORE)
     _check_hooks(manager, {CORE: (CORE_DISTRIBUTION, "")})
-    return _describe(manager, CORE, CORE_DISTRIBUTION, version(CORE_DISTRIBUTION))
+    return _describe(manager, CORE, CORE_DISTRIBUTION, _core_version())
+
+
+@cache
+def _core_version() -> str:
+    return version(CORE_DISTRIBUTION)
 
 
 def find_mistakes(disabled: Sequence[str]) -> list[str]:
