@@ -66,6 +66,20 @@ def test_enter_after_a_name_that_was_added_while_it_was_typed_does_not_send_the_
     assert "too early" not in [token["name"] for token in api("GET", "/tokens")["items"]]
 
 
+def test_a_collection_that_was_typed_and_not_added_is_named(signed_in, api):
+    signed_in.go("#/tokens/new")
+    page = signed_in.page
+    page.get_by_label("Name", exact=True).fill("too soon")
+    page.get_by_label("To which collections?").fill("shop")
+    page.get_by_role("button", name="Create token").click()
+
+    expect(page.get_by_text("“shop” is not added yet: press Enter, or clear the field")).to_be_visible()
+    page.get_by_label("To which collections?").fill("")
+    page.get_by_role("button", name="Create token").click()
+    expect(panel(signed_in).locator("output")).to_be_visible()
+    assert ["too soon"] == [token["name"] for token in api("GET", "/tokens")["items"] if token["name"] == "too soon"]
+
+
 def test_wrong_values_are_named_at_their_fields(signed_in):
     signed_in.expect("400")
     signed_in.go("#/tokens/new")

@@ -42,6 +42,7 @@ export const t = {
   roles: "Roles",
   which: "To which collections?",
   addCollection: "Add a collection",
+  notAdded: (name) => `“${name}” is not added yet: press Enter, or clear the field`,
   noSuchCollection: (name) => `There is no collection “${name}” that you may see`,
   remove: (name) => `Remove ${name}`,
   addresses: "Only from these addresses",

@@ -18,11 +18,12 @@ export function NewToken({ finish }) {
   const form = useForm(START);
   const access = useAccess();
   const { values } = form;
-  const isScoped = values.preset === "send" || values.preset === "read";
+  const [typed, setTyped] = useState("");
+  const isGranting = access.may("collections.access") && (values.preset === "send" || values.preset === "read");
   const submit = (event) => {
     event.preventDefault();
-    const isGranting = isScoped && access.may("collections.access");
-    form.submit(() => create(values, isGranting).then(finish));
+    if (isGranting && typed.trim()) return form.setErrors({ collections: t.notAdded(typed.trim()) });
+    return form.submit(() => create(values, isGranting).then(finish));
   };
   return html`<form class="card stack" onSubmit=${submit}>
     <div class="row"><h2 class="grow">${t.new}</h2><a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a></div>
@@ -34,7 +35,7 @@ export function NewToken({ finish }) {
       </label>`)}
     </fieldset>
     ${values.preset === "custom" && html`<${Roles} form=${form} />`}
-    ${isScoped && access.may("collections.access") && html`<${Collections} chosen=${values.collections} set=${(some) => form.set("collections", some)} />`}
+    ${isGranting && html`<${Collections} chosen=${values.collections} set=${(some) => form.set("collections", some)} text=${typed} setText=${setTyped} missing=${form.errors.collections} />`}
     <${Field} label=${t.expires} ...${fieldOf(form, "lifetime")} error=${form.errors.expires_at} options=${Object.entries(t.lifetimes).sort(([one], [other]) => one - other)} />
     <${Field} label=${t.addresses} ...${fieldOf(form, "restrictions.ip_addresses")} hint=${t.addressesHint} />
     <${FormError} form=${form} />
@@ -68,9 +69,8 @@ function Roles({ form }) {
   </fieldset>`;
 }
 
-/** Choose collections by name: the browser offers those that match what is typed. */
-function Collections({ chosen, set }) {
-  const [text, setText] = useState("");
+/** Choose collections by name: the browser offers those that match the typed `text`. `missing` is an error about it. */
+function Collections({ chosen, set, text, setText, missing }) {
   const [found, setFound] = useState([]);
   const [error, setError] = useState("");
   useEffect(() => {
@@ -96,7 +96,7 @@ function Collections({ chosen, set }) {
     if (text) add(text);
   };
   return html`<div class="stack">
-    <${Field} label=${t.which} value=${text} change=${change} error=${error} list="collection-names" placeholder=${t.addCollection} onKeyDown=${onKeyDown} />
+    <${Field} label=${t.which} value=${text} change=${change} error=${error || (text && missing)} list="collection-names" placeholder=${t.addCollection} onKeyDown=${onKeyDown} />
     <datalist id="collection-names">${found.map((one) => html`<option value=${one.name}></option>`)}</datalist>
     ${chosen.length > 0 && html`<ul class="row wrap">${chosen.map((one) => html`<li class="tag row"><span class="cut">${one.name}</span>
       <button type="button" class="btn bare s" aria-label=${t.remove(one.name)} onClick=${() => set(chosen.filter((other) => other !== one))}><${Icon} name="close" /></button></li>`)}</ul>`}
