@@ -116,6 +116,17 @@ def test_a_quarantined_version_that_is_gone_breaks_i1(world, collection):
     world.ledger.ask_to_delete(collection, 5)
 
 
+def test_a_quarantined_version_whose_answer_was_lost_is_older_than_what_rotation_evicts(world, collection):
+    world.edit(collection, guards={"min_version_size": 4, "action": "quarantine"})
+    world.push(collection, b"bad")
+    del world.ledger.versions[collection, 5]  # its answer was lost
+    world.ledger.quarantined.discard((collection, 5))
+    for number in range(4):
+        world.push(collection, f"good {number}".encode())
+
+    world.check()
+
+
 def test_more_than_the_limit_breaks_i3(breaks):
     change = update(Collection)
 

@@ -229,7 +229,9 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
     released = {number for name, number in ledger.released if name == collection.id}
     restored = {number for name, number in ledger.restored if name == collection.id}
     # Those that rotation may evict, in this order. A released one may be older than one that was evicted for it.
-    rotating = [row.number for row in rows if not row.pinned and row.number not in quarantined | released | restored]
+    # The answer about a quarantined one may have been lost, so the ledger may not know it.
+    guarded = {row.number for row in rows if row.pinned or row.quarantined}
+    rotating = [row.number for row in rows if row.number not in guarded | quarantined | released | restored]
     deleted = {number for name, number in ledger.deleted if name == collection.id}
     for (name, number), digest in ledger.versions.items():
         if name != collection.id:

@@ -17,6 +17,8 @@ from support.soak.site import Site, running_site
 
 CLIENTS = 8
 CHECKS = 12
+# Requests before the first sample: their memory is no growth, nor is that of each thread's and connection's first ones.
+WARM_UP, WARM_UP_SECONDS = 400, 60
 BUG = re.compile(r"error [0-9a-f]{8}-[0-9a-f-]{27}: .*")
 
 
@@ -50,8 +52,11 @@ def main(seconds: float, plot: Path) -> int:
 
 def _soak(site: Site, clients: Clients, faults: Faults, seconds: float) -> list[Sample]:
     """Run the load; check everything a few times while all clients are paused."""
-    started, samples = time.monotonic(), []
     clients.start()
+    deadline = time.monotonic() + WARM_UP_SECONDS
+    while sum(clients.seen.values()) < WARM_UP and time.monotonic() < deadline:
+        time.sleep(0.1)
+    started, samples = time.monotonic(), []
     faults.start()
     next_check = started + seconds / CHECKS
     try:
