@@ -53,7 +53,8 @@ class Shelf:
         """Return the collection after the release of a version from quarantine, or the refusal."""
         content = self.quarantined[number]
         kept = self._without_oldest(len(content)) if self._fits_alone(content) else None
-        if kept is None:
+        newest = max(self.versions.keys() - self._hidden(), default=0)
+        if kept is None or (newest > number and newest not in kept):
             return RuleError
         others = {other: each for other, each in self.quarantined.items() if other != number}
         versions = dict(sorted((kept | {number: content}).items()))

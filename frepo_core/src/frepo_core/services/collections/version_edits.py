@@ -24,7 +24,7 @@ from ..trash.removal import TrashReason, move_to_trash
 from .collection_rows import lock_collection
 from .expected_backups import set_deadline
 from .quarantine import end_nights
-from .rotation.decision import decide
+from .rotation.decision import check_keeps_newest, decide
 from .rotation.stored_state import read_state
 from .version_rows import VersionPrecondition, find_evicted, select_with_files, set_suspicion
 
@@ -70,7 +70,7 @@ class VersionEdits:
         """Change the given values of a version: release it first, then pin or unpin it.
 
         A released version becomes a normal one: limits count it, later versions are compared with it, and versions are
-        evicted for it as for an upload. What is so already stays, without an event.
+        evicted for it as for an upload, but never the newest for an older one. What is so already stays, without an event.
 
         `precondition` is called with the locked version before the change; what it raises prevents the change.
         Raises `NotFoundError` if the version was deleted meanwhile, and `RuleError`: a version in quarantine cannot be
@@ -109,6 +109,7 @@ class VersionEdits:
         size, reason = row.file.blob.size, row.quarantine_reason
         state = read_state(session, self._plugins, current, now=utc_now())
         decision = decide(self._plugins, state, IncomingVersion(size=size, created_at=row.created_at))
+        check_keeps_newest(state, decision, row.number)
         evicted = find_evicted(session, collection, decision.evicted)
         records = [VersionRecord.of(old) for old in evicted]
         removed = move_to_trash(session, collection, evicted, reason=TrashReason.EVICTED, by=by, keep=self._keep)

@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from frepo_core.errors import (
-    VersionTooYoungError,
-)
+from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.errors import CollectionFullError, TooManyVersionsError, VersionTooYoungError
 from support.model.quarantine import GOOD, GUARDS, RELEASE, SHRANK, SMALL
 
 
@@ -45,6 +44,26 @@ def test_a_release_is_refused_without_room(make_collection, push, push_sized, nu
         edit(collection, 2, RELEASE)
 
     assert [1, 2] == numbers(collection)
+    assert (1, 1) == (row(collection).versions_count, row(collection).quarantined_count)
+
+
+@pytest.mark.parametrize(
+    ("limits", "error"),
+    [({COUNT: 1}, TooManyVersionsError), ({COUNT: 0, ONE: 30, TOTAL: 30}, CollectionFullError)],
+    ids=["count", "size"],
+)
+def test_a_release_never_evicts_the_newest_version_for_an_older_one(
+    make_collection, push, push_sized, numbers, edit, row, limits, error
+):
+    collection = make_collection(guards=GUARDS, limits=limits)
+    push(collection, GOOD)
+    push_sized(collection, b"halved dump")
+    push(collection, GOOD + b"3")
+
+    with pytest.raises(error):
+        edit(collection, 2, RELEASE)
+
+    assert [2, 3] == numbers(collection)
     assert (1, 1) == (row(collection).versions_count, row(collection).quarantined_count)
 
 

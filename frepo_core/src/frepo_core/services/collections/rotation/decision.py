@@ -96,6 +96,13 @@ def decide(
     return Decision(evicted=allowed)
 
 
+def check_keeps_newest(state: RotationState, decision: Decision, number: int) -> None:
+    """Raise `RuleError` if the newest version would be evicted for the older one with this number."""
+    newest = state.versions[-1] if state.versions else None
+    if newest and newest.number > number and any(version.id == newest.id for version in decision.evicted):
+        raise _collection_full(state)
+
+
 def check_size_limits(limits: Limits, size: int) -> None:
     """Raise `RuleError` if a version of `size` bytes would not fit even into the empty collection."""
     if limits.one and size > limits.one:
