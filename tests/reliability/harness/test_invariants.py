@@ -127,6 +127,16 @@ def test_a_quarantined_version_whose_answer_was_lost_is_older_than_what_rotation
     world.check()
 
 
+def test_a_version_that_left_quarantine_for_newer_ones_may_be_gone_although_one_was_released(world, collection):
+    world.edit(collection, guards={"min_version_size": 4, "action": "quarantine"})
+    for content in (b"1", b"2", b"3"):
+        world.push(collection, content)
+    world.release(collection, 6)
+
+    assert 5 not in world.numbers(collection)
+    world.check()
+
+
 def test_more_than_the_limit_breaks_i3(breaks):
     change = update(Collection)
 

@@ -240,7 +240,7 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
             assert present[number].digest == digest, f"I1: version {number} is not what was acknowledged"
             assert digest in good, f"I1: version {number} does not download"
         elif number in quarantined - deleted:
-            newer = [each for each in quarantined if each > number]
+            newer = [each for each in quarantined | released if each > number]  # when it left
             is_surplus = len(newer) >= QUARANTINE_MAX or collection.id in ledger.unanswered
             assert is_surplus, f"I1: the quarantined version {number} was lost"
         elif number not in deleted:
