@@ -19,7 +19,7 @@ def resources(root, collection):
     """The paths of one resource of each kind, and how to edit it differently each time."""
     path = f"{V1}/collections/{collection}"
     root.call("PUT", f"{path}/versions", body=b"one")
-    token = root.post(f"{V1}/tokens", {"roles": ["upload.all"], "name": "db7"}).json["fingerprint"]
+    token = root.post(f"{V1}/tokens", {"roles": ["upload.all"], "name": "host-7"}).json["fingerprint"]
     file = root.call("POST", f"{V1}/files", {"name": "a.txt"}, body=b"hello").json["name"]
     return {
         path: lambda number: {"description": f"edit {number}"},
@@ -67,5 +67,5 @@ def test_a_token_ends_at_each_time(root, resources, end):
     assert 200 == root.call("PATCH", token, json={"expires_at": end}).status_int
     assert end == root.get(token).json["expires_at"]
     assert [end] == [
-        one["expires_at"] for one in root.get(f"{V1}/tokens", {"q": "db7", "sort": "expires_at"}).json["items"]
+        one["expires_at"] for one in root.get(f"{V1}/tokens", {"q": "host-7", "sort": "expires_at"}).json["items"]
     ]

@@ -31,12 +31,12 @@ def filled(root, services):
         root.call("POST", FILES, {"name": "a.txt"}, body=b"%d" % number)
         root.push(made[number // 3], b"version %d" % number)
         root.push(made[5], b"other %d" % number)
-        root.post(TOKENS, {"name": f"db{number // 2}", "roles": ["upload.all"], "expires_at": "2030-01-01T00:00:00Z"})
+        root.post(TOKENS, {"name": f"host-{number // 2}", "roles": ["upload.all"], "expires_at": "2030-01-01T00:00:00Z"})
     with services.database.engine.begin() as connection:
         for one, time in zip(made, TIMES, strict=True):
             changes = {"arrived_at": time, "created_at": time or START, "stored_size": 1000}
             connection.execute(update(Collection).where(Collection.id == one).values(changes))
-        keys = connection.scalars(select(Token.key).where(Token.name.startswith("db"))).all()
+        keys = connection.scalars(select(Token.key).where(Token.name.startswith("host-"))).all()
         for key, time in zip(keys, TIMES, strict=True):
             changes = {"last_used_at": time, "expires_at": time and time + timedelta(days=2000)}
             connection.execute(update(Token).where(Token.key == key).values(changes | {"created_at": time or START}))
@@ -95,7 +95,7 @@ def remove(root, services):
 
 def test_a_deletion_between_two_pages_skips_and_repeats_nothing(root, filled, remove):
     """The item at the end of the first page is deleted, whose values are the cursor, and one of the next page."""
-    lists = {FILES: {}, EVENTS: {}, filled: {}, TOKENS: {"sort": "last_used_at", "q": "db"}}
+    lists = {FILES: {}, EVENTS: {}, filled: {}, TOKENS: {"sort": "last_used_at", "q": "host-"}}
     for path, query in (lists | {COLLECTIONS: {"sort": "-created_at"}}).items():
         whole = read(root, path, query, limit=500)
 
