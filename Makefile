@@ -88,8 +88,9 @@ test: install  ## run all tests; a test is skipped if its server is not installe
 # are more processes than processors, because the long tests often wait.
 	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
-test-fast: install  ## run the tests of tests/unit without servers, on SQLite only
-	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit
+test-fast: install  ## run the tests of tests/unit without servers and commands, on SQLite only
+	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit \
+	    $(addprefix --ignore=tests/unit/,cli web/add_by_url testing/test_running_service.py)
 
 coverage: PYTEST_OPTIONS += --cov
 coverage: test  ## run all tests, and show which lines no test runs
