@@ -31,7 +31,9 @@ def filled(root, services):
         root.call("POST", FILES, {"name": "a.txt"}, body=b"%d" % number)
         root.push(made[number // 3], b"version %d" % number)
         root.push(made[5], b"other %d" % number)
-        root.post(TOKENS, {"name": f"host-{number // 2}", "roles": ["upload.all"], "expires_at": "2030-01-01T00:00:00Z"})
+        root.post(
+            TOKENS, {"name": f"host-{number // 2}", "roles": ["upload.all"], "expires_at": "2030-01-01T00:00:00Z"}
+        )
     with services.database.engine.begin() as connection:
         for one, time in zip(made, TIMES, strict=True):
             changes = {"arrived_at": time, "created_at": time or START, "stored_size": 1000}
