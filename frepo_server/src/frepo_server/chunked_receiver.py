@@ -19,24 +19,32 @@ class BoundedChunkedReceiver(ChunkedReceiver):  # type: ignore[misc]  # waitress
 
     buf: Any
 
+    @property
+    def remain(self) -> int:
+        """The bytes that are left of the current chunk, by the name that waitress' other receiver has for its own."""
+        return int(self.chunk_remainder)
+
     def received(self, data: bytes) -> int:
         """Process received bytes; return how many of them belong to the body.
 
         The contents of all chunks in them are written at once.
         """
-        pieces: list[bytes] = []
+        pieces: list[bytes | memoryview] = []
         spool, self.buf = self.buf, pieces
         try:
             return self._receive_pieces(data)
         finally:
             self.buf = spool
             if pieces:
-                spool.append(b"".join(pieces))
+                spool.append(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def _receive_pieces(self, data: bytes) -> int:
-        position = 0
+        position, view = 0, memoryview(data)
         while position < len(data) and not self.completed:
-            position += super().received(data[position : position + max(self.chunk_remainder, PIECE)])
+            if self.remain:
+                position += super().received(view[position : position + self.remain])  # not copied
+            else:
+                position += super().received(data[position : position + PIECE])
             if len(self.control_line) > MAX_LINE:
                 self.error = BadRequest("The line before a chunk is too long")
             elif len(self.trailer) > MAX_TRAILER:
