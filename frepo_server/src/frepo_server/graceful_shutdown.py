@@ -12,12 +12,14 @@ from waitress.server import BaseWSGIServer
 
 from .early_response import EarlyResponseChannel
 from .idle_timeout import IdleTimeout, Timeouts
-from .socket_poll import SocketPoll, WaitressPoll, make_poll
+from .socket_poll import make_poll
+from .task_dispatcher import TaskDispatcher
 
 log = logging.getLogger(__name__)
 
 # A proxy may just be sending a request on an idle connection. It is closed only after this time without data.
 IDLE_SECONDS = 1.0
+MAX_WAIT = 1.0
 
 
 class StopSignal:
@@ -41,19 +43,37 @@ class StopSignal:
 def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> None:
     """Serve until a stop is requested, then finish started requests for at most `seconds`."""
     sockets = getattr(server, "map", None) or server._map  # the first with several listeners, the second with one
-    idle = IdleTimeout(server, sockets, timeouts)
-    poll = make_poll(sockets, server.adj.asyncore_use_poll)
+    loop = _Loop(server, sockets, timeouts)
     stop.wake = _listeners(sockets)[0].pull_trigger
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_requested:
-            _poll_and_check(poll, idle)
-        _drain(poll, sockets, idle, time.monotonic() + seconds)
+            loop.turn()
+        _drain(loop, sockets, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
     wasyncore.close_all(sockets)
-    poll.close()
+    loop.poll.close()
 
 
-def _drain(poll: SocketPoll | WaitressPoll, sockets: dict[int, Any], idle: IdleTimeout, deadline: float) -> None:
+class _Loop:
+    """Handles events of sockets, starts tasks that have waited, and closes idle and slow connections."""
+
+    def __init__(self, server: Any, sockets: dict[int, Any], timeouts: Timeouts) -> None:
+        self.poll = make_poll(sockets, server.adj.asyncore_use_poll)
+        self._idle = IdleTimeout(server, sockets, timeouts)
+        self._tasks: TaskDispatcher = server.task_dispatcher
+
+    def turn(self) -> None:
+        """Do each of it once, and wait at most a second for an event.
+
+        Connections are checked as of the time before the wait. Everything that arrived until then has been read, however
+        long this thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
+        """
+        before = time.monotonic()
+        self.poll.wait(self._tasks.start_waiting() or MAX_WAIT)
+        self._idle.check(before)
+
+
+def _drain(loop: _Loop, sockets: dict[int, Any], deadline: float) -> None:
     for listener in _listeners(sockets):
         _accept_pending(listener, sockets)
         wasyncore.dispatcher.close(
@@ -63,8 +83,8 @@ def _drain(poll: SocketPoll | WaitressPoll, sockets: dict[int, Any], idle: IdleT
         if time.monotonic() > deadline:
             log.warning("closed %d connections with unfinished requests: long_execution_time is over", busy)
             return
-        poll.check_all()  # this thread has changed them
-        _poll_and_check(poll, idle)
+        loop.poll.check_all()  # this thread has changed them
+        loop.turn()
 
 
 def _listeners(sockets: dict[int, Any]) -> list[BaseWSGIServer]:
@@ -90,14 +110,3 @@ def _close_idle(sockets: dict[int, Any]) -> int:
         if channel.is_discarding or (is_idle and channel.last_activity < time.monotonic() - IDLE_SECONDS):
             channel.will_close = True
     return len(channels)
-
-
-def _poll_and_check(poll: SocketPoll | WaitressPoll, idle: IdleTimeout) -> None:
-    """Handle the events of all sockets once, waiting at most a second. Then close idle and slow connections.
-
-    They are checked as of the time before the poll. Everything that arrived until then has been read, however long this
-    thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
-    """
-    before = time.monotonic()
-    poll.wait(1)
-    idle.check(before)

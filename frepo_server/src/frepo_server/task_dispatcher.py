@@ -1,6 +1,7 @@
 """Worker threads that run short requests one after the other, which is faster than all at once."""
 
 import time
+from queue import SimpleQueue
 from typing import Any
 
 from waitress.task import ThreadedTaskDispatcher
@@ -11,62 +12,74 @@ SHORT_SECONDS = 2e-3
 class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
     """Starts a task if no running task was started within the last `short` seconds. No task waits longer.
 
+    The thread that reads sockets calls `start_waiting` for tasks that wait.
+
     Threads that compute at the same time take the interpreter's lock from each other at each system call, which costs
     more than a small request. A task that waits for a database, a storage or a client delays the others only briefly.
+
+    The thread that became idle last gets the next task: its memory is still in the processor's caches. waitress wakes
+    the one that was idle longest.
     """
 
     def __init__(self, short: float = SHORT_SECONDS) -> None:
         super().__init__()
         self._short = short
         self._started: dict[int, float] = {}
-        self._has_watcher = False
+        self._idle: list[tuple[int, SimpleQueue[Any]]] = []
 
     def add_task(self, task: Any) -> None:
-        """Queue a task, and wake a thread, unless a thread will check the queue in time."""
+        """Queue a task, and start it if it need not wait."""
         with self.lock:
             self.queue.append(task)
-            if not self._has_watcher or self._may_start():
-                self.queue_cv.notify()
-            idle = len(self.threads) - self.stop_count - self.active_count
-            if len(self.queue) > idle:
-                self.queue_logger.warning("Task queue depth is %d", len(self.queue) - idle)
+            self._start_task()
+            if len(self.queue) > len(self._idle):
+                self.queue_logger.warning("Task queue depth is %d", len(self.queue) - len(self._idle))
+
+    def start_waiting(self) -> float | None:
+        """Start a task that has waited long enough. Return after how many seconds to call this again, if tasks wait."""
+        if not self.queue:
+            return None
+        with self.lock:
+            self._start_task()
+            return self._short if self.queue else None
+
+    def set_thread_count(self, count: int) -> None:
+        """Start or end threads until there are `count`."""
+        super().set_thread_count(count)
+        with self.lock:
+            while self.stop_count and self._idle:
+                thread_no, box = self._idle.pop()
+                self._count_end(thread_no)
+                box.put(None)
 
     def handler_thread(self, thread_no: int) -> None:
         """Run tasks in the order of the queue until the thread has to end."""
-        while task := self._next(thread_no):
+        box: SimpleQueue[Any] = SimpleQueue()
+        while task := self._next(thread_no, box):
             try:
                 task.service()
             except BaseException:
                 self.logger.exception("Exception when servicing %r", task)
 
-    def _next(self, thread_no: int) -> Any:
-        """Wait for a task that may start. Return None if the thread has to end."""
+    def _next(self, thread_no: int, box: "SimpleQueue[Any]") -> Any:
+        """Wait for the next task of a thread. Return None if it has to end."""
         with self.lock:
             self._started.pop(thread_no, None)
-            self.active_count -= 1
-            while not self.stop_count and not (self.queue and self._may_start()):
-                self._wait()
-            task = None if self.stop_count else self.queue.popleft()
-            if task:
-                self._started[thread_no] = time.monotonic()
-                self.active_count += 1
-            else:
-                self.stop_count -= 1
-                self.threads.discard(thread_no)
-                self.thread_exit_cv.notify()
-            if self.queue and not self._has_watcher:
-                self.queue_cv.notify()
-            return task
+            if self.stop_count:
+                self._count_end(thread_no)
+                return None
+            self._idle.append((thread_no, box))
+            self._start_task()
+        return box.get()
 
-    def _wait(self) -> None:
-        """Wait for a notification. If tasks are queued, one thread checks again after `short` seconds."""
-        if not self.queue or self._has_watcher:
-            self.queue_cv.wait()
-            return
-        self._has_watcher = True
-        self.queue_cv.wait(self._short)
-        self._has_watcher = False
+    def _count_end(self, thread_no: int) -> None:
+        self.stop_count -= 1
+        self.threads.discard(thread_no)
+        self.thread_exit_cv.notify()
 
-    def _may_start(self) -> bool:
+    def _start_task(self) -> None:
         now = time.monotonic()
-        return all(now - started >= self._short for started in self._started.values())
+        if self.queue and self._idle and all(now - started >= self._short for started in self._started.values()):
+            thread_no, box = self._idle.pop()
+            self._started[thread_no] = now
+            box.put(self.queue.popleft())

@@ -1,6 +1,7 @@
 """The server's workers: short requests do not run concurrently, a long one does not block the others."""
 
 import threading
+import time
 
 import pytest
 
@@ -25,6 +26,12 @@ class Task:
         self.may_end.set()
 
 
+def poll(turns):
+    """Do what the thread that reads sockets does, until no task waits."""
+    while seconds := turns.start_waiting():
+        time.sleep(seconds)
+
+
 @pytest.fixture
 def workers():
     started = []
@@ -38,7 +45,7 @@ def workers():
     yield workers
     for turns in started:
         turns.shutdown()
-        assert (set(), 0) == (turns.threads, turns.active_count)
+        assert (set(), 0) == (turns.threads, turns.stop_count)
 
 
 def test_short_tasks_run_one_after_the_other_in_order(workers):
@@ -53,15 +60,53 @@ def test_short_tasks_run_one_after_the_other_in_order(workers):
 
 
 def test_a_long_task_does_not_block_the_others(workers):
-    """The second task is in the queue when the first one becomes long; no other event starts it."""
+    """The second task is in the queue when the first one becomes long; only the thread that reads sockets can start it."""
     turns = workers(0.05)
     tasks = [Task() for _ in range(4)]
     for task in tasks:
         turns.add_task(task)
+    poll(turns)
 
     assert all(task.begun.wait(LONG) for task in tasks)
     for task in tasks:
         task.may_end.set()
+
+
+def test_the_thread_that_became_idle_last_gets_the_next_task(workers):
+    turns, threads = workers(0), []
+
+    class Quick:
+        def __init__(self):
+            self.is_done = threading.Event()
+
+        def service(self):
+            threads.append(threading.get_ident())
+            self.is_done.set()
+
+    for _ in range(20):
+        task = Quick()
+        turns.add_task(task)
+        assert task.is_done.wait(LONG)
+        time.sleep(0.01)
+
+    assert len(set(threads)) < 4, "the one that was idle longest, in turn"
+
+
+def test_fewer_threads_run_the_rest(workers):
+    turns = workers(0)
+    first, *others = [Task() for _ in range(3)]
+    turns.add_task(first)
+    assert first.begun.wait(LONG)
+    turns.set_thread_count(2)
+    for task in others:
+        turns.add_task(task)
+    assert others[0].begun.wait(LONG)
+
+    assert (2, 0) == (len(turns.threads), turns.stop_count)
+    assert not others[1].begun.is_set()
+    for task in (first, *others):
+        task.may_end.set()
+    assert others[1].begun.wait(LONG)
 
 
 def test_at_most_one_task_runs_in_each_thread(workers):
@@ -94,6 +139,7 @@ def test_every_task_runs_once_when_many_threads_add_tasks(workers):
         adder.join(LONG)
     last.may_end.set()
     turns.add_task(last)
+    poll(turns)
     assert last.begun.wait(LONG)
     turns.shutdown()
 
