@@ -1,15 +1,13 @@
 """Clients are not disconnected for time in which the server itself did not read."""
 
-import threading
 import time
 from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
 
-from frepo_server.channel import make_server
-from frepo_server.graceful_shutdown import run
 from frepo_server.idle_timeout import Timeouts
+from support.servers.in_process import running_server
 from support.wire import Wire, head
 
 SILENCE = 1
@@ -42,14 +40,9 @@ def application(environ, start_response):
 @pytest.fixture
 def server():
     hooks = SimpleNamespace(new_buffer=lambda memory: Buffer())
-    options = {"channel_timeout": SILENCE, "cleanup_interval": 1, "asyncore_use_poll": True}
-    server = make_server(application, hooks, listen="127.0.0.1:0", **options)
-    stop = SimpleNamespace(is_requested=False)
-    thread = threading.Thread(target=run, args=[server, stop, 5, Timeouts(body_min_rate=10)])
-    thread.start()
-    yield SimpleNamespace(address=f"127.0.0.1:{server.effective_port}")
-    stop.is_requested = True
-    thread.join(20)
+    timeouts = Timeouts(body_min_rate=10)
+    with running_server(application, hooks, timeouts, channel_timeout=SILENCE, cleanup_interval=1) as server:
+        yield server
 
 
 def test_a_client_that_sends_while_the_server_does_not_read_is_not_idle(server):

@@ -1,18 +1,13 @@
 """Open connections that are idle do not make requests slower, and changes by workers are noticed at once."""
 
-import contextlib
-import threading
 import time
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 
 from frepo_server import socket_poll
-from frepo_server.channel import make_server
 from frepo_server.early_response import EarlyResponseChannel
-from frepo_server.graceful_shutdown import run
-from frepo_server.idle_timeout import Timeouts
+from support.servers.in_process import running_server
 from support.wire import Wire, head
 
 IDLE = 50
@@ -27,22 +22,10 @@ def application(environ, start_response):
     return [body]
 
 
-@contextlib.contextmanager
-def running_server():
-    server = make_server(application, None, listen="127.0.0.1:0", asyncore_use_poll=True)
-    stop = SimpleNamespace(is_requested=False)
-    thread = threading.Thread(target=run, args=[server, stop, 5, Timeouts()])
-    thread.start()
-    yield SimpleNamespace(address=f"127.0.0.1:{server.effective_port}")
-    stop.is_requested = True
-    server.pull_trigger()
-    thread.join(20)
-
-
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setattr(socket_poll, "CHECK_SECONDS", 30)  # nothing works by the regular check only
-    with running_server() as server:
+    with running_server(application) as server:
         yield server
 
 
@@ -116,5 +99,5 @@ def test_a_body_that_arrives_in_parts_is_received(server):
 
 def test_a_server_without_epoll_serves(monkeypatch):
     monkeypatch.delattr(socket_poll.select, "epoll")
-    with running_server() as server, Wire(server) as wire:
+    with running_server(application) as server, Wire(server) as wire:
         assert 200 == ask(wire)

@@ -1,15 +1,13 @@
 """A request that arrives right after another one started does not wait for its end."""
 
-import socket
+import contextlib
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 from frepo_server import graceful_shutdown
-from frepo_server.channel import make_server
-from frepo_server.graceful_shutdown import run
-from frepo_server.idle_timeout import Timeouts
+from support.servers.in_process import running_server
+from support.wire import Wire, head
 
 SECONDS = 20
 
@@ -33,45 +31,21 @@ class Application:
 def connect(monkeypatch):
     """Open a connection to a server with four threads, whose poll waits for a minute if nothing happens."""
     monkeypatch.setattr(graceful_shutdown, "MAX_WAIT", 60)
-    server = make_server(Application(), None, listen="127.0.0.1:0", asyncore_use_poll=True, threads=4)
-    stop = SimpleNamespace(is_requested=False)
-    thread = threading.Thread(target=run, args=[server, stop, 5, Timeouts()])
-    thread.start()
-    connections = []
-
-    def connect():
-        connections.append(socket.create_connection(("127.0.0.1", server.effective_port), SECONDS))
-        return connections[-1]
-
-    yield connect
-    for connection in connections:
-        connection.close()
-    stop.is_requested = True
-    server.pull_trigger()
-    thread.join(SECONDS)
-    assert not thread.is_alive()
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(running_server(Application(), threads=4))
+        yield lambda: stack.enter_context(Wire(server))
 
 
 def ask(connection, *paths):
-    connection.sendall(b"".join(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path for path in paths))
+    connection.send(*(head("GET", path) for path in paths))
 
 
-def answers(connection, count):
-    received = b""
-    while received.count(b"HTTP/1.1 200 OK") < count:
-        part = connection.recv(4096)
-        assert part, "the connection was closed"
-        received += part
-    return received
-
-
-@pytest.mark.parametrize("first", [[b"/wait"], [b"/now", b"/wait"], [b"/now", b"/now", b"/wait"]])
+@pytest.mark.parametrize("first", [["/wait"], ["/now", "/wait"], ["/now", "/now", "/wait"]])
 def test_waiting_requests_do_not_hold_up_the_one_that_ends_them(connect, first):
     waiting, last = [connect() for _ in range(3)], connect()
     for connection in waiting:
         ask(connection, *first)
-    ask(last, b"/release")
+    ask(last, "/release")
 
-    assert answers(last, 1)
-    for connection in waiting:
-        assert answers(connection, len(first))
+    for connection, count in [(last, 1), *((each, len(first)) for each in waiting)]:
+        assert [200] * count == [connection.reply().status for _ in range(count)]
