@@ -27,7 +27,7 @@ from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
 
-pytest_plugins = ["support.databases", "support.secret_watch", "support.server_logs"]
+pytest_plugins = ["support.databases", "support.logs.secret_watch", "support.logs.server_logs"]
 
 PHRASE = "phrase-5ecre7"
 

@@ -3,6 +3,6 @@
 import os
 
 if "FREPO_LOG_RECORDER" in os.environ:
-    from support.servers.log_recorder import record_logs
+    from support.logs.log_recorder import record_logs
 
     record_logs(os.environ["FREPO_LOG_RECORDER"])

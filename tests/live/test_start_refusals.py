@@ -3,8 +3,8 @@
 import os
 import subprocess
 
+from support.logs import log_recorder
 from support.paths import ROOT
-from support.servers import log_recorder
 from support.servers.service import BIN
 
 

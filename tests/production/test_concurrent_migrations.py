@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from frepo_core.db import make_engine
-from support.servers import log_recorder
+from support.logs import log_recorder
 from support.servers.fork_server import ForkedProcess
 from support.servers.service import BIN, ROOT
 

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from frepo_core.services.upkeep import UPKEEP_JOBS
-from support.servers import log_recorder
+from support.logs import log_recorder
 from support.servers.service import BIN, ROOT, Service
 
 TEXT = (ROOT / "docs/operations.md").read_text()

@@ -1,4 +1,4 @@
-"""The check of the test suite's logs (`secret_watch`, `servers.log_recorder`) finds a secret in any process."""
+"""The check of the test suite's logs (`support.logs`) finds a secret in any process."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
-from support.secret_watch import RecordedLogs
-from support.servers import log_recorder
+from support.logs import log_recorder
+from support.logs.secret_watch import RecordedLogs
 from support.servers.service import BIN, ROOT
 
 TOKEN = str(uuid.uuid4())

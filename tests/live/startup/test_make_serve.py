@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from support.servers import log_recorder
+from support.logs import log_recorder
 from support.servers.processes import free_port
 from support.servers.service import ROOT, START_SECONDS
 

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from support.console.preloaded_console import PreloadedConsole
+from support.logs import log_recorder
 from support.receivers.webhooks import SECRET
-from support.servers import log_recorder
 
 
 @pytest.fixture

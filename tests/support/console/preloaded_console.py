@@ -13,8 +13,8 @@ import tempfile
 import threading
 import traceback
 
+from support.logs import log_recorder
 from support.paths import TESTS
-from support.servers import log_recorder
 from support.servers.preloading import preload
 
 LONGEST_REQUEST = 1 << 20

@@ -7,7 +7,7 @@ from typing import Any
 
 import schemathesis
 
-from support.servers.log_recorder import MARK
+from support.logs.log_recorder import MARK
 
 PASSWORDS, LONGEST_PASSWORD = ("password", "X-File-Password"), 250
 

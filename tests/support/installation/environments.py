@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.logs import log_recorder
 from support.paths import ROOT
-from support.servers import log_recorder
 
 EXAMPLES = [ROOT / "examples/frepo-storage-sftp", ROOT / "examples/frepo-strategy-keep-daily"]
 OWN = [path.parent for path in sorted(ROOT.glob("frepo_*/pyproject.toml"))]

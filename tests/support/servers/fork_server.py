@@ -16,8 +16,8 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from support.logs import log_recorder
 from support.paths import TESTS
-from support.servers import log_recorder
 from support.servers.preloading import preload
 from support.servers.service import START_SECONDS, Service
 

@@ -8,8 +8,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from support.logs import log_recorder
 from support.paths import ROOT
-from support.servers import log_recorder
 from support.servers.processes import free_port
 
 BIN = Path(sys.executable).parent

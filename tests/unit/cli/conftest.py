@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.console.preloaded_console import PreloadedConsole
+from support.logs import log_recorder
 from support.paths import ROOT
-from support.servers import log_recorder
 
 FREPO = Path(sys.executable).parent / "frepo"
 # Python reads these variables only when it starts.

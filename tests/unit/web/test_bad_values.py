@@ -5,7 +5,7 @@ import json
 from urllib.parse import quote, urlencode
 
 from support.answers import CHOSEN, CHOSEN_TOKEN
-from support.servers.log_recorder import MARK
+from support.logs.log_recorder import MARK
 
 VALUES = [
     None, True, -1, 0, 1.5, 2**63, 10**30, "", " ", "x", "-1", "9" * 400, "a\0b", "\n", "\ud7ff\uffff", "ü", "%00", "%",

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from frepo_core.errors import DatabaseUnavailableError
-from support.servers import log_recorder
+from support.logs import log_recorder
 
 pytestmark = pytest.mark.databases
 

@@ -1,6 +1,6 @@
 """Fails a test if it, or a process that it started, logged a token or a password.
 
-All loggers are recorded at debug level, see `servers.log_recorder`, and so is the stderr of processes.
+All loggers are recorded at debug level, see `logs.log_recorder`, and so is the stderr of processes.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.servers import log_recorder
+from support.logs import log_recorder
 
 # The first two values that Hypothesis tries for any id.
 SIMPLEST = "00000000-0000-4000-8000-000000000000"
