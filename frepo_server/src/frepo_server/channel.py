@@ -1,6 +1,8 @@
 """Connections: errors as JSON, large parts of answers without a copy, bodies in the application's buffers."""
 
 import json
+import sys
+import threading
 import time
 from typing import Any
 
@@ -19,9 +21,10 @@ from .task_dispatcher import TaskDispatcher
 
 HEAD_BYTES = 16 << 10
 BODY_BYTES = 64 << 10
-SEND_BYTES = 512 << 10
+SEND_BYTES = 256 << 10
 LARGE_BYTES = 64 << 10
 MAX_QUEUED_BYTES = 512 << 10
+TURN_BYTES = 256 << 10
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
@@ -78,18 +81,14 @@ class MemoryBuffer(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
 
 
 class Channel(EarlyResponseChannel):
-    """A connection that answers errors as JSON, sends at most 512 KiB at once, and uses the monotonic clock.
+    """A connection that answers errors as JSON, sends in turns with others, and uses the monotonic clock.
 
     waitress alone sends as much as the kernel's buffer takes, megabytes on a fast network, and each thread's heap grows
     to that size. Its times are those of the host's clock, which may be changed.
     """
 
     error_task_class = JsonErrorTask
-    sendbuf_len: int
-
-    def __init__(self, *arguments: Any, **more: Any) -> None:
-        super().__init__(*arguments, **more)
-        self.sendbuf_len = min(self.sendbuf_len, SEND_BYTES)
+    _turn = TURN_BYTES
 
     def received(self, data: bytes) -> bool:
         """Process received bytes in small parts: for each request in them, waitress copies all bytes that follow."""
@@ -104,6 +103,30 @@ class Channel(EarlyResponseChannel):
         if self.request is None or not self.request.headers_finished:
             return HEAD_BYTES
         return max(getattr(self.request.body_rcv, "remain", 0), BODY_BYTES)
+
+    @property
+    def sendbuf_len(self) -> int:
+        """How many bytes of the answer waitress sends with one call; 0 ends its loop."""
+        return max(min(self._largest_send, self._turn), 0)
+
+    @sendbuf_len.setter
+    def sendbuf_len(self, size: int) -> None:
+        self._largest_send = min(size, SEND_BYTES)
+
+    def _flush_some(self, do_close: bool = True) -> bool:
+        """Send queued bytes; the thread that serves all connections sends at most `TURN_BYTES`, then the others' turn comes.
+
+        A fast client takes the bytes at once: waitress alone would send it the whole file, and answer nobody meanwhile.
+        """
+        with self.outbuf_lock:
+            self._turn = TURN_BYTES if threading.get_ident() == self._reader else sys.maxsize
+            return super()._flush_some(do_close)
+
+    def send(self, data: Any, do_close: bool = True) -> int:
+        """Send bytes; return how many the kernel took."""
+        count = int(super().send(data, do_close)) if data else 0
+        self._turn -= count
+        return count
 
     def write_soon(self, data: Any) -> int:
         """Queue bytes of an answer. If nothing was queued, the client's idle time starts now."""

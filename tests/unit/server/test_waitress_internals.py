@@ -31,6 +31,7 @@ DIGESTS = {
     "waitress.channel.HTTPChannel._flush_some": "fe7a9a752a41",
     "waitress.channel.HTTPChannel._flush_some_if_lockable": "51e124355e63",
     "waitress.channel.HTTPChannel._flush_exception": "c9f3751ffdb0",
+    "waitress.channel.HTTPChannel.send": "1f089e743902",
     "waitress.parser.HTTPRequestParser.__init__": "d43d0602efd2",
     "waitress.parser.HTTPRequestParser.received": "b466c02de37d",
     "waitress.parser.HTTPRequestParser.parse_header": "c2c093b90178",
