@@ -1,5 +1,6 @@
 """Worker threads that run short requests one after the other, which is faster than all at once."""
 
+import threading
 import time
 from queue import SimpleQueue
 from typing import Any
@@ -7,24 +8,33 @@ from typing import Any
 from waitress.task import ThreadedTaskDispatcher
 
 SHORT_SECONDS = 2e-3
+LONG_SECONDS = 20e-3
+# The share of a processor's time above which a task counts as computing.
+BUSY_SHARE = 0.4
 
 
 class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
-    """Starts a task if no running task was started within the last `short` seconds. No task waits longer.
+    """Starts a task if the running ones wait for something, or were started more than `long` seconds ago.
 
-    The thread that reads sockets calls `start_waiting` for tasks that wait.
+    A task counts as waiting if its thread has hardly computed since its start, at least `short` seconds ago. The thread
+    that reads sockets calls `start_waiting` for the queued tasks.
 
-    Threads that compute at the same time take the interpreter's lock from each other at each system call, which costs
-    more than a small request. A task that waits for a database, a storage or a client delays the others only briefly.
+    Threads that compute at the same time take the interpreter's lock from each other at each system call, which doubles
+    the cost of a small upload. A task that waits for a database, a storage or a client delays the others only briefly.
 
     The thread that became idle last gets the next task: its memory is still in the processor's caches. waitress wakes
     the one that was idle longest.
     """
 
-    def __init__(self, short: float = SHORT_SECONDS) -> None:
+    def __init__(self, short: float = SHORT_SECONDS, long: float = LONG_SECONDS, busy: float = BUSY_SHARE) -> None:
         super().__init__()
         self._short = short
-        self._started: dict[int, float] = {}
+        self._long = long
+        self._busy = busy
+        # By the number of the thread: the clock of its processor time, and for a running task the time and the processor
+        # time at its start.
+        self._clocks: dict[int, int] = {}
+        self._started: dict[int, tuple[float, float]] = {}
         self._idle: list[tuple[int, SimpleQueue[Any]]] = []
 
     def add_task(self, task: Any) -> None:
@@ -55,6 +65,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
     def handler_thread(self, thread_no: int) -> None:
         """Run tasks in the order of the queue until the thread has to end."""
         box: SimpleQueue[Any] = SimpleQueue()
+        self._clocks[thread_no] = time.pthread_getcpuclockid(threading.get_ident())
         while task := self._next(thread_no, box):
             try:
                 task.service()
@@ -78,8 +89,21 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self.thread_exit_cv.notify()
 
     def _start_task(self) -> None:
-        now = time.monotonic()
-        if self.queue and self._idle and all(now - started >= self._short for started in self._started.values()):
+        if self.queue and self._idle and not self._is_computing():
             thread_no, box = self._idle.pop()
-            self._started[thread_no] = now
+            self._started[thread_no] = time.monotonic(), self._processor_time(thread_no)
             box.put(self.queue.popleft())
+
+    def _is_computing(self) -> bool:
+        """Return whether a task runs that was just started, or that computes most of the time."""
+        now = time.monotonic()
+        for thread_no, (started, computed) in self._started.items():
+            seconds = now - started
+            if seconds < self._short:
+                return True
+            if seconds < self._long and self._processor_time(thread_no) - computed > self._busy * seconds:
+                return True
+        return False
+
+    def _processor_time(self, thread_no: int) -> float:
+        return time.clock_gettime(self._clocks[thread_no])

@@ -36,8 +36,8 @@ def poll(turns):
 def workers():
     started = []
 
-    def workers(short, threads=4):
-        turns = TaskDispatcher(short)
+    def workers(short, threads=4, long=0, busy=0.4):
+        turns = TaskDispatcher(short, long, busy)
         started.append(turns)
         turns.set_thread_count(threads)
         return turns
@@ -70,6 +70,42 @@ def test_a_long_task_does_not_block_the_others(workers):
     assert all(task.begun.wait(LONG) for task in tasks)
     for task in tasks:
         task.may_end.set()
+
+
+def test_a_task_that_computes_goes_on_alone(workers):
+    turns, second = workers(0.01, long=NEVER, busy=0.01), Task()  # on a busy machine, it gets less of the processor
+    overlaps = []
+
+    class Computing:
+        def service(self):
+            end = time.monotonic() + 0.2
+            while time.monotonic() < end:
+                pass
+            overlaps.append(second.begun.is_set())
+
+    turns.add_task(Computing())
+    turns.add_task(second)
+    poll(turns)
+
+    assert [False] == overlaps
+    assert second.begun.wait(LONG)
+    second.may_end.set()
+
+
+def test_a_task_that_computes_for_long_does_not_block_the_others(workers):
+    turns, second = workers(0.01, long=0.05), Task()
+
+    class Computing:
+        def service(self):
+            while not second.begun.is_set():
+                pass
+
+    turns.add_task(Computing())
+    turns.add_task(second)
+    poll(turns)
+
+    assert second.begun.wait(LONG)
+    second.may_end.set()
 
 
 def test_the_thread_that_became_idle_last_gets_the_next_task(workers):
