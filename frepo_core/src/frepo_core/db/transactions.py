@@ -88,6 +88,10 @@ class Database:
             return self._query(query, values)
         return self._row_cache.find((query, *values.values()), lambda: self._query(query, values))
 
+    def version(self) -> tuple[int, int] | None:
+        """Return a value that changes with each commit of any process; None if the database does not tell (only SQLite)."""
+        return self._row_cache.version() if self._row_cache else None
+
     def now(self) -> datetime:
         """Return the time of the database's clock (aware, UTC), which is the same for all processes.
 

@@ -36,7 +36,7 @@ class RowCache:
 
     def find(self, key: Hashable, query: Callable[[], Rows]) -> Rows:
         """Return the cached rows for this key, or those that `query` returns now."""
-        version = self._version()
+        version = self.version()
         if version is None:
             return query()
         cached = self._cached
@@ -51,7 +51,7 @@ class RowCache:
                 cached[1][key] = rows
         return rows
 
-    def _version(self) -> Version | None:
+    def version(self) -> Version | None:
         """Return the data version and the number of the connection that reported it.
 
         Returns None if the version cannot be read without waiting, for example while the database is locked.

@@ -44,6 +44,11 @@ class Aliases:
         self._check()
         return self._map
 
+    def version(self) -> Stamp | None:
+        """Return a value that changes with the file, None without a file."""
+        self._check()
+        return self._stamp
+
     def _check(self) -> None:
         now = time.monotonic()
         if now >= self._next_check:
@@ -55,12 +60,13 @@ class Aliases:
             stamp = _stamp(self._path)
             if stamp == self._stamp:
                 return
-            self._stamp = stamp
             try:
                 self._map = _read(self._path) if stamp else {}
                 log.info("%s: %d aliases", self._path, len(self._map))
             except ConfigurationError as error:
                 log.error("%s The aliases that were read before stay in use.", error.message)
+            finally:  # after the aliases: what is answered until then must not count as new
+                self._stamp = stamp
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -144,6 +144,18 @@ class Downloads:
             check(data, blob)
             self._cache.add(blob.digest, data)
         return data
+
+    def version(self) -> Hashable | None:
+        """Return a value that changes whenever a name may stand for another file or a file may change; None if unknown.
+
+        Only SQLite tells whether another process has changed something.
+        """
+        version = self._database.version()
+        return None if version is None else (version, self._aliases.version())
+
+    def cached(self, digest: str) -> bytes | None:
+        """Return a whole small content that was verified and is still in memory, or None."""
+        return self._cache.get(digest)
 
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified on the way.
