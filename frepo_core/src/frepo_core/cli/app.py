@@ -13,7 +13,7 @@ from cliff.help import HelpCommand
 
 from frepo_core.errors import FrepoError
 
-from .command_entries import GROUP
+from .command_discovery import GROUP
 from .command_loader import ExactCommands
 from .error_messages import exit_status, explain
 from .help import help_text, make_parser

@@ -8,7 +8,7 @@ from cliff.commandmanager import CommandManager
 
 from frepo_core.errors import ConfigurationError, FrepoError
 
-from .command_entries import find_commands, package_name
+from .command_discovery import find_commands, package_name
 
 
 class UnknownCommandError(FrepoError, ValueError):

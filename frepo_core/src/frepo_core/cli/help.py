@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from .command_entries import GROUP, describe, find_commands, package_names
+from .command_discovery import GROUP, describe, find_commands, package_names
 from .error_messages import exit_status
 
 OWN_PACKAGE = "frepo-core"
