@@ -12,7 +12,7 @@ from support.servers.service import Service
 
 from .harness.client import PersistentConnection, fetch, make_file, post_file, stamp
 from .harness.measure import Results, Sizes, alternate, compare_with_goal
-from .harness.world import folder, frepo, headers
+from .harness.world import folder, headers, two_processes
 from .small import MISSING, wrk
 from .transfers import name
 
@@ -27,7 +27,7 @@ def run(results: Results, sizes: Sizes) -> None:
     if MISSING:
         results.skipped["many_clients"] = MISSING
         return
-    with folder() as where, _two_processes(where / "service") as services, _idle_connections(services):
+    with folder() as where, two_processes(where / "service") as services, _idle_connections(services):
         files = [make_file(where / f"sent{number}", sizes.middle) for number in range(TRANSFERS // 2)]
         kept = post_file(services[0].address, name(), files[0], headers(services[0]))["filename"]
         stored = set(services[0].storage.glob("*/*"))
@@ -44,18 +44,6 @@ def run(results: Results, sizes: Sizes) -> None:
     results.add(compare_with_goal("many_clients", f"{text} : 50 ms", samples["alone"], REACH))
     text = f"{text}, with {TRANSFERS} transfers of {sizes.middle >> 20} MiB"
     results.add(compare_with_goal("many_clients", f"{text} : 50 ms", samples["loaded"], REACH))
-
-
-@contextlib.contextmanager
-def _two_processes(where: Path) -> Iterator[list[Service]]:
-    """Run two services on the same state."""
-    with frepo(where) as first:
-        second = Service(first.folder, first.environment, ini=first.ini)
-        second.start()
-        try:
-            yield [first, second]
-        finally:
-            second.stop()
 
 
 @contextlib.contextmanager

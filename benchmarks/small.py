@@ -1,20 +1,26 @@
 """Measures small requests with wrk: requests per second, and the 99th percentile of their latency."""
 
 import contextlib
+import os
 import re
 import shutil
 import subprocess
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
+from support.servers import postgresql
 from support.servers.service import Service
 
 from .harness.client import make_file, post_file
-from .harness.measure import Results, Sizes, alternate, compare
-from .harness.world import folder, frepo, headers
+from .harness.measure import RUNS, Results, Sizes, alternate, compare, compare_with_goal
+from .harness.world import folder, frepo, headers, two_processes
 
+RATE = 600  # uploads per second
+PROCESSOR_SECONDS = 1.5e-3
 MISSING = None if shutil.which("wrk") else "wrk is not installed"
 
 # Each thread of wrk runs a copy of this script with a unique mark, so that all bodies differ.
@@ -65,6 +71,7 @@ def run(results: Results, sizes: Sizes) -> None:
     results.add(compare("small", what, up["ours"], up["empty"], reach=0.5, **more))
     what = "the same of bytes that are no text : an empty view"
     results.add(compare("small", what, up["no text"], up["empty"], reach=0.5, **more))
+    _two_processes(results, sizes)
 
 
 def _latency(results: Results, sizes: Sizes, service: Service) -> None:
@@ -79,6 +86,45 @@ def _latency(results: Results, sizes: Sizes, service: Service) -> None:
         results.add(compare("small", what, ours, theirs, reach=reach, note=note))
 
 
+def _two_processes(results: Results, sizes: Sizes) -> None:
+    """Measure uploads to two processes together, and the processor time that these take for each."""
+    with contextlib.ExitStack() as stack:
+        databases = {"SQLite": {}}
+        if not postgresql.MISSING:
+            databases["PostgreSQL"] = {"DATABASE_URL": stack.enter_context(postgresql.postgresql())}
+        where = stack.enter_context(folder())
+        for database, environment in databases.items():
+            with two_processes(where / database, **environment) as services:
+                for kind, byte in (("", "x"), (" of bytes that are no text", "\\0")):
+                    rates, times = zip(
+                        *(_upload_to_all(services, where, sizes, byte) for _ in range(RUNS)), strict=True
+                    )
+                    what = f"4 KiB uploads{kind} to two processes, {database}"
+                    more = {"unit": "/s", "is_most": False}
+                    results.add(compare_with_goal("small", f"{what} : 600/s", list(rates), RATE, **more))
+                    what = f"processor time of one, {what} : 1.5 ms"
+                    results.add(compare_with_goal("small", what, list(times), PROCESSOR_SECONDS))
+
+
+def _upload_to_all(services: list[Service], where: Path, sizes: Sizes, byte: str) -> tuple[float, float]:
+    """Return the uploads per second of all services together, and the processor seconds of one."""
+    folders = [where / f"client{number}" for number in range(len(services))]
+    for each in folders:
+        each.mkdir(exist_ok=True)
+    before = sum(processor_seconds(service.pid) for service in services)
+    with ThreadPoolExecutor(len(services)) as threads:
+        sample = partial(uploads, sizes=sizes, headers=headers(services[0]), connections=4, byte=byte)
+        rate = sum(threads.map(lambda service, scripts: sample(service.url, scripts), services, folders))
+    used = sum(processor_seconds(service.pid) for service in services) - before
+    return rate, used / (rate * sizes.seconds)
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has used (proc(5), utime and stime)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def uploads(
     url: str,
     where: Path,
@@ -88,12 +134,13 @@ def uploads(
     path: str = "/repository/file/upload?fileName=",
     method: str = "POST",
     byte: str = "x",
+    connections: int = 8,
 ) -> float:
-    """Upload different files of 4 KiB from eight clients; return uploads per second. `byte` is in Lua's notation."""
+    """Upload different files of 4 KiB over some connections; return uploads per second. `byte` is in Lua's notation."""
     lua = ", ".join(f'["{name}"]="{value}"' for name, value in headers.items())
     script = where / "uploads.lua"
     script.write_text(UPLOADS.format(mark=uuid.uuid4().hex, path=path, headers=lua, method=method, byte=byte))
-    return wrk(url, 8, sizes.seconds, script=script)["rate"]
+    return wrk(url, connections, sizes.seconds, script=script)["rate"]
 
 
 def wrk(url: str, connections: int, seconds: float, *header: str, script: Path | None = None) -> dict[str, float]:

@@ -35,6 +35,18 @@ def frepo(where: Path, **environment: str) -> Iterator[Service]:
         service.stop()
 
 
+@contextlib.contextmanager
+def two_processes(where: Path, **environment: str) -> Iterator[list[Service]]:
+    """Run two services on the same state."""
+    with frepo(where, **environment) as first:
+        second = Service(first.folder, first.environment, ini=first.ini)
+        second.start()
+        try:
+            yield [first, second]
+        finally:
+            second.stop()
+
+
 def headers(service: Service) -> dict[str, str]:
     """Return the headers of an administrator's requests."""
     return {"X-Auth-Token": service.admin, "Content-Type": "application/octet-stream"}
