@@ -29,6 +29,7 @@ MAX_MODULES = 15
 # The other rooms, or single modules of them, that a room may import.
 MAY_IMPORT = {
     "error_explanations": set(),
+    "garbage_collection": set(),
     "errors": {"error_explanations"},
     "settings": {"errors", "domain"},
     "domain": {"errors"},
@@ -46,7 +47,16 @@ MAY_IMPORT = {
         "plugins.discovery",
         "plugins.pages",
     },
-    "cli": {"services", "domain", "errors", "error_explanations", "settings", "plugins", "db.migrations"},
+    "cli": {
+        "services",
+        "domain",
+        "errors",
+        "error_explanations",
+        "garbage_collection",
+        "settings",
+        "plugins",
+        "db.migrations",
+    },
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
 ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy": {"db", "services"}, "alembic": {"db"}}

@@ -1,14 +1,11 @@
 """frepo: stores files and keeps versioned backups, controlled by access tokens alone."""
 
 import atexit
-import contextlib
-import gc
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,27 +21,31 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
 
     If the service cannot start, it raises `SystemExit` with a message that says what to change.
     """
-    with _frozen_garbage_collection():
-        from frepo_core.errors import FrepoError
+    from frepo_core import garbage_collection
 
-        try:
-            from frepo_core.services.container import assemble
-            from frepo_core.services.content.mime_detection import detect_type
-            from frepo_core.services.startup import make_ready, mark_storage, warn_about_strategies
-            from frepo_core.web import make_app
+    garbage_collection.pause()
+    from frepo_core.errors import FrepoError
 
-            services = assemble(settings)
-            make_ready(services.database, services.settings)
-            services.database.refill_reserve()
-            warn_about_strategies(services.database, services.plugins)
-            if not services.settings.read_only:
-                mark_storage(services.database, services.backends)
-            detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded
-            app = make_app(services)
-            _start(services)
-            return app
-        except FrepoError as error:
-            raise SystemExit(f"frepo cannot start. {error.message}") from error
+    try:
+        from frepo_core.services.container import assemble
+        from frepo_core.services.content.mime_detection import detect_type
+        from frepo_core.services.startup import make_ready, mark_storage, warn_about_strategies
+        from frepo_core.web import make_app
+
+        services = assemble(settings)
+        make_ready(services.database, services.settings)
+        services.database.refill_reserve()
+        warn_about_strategies(services.database, services.plugins)
+        if not services.settings.read_only:
+            mark_storage(services.database, services.backends)
+        detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded
+        app = make_app(services)
+        _start(services)
+        return app
+    except FrepoError as error:
+        raise SystemExit(f"frepo cannot start. {error.message}") from error
+    finally:
+        garbage_collection.resume()
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
@@ -83,15 +84,3 @@ def _start(services: "Services") -> None:
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-
-
-@contextlib.contextmanager
-def _frozen_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection during the start, and exclude the objects of the application from it afterwards."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        if not gc.get_freeze_count():
-            gc.freeze()
-        gc.enable()

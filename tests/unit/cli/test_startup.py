@@ -16,6 +16,20 @@ COMMAND = """if True:
     status = main(sys.argv[1:])
     print(json.dumps(sorted(sys.modules)))
     sys.exit(status)"""
+GARBAGE = """if True:
+    import atexit, gc, json, sys
+    from frepo_core.cli import main
+    before = gc.get_stats()[0]["collections"]
+    atexit.register(lambda: print(json.dumps([looked, gc.isenabled(), len(gc.get_objects())])))
+    status = main(sys.argv[1:])
+    looked = gc.get_stats()[0]["collections"] - before
+    sys.exit(status)"""
+THIRD_PARTY = """if True:
+    import gc
+    from frepo_core.cli import FrepoCommand
+    class Work(FrepoCommand):
+        def take_action(self, arguments):
+            self.say(str(gc.isenabled()))"""
 SERVICE = """if True:
     import gc, json, sys
     import frepo_core
@@ -62,6 +76,27 @@ def test_a_command_for_tokens_imports_only_their_services(started, command):
 
     assert "frepo_core.services.access.tokens" in modules
     assert "frepo_core.services.container" not in modules
+
+
+def test_a_command_collects_garbage_only_after_its_start(started):
+    looked, is_enabled, left_for_exit = started(GARBAGE, "auth:list")
+
+    assert looked < 30
+    assert is_enabled
+    assert left_for_exit < 1000
+
+
+def test_a_command_of_a_third_party_collects_garbage(console, install_package):
+    (console.folder / "acme.py").write_text(THIRD_PARTY)
+    environment = install_package("[frepo.commands]\nacme:work = acme:Work\n")
+
+    assert console.answer("acme:work", **environment) == "True"
+
+
+def test_a_command_closes_its_connections_to_the_database(console):
+    console.run_script("auth:list")
+
+    assert not list(console.folder.glob("frepo.db-*"))  # the last connection removes SQLite's write-ahead log
 
 
 def test_startup_collects_garbage_once_at_most(started):

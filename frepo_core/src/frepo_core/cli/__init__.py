@@ -1,7 +1,10 @@
 """The console: cliff commands over the same services as the web. A plug-in's commands inherit `FrepoCommand`."""
 
+import atexit
 import sys
 from typing import TYPE_CHECKING, Any
+
+from frepo_core import garbage_collection
 
 if TYPE_CHECKING:
     from .base import FrepoCommand
@@ -12,6 +15,8 @@ __all__ = ["FrepoCommand", "main"]
 def main(argv: list[str] | None = None) -> int:
     """Run the console; the entry point of the script `frepo`. The help needs none of the modules of commands."""
     arguments = sys.argv[1:] if argv is None else argv
+    garbage_collection.pause()  # until the services are built; most commands import modules for most of their time
+    atexit.register(garbage_collection.skip_at_exit)
     if arguments in ([], ["-h"], ["--help"]):
         from .help import print_help
 

@@ -11,6 +11,7 @@ from typing import Any
 from cliff.app import App
 from cliff.help import HelpCommand
 
+from frepo_core import garbage_collection
 from frepo_core.errors import FrepoError
 
 from .command_discovery import GROUP
@@ -72,6 +73,8 @@ class FrepoApp(App):
             factory, name, rest = self.command_manager.find_command(argv)
             # Without a name: with one, cliff reads the metadata of all installed packages to find hooks.
             command = factory(self, self.options)
+            if not type(command).__module__.startswith("frepo_core."):  # it may work long without frepo's services
+                garbage_collection.resume()
             return int(command.run(command.get_parser(f"frepo {name}").parse_args(rest)) or 0)
         except KeyboardInterrupt:
             return self._fail("frepo: interrupted")

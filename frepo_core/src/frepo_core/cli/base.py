@@ -1,12 +1,14 @@
 """The base class of commands: settings, services, output."""
 
 import argparse
+import atexit
 import json
 import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cliff.command import Command
 
+from frepo_core import garbage_collection
 from frepo_core.error_explanations import explain
 from frepo_core.errors import ConfigurationError, FieldsError, FrepoError
 
@@ -16,6 +18,7 @@ from .terminal import Alarm, Word, confirm
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, StorageBackend
     from frepo_core.services.assembly.access_services import AccessServices
+    from frepo_core.services.assembly.foundation import Foundation
     from frepo_core.services.container import Services
 
     from .app import FrepoApp
@@ -57,7 +60,9 @@ class FrepoCommand(Command):
         """Build the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
         from frepo_core.services.container import assemble
 
-        return assemble(read_ini(find_ini(self.app.options.ini)))
+        services = assemble(read_ini(find_ini(self.app.options.ini)))
+        _finish_start(services)
+        return services
 
     def services(self) -> "Services":
         """Build the services. Raises `ConfigurationError` if the database is not ready."""
@@ -78,6 +83,7 @@ class FrepoCommand(Command):
 
         base = make_foundation(read_ini(find_ini(self.app.options.ini)))
         make_ready(base.database, base.settings)
+        _finish_start(base)
         return build_access(base)
 
     def plugin_context(self, name: str) -> "PluginContext":
@@ -137,6 +143,12 @@ class FrepoCommand(Command):
         return "\n".join(
             f"{title}:\n{json.dumps(data, indent=2)}" for title, data in (("Form", form), ("Response", response))
         )
+
+
+def _finish_start(base: "Foundation") -> None:
+    """Enable garbage collection, and let the connections be closed at the exit, where no garbage is collected."""
+    garbage_collection.resume()
+    atexit.register(base.database.engine.dispose)
 
 
 class _HelpFormatter(argparse.HelpFormatter):
