@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from frepo_core.db import Database, make_engine
+from frepo_core.db.sqlite import data_version
 from frepo_core.db.sqlite.row_cache import MAX_ENTRIES, RowCache
 
 SECONDS = 1
@@ -29,6 +30,15 @@ class Note(Base):
 
 
 ONE = select(Note.__table__.c.value).where(Note.__table__.c.id == bindparam("id"))
+
+
+@pytest.fixture(params=["SQLite's functions", "the driver"], autouse=True)
+def asked_by(request, monkeypatch):
+    """Ask for the data version in both ways."""
+    if request.param == "the driver":
+        monkeypatch.setattr(data_version, "_load", lambda: None)
+    else:
+        assert data_version._load() is not None, "Python's driver of Debian and of python.org shows SQLite's functions"
 
 
 @pytest.fixture

@@ -1,13 +1,14 @@
 """Caches rows of SQLite until the next commit."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
-from sqlalchemy import Engine, Row, create_engine, event
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Engine, Row, event
+
+from .data_version import DataVersion, connect
 
 Rows: TypeAlias = Sequence[Row[Any]]
 Version: TypeAlias = tuple[int, int]
@@ -18,16 +19,15 @@ MAX_ENTRIES = 4_000
 class RowCache:
     """Caches the rows of queries on one SQLite database.
 
-    `PRAGMA data_version` takes a fiftieth of the time of a query. Its value changes after each commit by another
-    connection or process, so it is read on a separate connection that does nothing else.
+    The data version changes after each commit by another connection or process, so it is read on a separate connection
+    that does nothing else. That takes a fiftieth of the time of a query.
     """
 
     def __init__(self, engine: Engine) -> None:
-        # Not from the pool, whose connections may all be in use, and without waiting for locks.
-        options = {"timeout": 0, "check_same_thread": False}
-        self._engine = create_engine(engine.url, poolclass=NullPool, connect_args=options)
+        path = engine.url.database or ""
+        self._path = path if path.startswith("file:") else os.path.abspath(path)
         self._lock = threading.Lock()
-        self._connection: Any = None
+        self._connection: DataVersion | None = None
         self._opened = 0
         self._cached: tuple[Version, dict[Hashable, Rows]] = ((0, 0), {})
         # The pool closes its connections when the engine is disposed of. A listener to the engine's own event for that
@@ -59,11 +59,10 @@ class RowCache:
         try:
             with self._lock:
                 if self._connection is None:
-                    self._connection = self._engine.raw_connection()
+                    self._connection = connect(self._path)
                     self._opened += 1
-                number = self._connection.execute("PRAGMA data_version").fetchall()[0][0]
-                return self._opened, number
-        except (sqlite3.Error, SQLAlchemyError):
+                return self._opened, self._connection.read()
+        except sqlite3.Error:
             return None
 
     def _close(self, connection: Any, record: Any) -> None:
