@@ -87,7 +87,7 @@ def _downloads(results: Results, sizes: Sizes, service: Service, where: Path) ->
     samples = alternate(
         {
             "range": _hundred(lambda: fetch(service.address, paths[big], last)),
-            "tiny": _hundred(lambda: fetch(service.address, paths[tiny])),
+            "tiny": _hundred(lambda: fetch(service.address, paths[tiny], last)),  # whole, it would come from memory
         }
     )
     size = f"{sizes.big >> 20} MiB"

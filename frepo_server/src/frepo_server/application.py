@@ -43,8 +43,8 @@ class ServerHooks(Protocol):
     def stop_seconds(self) -> float:
         """How long requests may continue after SIGTERM, in seconds."""
 
-    def new_buffer(self, memory: int) -> Buffer:
-        """Return an empty buffer that keeps at most `memory` bytes in memory."""
+    def new_buffer(self, memory: int, content_type: str, query: str) -> Buffer:
+        """Return an empty buffer that keeps at most `memory` bytes in memory, for a request with these."""
 
     def decide(self, environ: dict[str, Any]) -> Decision:
         """Decide about a request before its body arrives; `wsgi.input` is empty. It must not change anything.

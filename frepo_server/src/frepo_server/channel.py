@@ -4,13 +4,13 @@ import json
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, cast
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 
-from .application import ServerHooks
+from .application import Buffer, ServerHooks
 from .body_spool import BodySpool
 from .chunked_receiver import BoundedChunkedReceiver
 from .early_response import EarlyResponse, EarlyResponseChannel
@@ -156,12 +156,16 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
             super().parse_header(header_plus)
             if self.body_rcv is None:
                 return
-            buffer = hooks.new_buffer(self.adj.inbuf_overflow) if hooks else self.body_rcv.getbuf()
-            spool = BodySpool(buffer, hooks)
+            spool = BodySpool(self._new_buffer(), hooks)
             if self.chunked:
                 self.body_rcv = BoundedChunkedReceiver(spool)
             else:
                 self.body_rcv.buf = spool
+
+        def _new_buffer(self) -> Buffer:
+            if hooks is None:
+                return cast(Buffer, self.body_rcv.getbuf())
+            return hooks.new_buffer(self.adj.inbuf_overflow, self.headers.get("CONTENT_TYPE", ""), self.query)
 
     class SpoolingChannel(Channel):
         """A connection that uses this parser."""

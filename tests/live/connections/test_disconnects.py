@@ -37,7 +37,7 @@ def server(asked, told):
     class Hooks:
         """Delay the application's decision."""
 
-        def new_buffer(self, memory):
+        def new_buffer(self, memory, content_type, query):
             return OverflowableBuffer(memory)
 
         def decide(self, environ):

@@ -39,7 +39,7 @@ def application(environ, start_response):
 
 @pytest.fixture
 def server():
-    hooks = SimpleNamespace(new_buffer=lambda memory: Buffer())
+    hooks = SimpleNamespace(new_buffer=lambda *_: Buffer())
     timeouts = Timeouts(body_min_rate=10)
     with running_server(application, hooks, timeouts, channel_timeout=SILENCE, cleanup_interval=1) as server:
         yield server

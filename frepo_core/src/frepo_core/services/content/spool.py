@@ -17,22 +17,32 @@ DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 TEMPORARY_DISK_FULL = "The disk for temporary files has no room left"
 
 
-class SpoolFile(io.FileIO):
-    """An unnamed file that is hashed while it is written."""
+class UnnamedFile(io.FileIO):
+    """A file without a name, which vanishes when it is closed."""
 
-    def __init__(self, directory: str | None, workers: ThreadPoolExecutor) -> None:
-        descriptor = open_unnamed(directory)
-        super().__init__(descriptor, "r+")
-        self._sums = Checksums()
-        self._hasher = BackgroundHasher(descriptor, workers, self._sums.update)
+    def __init__(self, directory: str | None) -> None:
+        super().__init__(open_unnamed(directory), "r+")
         self.length = 0
 
     def append(self, data: bytes) -> None:
-        """Write at the end. The hash is computed in the background."""
+        """Write at the end."""
         view = memoryview(data)
         while view:
             view = view[self.write(view) :]
         self.length += len(data)
+
+
+class SpoolFile(UnnamedFile):
+    """An unnamed file that is hashed while it is written."""
+
+    def __init__(self, directory: str | None, workers: ThreadPoolExecutor) -> None:
+        super().__init__(directory)
+        self._sums = Checksums()
+        self._hasher = BackgroundHasher(self.fileno(), workers, self._sums.update)
+
+    def append(self, data: bytes) -> None:
+        """Write at the end. The hash is computed in the background."""
+        super().append(data)
         self._hasher.advance(self.length)
 
     def sums(self) -> Checksums:
@@ -76,13 +86,13 @@ class Spool:
     _taken = 0
 
     def __init__(
-        self, overflow: int, new_file: Callable[[bytes], SpoolFile], budget: MemoryBudget | None = None
+        self, overflow: int, new_file: Callable[[bytes], UnnamedFile], budget: MemoryBudget | None = None
     ) -> None:
         self._overflow = overflow
         self._new_file = new_file
         self._budget = budget
         self._memory: io.BytesIO = io.BytesIO()
-        self._file: SpoolFile | None = None
+        self._file: UnnamedFile | None = None
 
     def append(self, data: bytes) -> None:
         """Add data at the end."""
@@ -95,7 +105,7 @@ class Spool:
             self._give_back()
         self._file.append(data)
 
-    def getfile(self) -> io.BytesIO | SpoolFile:
+    def getfile(self) -> io.BytesIO | UnnamedFile:
         """Return the whole content as a file at its start."""
         body = self._file or self._memory
         body.seek(0)
@@ -128,9 +138,9 @@ class Spool:
         return self._file.length if self._file is not None else self._memory.getbuffer().nbytes
 
 
-def plain_file(directory: str | None, workers: ThreadPoolExecutor, start: bytes) -> SpoolFile:
-    """Open a file for a content that begins with `start`."""
-    file = SpoolFile(directory, workers)
+def plain_file(directory: str | None, workers: ThreadPoolExecutor | None, start: bytes) -> UnnamedFile:
+    """Open a file for a content that begins with `start`. It is hashed in `workers`, if there are any."""
+    file = SpoolFile(directory, workers) if workers else UnnamedFile(directory)
     file.append(start)
     return file
 

@@ -1,5 +1,6 @@
-"""Finds the position and length of the file in a multipart/form-data body (RFC 7578), without a copy."""
+"""Reads the file and the fields of a multipart/form-data body (RFC 7578)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -24,11 +25,15 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class MultipartForm:
-    """The file, as `length` bytes from `start` in the body, its file name, and the other fields in order."""
+    """The file, as `length` bytes from `start` in the body, its file name, and the other fields in order.
+
+    `is_first` says that it is the first file of the form, whose bytes the caller got while the body was read.
+    """
 
     start: int
     length: int
     filename: str | None
+    is_first: bool
     fields: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -37,16 +42,17 @@ def is_multipart(content_type: str) -> bool:
     return str(parse_options_header(content_type)[0]).strip().lower() == "multipart/form-data"
 
 
-def read_multipart(body: BinaryIO, content_type: str) -> MultipartForm:
-    """Read the body once. The file is the part named `file`, or else the first part with a file name.
+def read_multipart(body: BinaryIO, content_type: str, write: Callable[[bytes], object]) -> MultipartForm:
+    """Read the body once, and pass the bytes of its first file to `write`.
 
+    The file is the part named `file`, or else the first part with a file name.
     Raises `MalformedRequestError` if the body is invalid or has no file.
     """
     boundary = _boundary_of(content_type)
     if not boundary:
         raise MalformedRequestError("The Content-Type multipart/form-data names no boundary")
     try:
-        return _describe(_read_parts(body, boundary))
+        return _describe(_read_parts(body, boundary, write))
     except MultipartError as error:
         raise MalformedRequestError(f"The multipart body is broken: {error}") from None
     except UnicodeDecodeError:
@@ -63,19 +69,28 @@ def _describe(parts: list[_Part]) -> MultipartForm:
     chosen = _choose_file(parts)
     if chosen is None:
         raise MalformedRequestError("The multipart body has no file: send it as the part 'file'")
-    return MultipartForm(start=chosen.start, length=chosen.length, filename=chosen.filename, fields=fields)
+    return MultipartForm(
+        start=chosen.start,
+        length=chosen.length,
+        filename=chosen.filename,
+        is_first=chosen is _first_file(parts),
+        fields=fields,
+    )
+
+
+def _first_file(parts: list[_Part]) -> _Part | None:
+    return next((part for part in parts if _is_file(part)), None)
 
 
 def _choose_file(parts: list[_Part]) -> _Part | None:
-    files = [part for part in parts if _is_file(part)]
-    return next((part for part in files if part.name == "file"), files[0] if files else None)
+    return next((part for part in parts if part.name == "file"), _first_file(parts))
 
 
 def _parser(boundary: str) -> PushMultipartParser:
     return PushMultipartParser(boundary, max_segment_size=2**63, strict=True)
 
 
-def _read_parts(body: BinaryIO, boundary: str) -> list[_Part]:
+def _read_parts(body: BinaryIO, boundary: str, write: Callable[[bytes], object]) -> list[_Part]:
     parts: list[_Part] = []
     end, is_complete = body.tell(), False
     with _parser(boundary) as parser:
@@ -88,6 +103,8 @@ def _read_parts(body: BinaryIO, boundary: str) -> list[_Part]:
                     _start_part(parts, event, _find_content(body, end, delimiter, max_length))
                 elif event:
                     _append(parts[-1], event)
+                    if parts[-1] is _first_file(parts):
+                        write(event)
                 else:
                     end = parts[-1].start + parts[-1].length
                     is_complete = _peek(body, end, len(delimiter) + 4).endswith(delimiter + b"--")

@@ -8,8 +8,7 @@ from typing import BinaryIO, cast
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.plugins import Window
-from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, disk_full_translated, smallest_limit
-from frepo_core.services.content.spool import IN_MEMORY
+from frepo_core.services.content.ingest import Incoming, Limit, disk_full_translated, smallest_limit
 
 from ..routing.request import FrepoRequest
 from .multipart import MultipartForm, is_multipart, read_multipart
@@ -95,16 +94,11 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
 def _read_form(
     request: FrepoRequest, body: BinaryIO, content_type: str, stack: contextlib.ExitStack
 ) -> tuple[MultipartForm, BinaryIO]:
-    """Read the form. A small file is a window on the body; a large one is copied to a spool that hashes it."""
-    form = read_multipart(body, content_type)
-    window = cast(BinaryIO, Window(body, form.start, form.length))
-    if form.length <= IN_MEMORY:
-        return form, window
+    """Read the form. Its file is copied to a spool that hashes it, unless another file comes before it."""
     spool = stack.enter_context(request.services.ingest.spool())
     with disk_full_translated():
-        while data := window.read(CHUNK):
-            spool.append(data)
-    return form, cast(BinaryIO, spool.getfile())
+        form = read_multipart(body, content_type, spool.append)
+    return form, cast(BinaryIO, spool.getfile() if form.is_first else Window(body, form.start, form.length))
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:

@@ -13,12 +13,14 @@ from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
 
+from ..content.multipart import is_multipart
 from ..v1.conventions import problems
 from .request import is_v1_path
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
 BODY_MEMORY = 16 << 20
 _SERVER = Actor(name="system:server")
+_BASE64 = "encoding=base64"  # in the query of an upload
 DECISION = "frepo.decision"  # key of the WSGI environment; the view is not called if it is set
 
 
@@ -49,13 +51,16 @@ class ServerHooks:
         """How long requests may continue after SIGTERM, in seconds."""
         return self._services.settings.long_execution_time
 
-    def new_buffer(self, memory: int) -> Spool:
+    def new_buffer(self, memory: int, content_type: str, query: str) -> Spool:
         """Return a buffer for a body, which hashes it on arrival and whose file a storage can link.
 
-        It keeps at most `memory` bytes in memory, and all of a process at most `BODY_MEMORY`.
+        A form or base64 is not hashed, but what it contains, later. It keeps at most `memory` bytes in memory, and all
+        of a process at most `BODY_MEMORY`.
         """
         ingest = self._services.ingest
-        return Spool(memory, partial(plain_file, ingest.directory, ingest.hashers), self._body_memory)
+        is_wrapped = is_multipart(content_type) or _BASE64 in query
+        hashers = None if is_wrapped else ingest.hashers
+        return Spool(memory, partial(plain_file, ingest.directory, hashers), self._body_memory)
 
     def decide(self, environ: dict[str, Any]) -> Decision:
         """Decide about a request whose body has not arrived. No view is called, and nothing changes."""
