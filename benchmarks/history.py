@@ -50,11 +50,16 @@ def main() -> None:
 
 
 def entry_of(results: dict[str, Any], candidate: str) -> Entry:
-    """Return the entry of a run."""
-    machine = results["machine"]
-    kind = f"{machine['processor']}, {machine['cores']} cores, {machine['disk']}"
-    ratios = {row["name"]: row["ratio"] for row in results["rows"]}
-    return Entry(candidate=candidate, day=machine["day"], machine=kind, ratios=ratios)
+    """Return the entry of a run, without the groups that were measured on another kind of machine, earlier."""
+    kind = kind_of(results["machine"])
+    kinds = {group: kind_of(machine) for group, machine in results["machines"].items()}
+    ratios = {row["name"]: row["ratio"] for row in results["rows"] if kinds.get(row["group"], kind) == kind}
+    return Entry(candidate=candidate, day=results["machine"]["day"], machine=kind, ratios=ratios)
+
+
+def kind_of(machine: dict[str, str]) -> str:
+    """Return the kind of a machine: processor, cores and disk."""
+    return f"{machine['processor']}, {machine['cores']} cores, {machine['disk']}"
 
 
 def losses(rows: list[dict[str, Any]], last: Entry) -> list[str]:
@@ -95,7 +100,7 @@ def write(path: Path, entries: list[Entry]) -> None:
 
 def _report(rows: list[dict[str, Any]], entry: Entry, last: Entry) -> bool:
     """Print the losses against the last entry, and what only that one measured; return whether there are losses."""
-    found = losses(rows, last)
+    found = losses([row for row in rows if row["name"] in entry.ratios], last)
     print(f"{entry.candidate} compared with {last.candidate} of {last.day}: {len(found)} losses over {ALLOWED - 1:.0%}")
     print("".join(f"  {line}\n" for line in found), end="")
     gone = [name for name in last.ratios if name not in entry.ratios]

@@ -19,16 +19,17 @@ SLOW_IS_BAD, FAST_IS_GOOD = "upload : openssl", "downloads : empty view"
 def compare(tmp_path):
     """Compare a run that measured these ratios with a history of these lines; return the exit status, and the output."""
 
-    def run(lines, *, slow, fast, machine=EPYC, full=True, candidate="0.2.0rc2"):
+    def run(lines, *, slow, fast, machine=EPYC, slow_machine=None, full=True, candidate="0.2.0rc2"):
         history, results = tmp_path / "history.csv", tmp_path / "results.json"
         names = ["candidate", "day", "machine", SLOW_IS_BAD, FAST_IS_GOOD]
         history.write_text("\n".join([",".join(names), *lines, ""]))
         rows = [
-            {"name": name, "ratio": ratio, "is_most": is_most}
-            for name, ratio, is_most in ((SLOW_IS_BAD, slow, True), (FAST_IS_GOOD, fast, False))
+            {"group": group, "name": name, "ratio": ratio, "is_most": is_most}
+            for group, name, ratio, is_most in (("up", SLOW_IS_BAD, slow, True), ("down", FAST_IS_GOOD, fast, False))
             if ratio is not None
         ]
-        results.write_text(json.dumps({"full": full, "machine": machine, "rows": rows}))
+        machines = {"up": slow_machine or machine, "down": machine}
+        results.write_text(json.dumps({"full": full, "machine": machine, "machines": machines, "rows": rows}))
         command = [sys.executable, "-m", "benchmarks.history", candidate]
         command += ["--results", str(results), "--history", str(history)]
         done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
@@ -59,6 +60,12 @@ def test_a_ratio_that_is_worse_by_more_than_a_quarter_fails(compare, slow, fast,
         [text.strip() for text in output.splitlines() if "worse" in text],
     )
     assert ["0.2.0rc1"] + ([] if expected else ["0.2.0rc2"]) == [row["candidate"] for row in rows]
+
+
+def test_a_group_that_was_measured_on_another_kind_of_machine_is_left_out(compare):
+    status, _, rows = compare([line(1, 1)], slow=9, fast=1, slow_machine=EPYC | {"processor": "Another"})
+
+    assert (0, "", "1") == (status, rows[-1][SLOW_IS_BAD], rows[-1][FAST_IS_GOOD])
 
 
 def test_the_row_of_the_candidate_is_added(compare):
