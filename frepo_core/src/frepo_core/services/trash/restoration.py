@@ -29,10 +29,11 @@ def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     limits, hidden = collection.limits, count_hidden(session, collection, utc_now())
     if limits.one and entry.size > limits.one:
         raise RestoreConflictError(f"The version has {entry.size} bytes, the collection allows {limits.one}. {advice}")
-    if limits.count and (collection.versions_count >= limits.count or hidden.count + 2 > limits.count):
+    needed = max(collection.versions_count + 1, hidden.count + 2)
+    if limits.count and needed > limits.count:
         raise RestoreConflictError(
-            f"The collection has {collection.versions_count} versions of {limits.count}. One must be free for the restored "
-            f"version, and another for the next upload if no version may be evicted. {advice}"
+            f"The collection has {collection.versions_count} versions of {limits.count}. With the restored version, "
+            f"and room for the next upload, it needs a limit of {needed} versions. {advice}"
         )
     newest = _newest_size(session, row.id)
     if limits.total and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total:
