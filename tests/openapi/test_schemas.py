@@ -5,13 +5,20 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
-from frepo_core.domain.durations import parse_duration
-from frepo_core.domain.naming import check_file_name, check_tag
+from frepo_core.domain.durations import format_iso_duration, parse_any_duration, parse_duration
+from frepo_core.domain.naming import check_file_name, check_tag, check_token_name
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
 from frepo_core.web.schemas import json_schemas
+from frepo_core.web.v1.conventions import types
 
 SIZE = json_schemas.SIZE["anyOf"][1]["pattern"]
+
+
+@pytest.mark.parametrize(("number", "limit"), [(types.Whole, MAX_SIZE), (types.Percent, 100)])
+def test_the_schema_of_a_whole_number_has_its_limits(number, limit):
+    assert {"type": "integer", "minimum": 0, "maximum": limit} == TypeAdapter(number).json_schema()
 
 
 @given(st.from_regex(SIZE, fullmatch=True))
@@ -24,6 +31,18 @@ def test_a_length_of_time_that_fits_is_accepted(text):
     assert parse_duration(text).total_seconds() >= 0
 
 
+@given(st.from_regex(types.DURATION["pattern"], fullmatch=True))
+def test_a_duration_that_fits_is_accepted_and_shown_as_one_that_fits(text):
+    shown = format_iso_duration(parse_any_duration(text))
+
+    assert re.search(TypeAdapter(types.Duration).json_schema(mode="serialization")["pattern"], shown)
+
+
+@pytest.mark.parametrize("text", ["P1D", "PT6H", "PT1M37S", "P1DT12H30M", "2w", "P99999W"])
+def test_durations_as_people_write_them_fit(text):
+    assert re.search(TypeAdapter(types.Duration).json_schema()["pattern"], text)
+
+
 @given(st.from_regex(json_schemas.TAG["pattern"], fullmatch=True))
 def test_a_tag_that_fits_is_accepted(text):
     assert check_tag(text) == text.lower()
@@ -32,6 +51,16 @@ def test_a_tag_that_fits_is_accepted(text):
 @given(st.from_regex(json_schemas.FILE_NAME["pattern"], fullmatch=True).filter(lambda name: name not in {".", ".."}))
 def test_a_file_name_that_fits_is_accepted(name):
     assert check_file_name(name)
+
+
+@given(st.from_regex(json_schemas.TOKEN_NAME["pattern"], fullmatch=True))
+def test_a_token_name_that_fits_is_accepted(name):
+    assert check_token_name(name)
+
+
+@pytest.mark.parametrize("name", ["0*", "<db7>", 'db "7"', "a/b\\c", "żółw"])
+def test_token_names_as_people_write_them_fit(name):
+    assert re.search(json_schemas.TOKEN_NAME["pattern"], name)
 
 
 @pytest.mark.parametrize(

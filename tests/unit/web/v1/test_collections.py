@@ -110,6 +110,24 @@ def test_what_cannot_be_empty_cannot_be_null(root, path, body):
     assert 400 == patch(root, path, body).status_int
 
 
+# JSON Schema: 5.0 is an integer.
+def test_a_number_with_a_zero_fraction_is_whole(root, path):
+    answer = patch(root, path, {"limits": {"versions": 5.0}, "guards": {"max_shrink_percent": 20.0}})
+
+    assert (200, "5", "20") == (
+        answer.status_int,
+        repr(answer.json["limits"]["versions"]),
+        repr(answer.json["guards"]["max_shrink_percent"]),
+    )
+
+
+@pytest.mark.parametrize("number", [5.5, "5", True, 2.0**63])
+def test_another_number_is_not_whole(root, path, number):
+    answer = patch(root, path, {"limits": {"versions": number}})
+
+    assert (400, "limits.versions") == (answer.status_int, answer.json["errors"][0]["field"])
+
+
 def test_an_unknown_strategy_is_refused_with_the_known_ones(root, path):
     answer = patch(root, path, {"strategy": "x"})
 

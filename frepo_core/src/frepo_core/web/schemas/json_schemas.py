@@ -153,10 +153,12 @@ MIME_TYPE: dict[str, Any] = {
     "examples": ["image/png"],
 }
 
+# ASCII, and the letters of common scripts.
+_PRINTABLE = f"!-~{_SCRIPTS}"
 TOKEN_NAME: dict[str, Any] = {
     "type": "string",
     "description": "1 to 128 printable characters, without a space at the ends. The pattern names common ones; "
     "others are accepted, too.",
-    "pattern": f"^[{_IN_NAMES}]([{_IN_NAMES} ]{{0,126}}[{_IN_NAMES}])?$",
+    "pattern": f"^[{_PRINTABLE}]([{_PRINTABLE} ]{{0,126}}[{_PRINTABLE}])?$",
     "examples": ["db7"],
 }

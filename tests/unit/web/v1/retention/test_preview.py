@@ -187,6 +187,8 @@ def test_refused_uploads_have_their_error(preview):
         ({"schedule": {"every": "P1D", "duration": "P20000D", "size": 1}}, "schedule.duration"),
         ({"schedule": {"every": "sometimes", "size": 1}}, "schedule.every"),
         ({"schedule": {"growth": 1000, "size": 1}}, "schedule.growth"),
+        ({"schedule": {"growth": False, "size": 1}}, "schedule.growth"),
+        ({"schedule": {"growth": "5", "size": 1}}, "schedule.growth"),
         ({"schedule": {"duration": "PT0S", "size": 1}}, "schedule.duration"),
         ({"strategy": "hope"}, "strategy"),
         ({"strategy": "keep", "strategy_options": {"daily": -1}}, "strategy_options.daily"),

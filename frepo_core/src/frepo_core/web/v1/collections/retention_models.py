@@ -33,7 +33,7 @@ class ImaginedUploads(Form):
     every: ExpectedEvery = NIGHTLY.text
     duration: Annotated[Duration, AfterValidator(_bounded)] = Field(TWO_YEARS, json_schema_extra={"default": "P730D"})
     size: Whole | None = None
-    growth: float = Field(0.0, ge=-50, le=100)
+    growth: float = Field(0.0, ge=-50, le=100, strict=True)
     start: Moment | None = None
 
     def plan(self) -> UploadPlan:

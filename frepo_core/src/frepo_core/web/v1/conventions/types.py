@@ -11,6 +11,7 @@ from frepo_core.domain.sizes import MAX_SIZE
 from frepo_core.services.container import Services
 
 from ...schemas import json_schemas
+from ...schemas.models import int_if_whole
 
 MOMENT: dict[str, Any] = {
     "type": "string",
@@ -18,11 +19,18 @@ MOMENT: dict[str, Any] = {
     "description": "A time in UTC (RFC 3339).",
     "examples": ["2026-11-22T20:13:33Z"],
 }
+_N = "[0-9]{1,5}"
+_HOURS = f"T({_N}H({_N}M)?({_N}S)?|{_N}M({_N}S)?|{_N}S)"
 DURATION: dict[str, Any] = {
     "type": "string",
     "description": "A duration (ISO 8601): `P1D`, `PT6H`, `P2W`; also `1d`, `6h`, `2w`.",
-    "pattern": "^(P[0-9]{1,5}W|P[0-9]{1,5}D(T[0-9]{1,5}H)?|PT[0-9]{1,5}[HMS]|[0-9]{1,5}[smhdw])$",
+    "pattern": f"^(P{_N}W|P{_N}D({_HOURS})?|P{_HOURS}|{_N}[smhdw])$",
     "examples": ["P1D"],
+}
+# Answers have no weeks, so a duration of weeks has more digits in days.
+SHOWN_DURATION = DURATION | {
+    "description": "A duration (ISO 8601) in days, hours, minutes and seconds: `P1D`, `PT6H`.",
+    "pattern": f"^P([0-9]{{1,9}}D({_HOURS})?|{_HOURS})$",
 }
 
 
@@ -71,11 +79,13 @@ Duration = Annotated[
     timedelta,
     BeforeValidator(_duration),
     PlainSerializer(format_iso_duration, return_type=str),
-    WithJsonSchema(DURATION),
+    WithJsonSchema(DURATION, mode="validation"),
+    WithJsonSchema(SHOWN_DURATION, mode="serialization"),
 ]
-# Bytes, or a count. A number with a fraction and a text are refused.
-Whole = Annotated[int, Field(ge=0, le=MAX_SIZE, strict=True)]
-Percent = Annotated[int, Field(ge=0, le=100, strict=True)]
+# Bytes, or a count. A number with a fraction other than 0 and a text are refused. `int_if_whole` is last, because the
+# schema would not have limits that follow it.
+Whole = Annotated[int, Field(ge=0, le=MAX_SIZE, strict=True), BeforeValidator(int_if_whole)]
+Percent = Annotated[int, Field(ge=0, le=100, strict=True), BeforeValidator(int_if_whole)]
 FileName = Annotated[str, BeforeValidator(_file_name), WithJsonSchema(json_schemas.FILE_NAME, mode="validation")]
 Strategy = Annotated[str, AfterValidator(_strategy), Field(max_length=64, examples=["delete_oldest_when_adding_new"])]
 Fingerprint = Annotated[str, Field(pattern=json_schemas.FINGERPRINT, examples=["3f1c9a0b7d2e"])]

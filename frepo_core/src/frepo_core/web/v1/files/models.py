@@ -1,5 +1,7 @@
 """The models of a plain file: its answer, its patch, and the parameters of an upload and of the list."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from frepo_core.services.files.file_edits import FileChange
@@ -77,7 +79,7 @@ class FilePatch(Patch):
 
     name: FileName = unset()
     tags: list[Tag] = Field(default_factory=list, max_length=100)
-    public: bool = unset()
+    public: Annotated[bool, Field(strict=True)] = unset()
     password: Password | None = unset()
 
     def change(self) -> FileChange:
