@@ -48,11 +48,12 @@ def _sample(works):
 
 
 def _download(services):
-    """Upload a file; return a function that downloads it."""
+    """Upload a file; return a function that downloads it with a token: without one, the answer comes from memory."""
     app = make_app(services)
     token = services.tokens.generate(NewToken(roles=[Role.UPLOAD_ALL], expires="never")).id
     added = TestApp(app).post("/repository/file/upload?fileName=a.bin", b"x" * 4096, headers={"X-Auth-Token": token})
-    environ = TestRequest.blank(f"/repository/file/{added.json['filename']}").environ
+    path, headers = f"/repository/file/{added.json['filename']}", {"X-Auth-Token": token}
+    environ = TestRequest.blank(path, headers=headers).environ
     statuses = set()
 
     def work():
