@@ -48,7 +48,7 @@ def test_the_example_of_a_hook_returns_what_it_is_for(name, generator, tmp_path)
     defined |= {"Options": plugins.StrategyOptions, "QueueLength": lambda service: service}
     missing = {name: print for name in names - {*dir(builtins), *defined, *dir(plugins)}}
     space = missing | vars(plugins) | defined
-    exec(compile(code, name, "exec"), space)
+    exec(compile(code, f"<{name}>", "exec"), space)
 
     hook = space[name]
     context = plugins.PluginContext(settings=None, service=object(), log=None)
