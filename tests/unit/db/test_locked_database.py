@@ -63,3 +63,31 @@ def test_a_writer_waits_for_a_short_lock(database, lock):
     threading.Timer(PATIENCE / 5, lock.rollback).start()
 
     assert database.write(lambda session: session.execute(text("SELECT 1")).scalar()) == 1
+
+
+def test_a_writer_looks_for_the_lock_often(database, lock, monkeypatch):
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 5:
+            lock.rollback()
+
+    monkeypatch.setattr("frepo_core.db.sqlite.begin_mode.time.sleep", pause)
+
+    database.write(write)
+
+    assert (5, True) == (len(pauses), max(pauses) < 1e-3)
+
+
+def test_after_a_wait_other_statements_wait_as_before(database, lock):
+    def timeout(session):
+        return session.execute(text("PRAGMA busy_timeout")).scalar()
+
+    with pytest.raises(DatabaseUnavailableError):
+        database.write(write)
+    lock.rollback()
+
+    assert PATIENCE * 1000 == database.write(timeout)
+    with database.reading() as session:
+        assert PATIENCE * 1000 == timeout(session)
