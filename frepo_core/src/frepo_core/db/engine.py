@@ -1,10 +1,11 @@
 """Makes the database engine: reads the URL, and configures SQLite for concurrent and durable writes."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, InvalidatePoolError, NoSuchModuleError
 from sqlalchemy.pool import PoolResetState
 
 from frepo_core.errors import ConfigurationError
@@ -33,6 +34,7 @@ _DRIVERS = {
     "pdo_mysql": "mysql+pymysql",
 }
 BUSY_SECONDS = 30
+FRESH_SECONDS = 1
 
 
 def normalize_url(text: str, driver: str = "") -> URL:
@@ -68,14 +70,13 @@ def make_engine(text: str, driver: str = "") -> Engine:
     url = normalize_url(text, driver)
     options: dict[str, Any] = {
         "hide_parameters": True,
-        "pool_pre_ping": True,
         "pool_size": 20,
         "max_overflow": 20,
         "pool_timeout": BUSY_SECONDS,
     }
     if url.drivername.startswith("sqlite"):
         driver_options = {"timeout": BUSY_SECONDS, "check_same_thread": False, "factory": BeginningConnection}
-        options |= {"connect_args": driver_options, "pool_pre_ping": False}
+        options["connect_args"] = driver_options
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
             raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
     elif url.drivername.startswith(("mysql", "mariadb")):
@@ -97,8 +98,32 @@ def make_engine(text: str, driver: str = "") -> Engine:
         ) from error
     if engine.dialect.name == "sqlite":
         _configure_sqlite(engine)
+    else:
+        _check_idle_connections(engine)
     _roll_back_on_return(engine)
     return engine
+
+
+def _check_idle_connections(engine: Engine) -> None:
+    """Let the pool replace connections that the server has closed while they were idle.
+
+    SQLAlchemy's `pool_pre_ping` asks the server each time a connection is taken, which takes as long as a query. A
+    connection that was used a moment ago need not be checked.
+    """
+
+    @event.listens_for(engine, "connect")
+    @event.listens_for(engine, "checkin")
+    def note_use(connection: Any, record: Any) -> None:
+        record.info["used_at"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def check(connection: Any, record: Any, proxy: Any) -> None:
+        if time.monotonic() - record.info["used_at"] < FRESH_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error
 
 
 def _roll_back_on_return(engine: Engine) -> None:

@@ -32,6 +32,14 @@ ATTEMPTS = 10
 NO_ANSWER = "The database does not answer, try again later"
 CHECKPOINT_SECONDS = 1
 FULL = "The database has no room left"
+# A single query needs no transaction. MariaDB begins one without a statement of its own, the others would need two more.
+# PostgreSQL's driver also forgets its prepared statements at each ROLLBACK.
+_SINGLE_QUERY: dict[str, dict[str, Any]] = {
+    "sqlite": {"sqlite_begin": ""},
+    "postgresql": {"isolation_level": "AUTOCOMMIT"},
+}
+# On PostgreSQL and MariaDB, each statement sees what was committed before it, in a transaction or not.
+_READING: dict[str, dict[str, Any]] = {**_SINGLE_QUERY, "sqlite": {"sqlite_begin": "DEFERRED"}}
 _READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
 
 
@@ -67,14 +75,14 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self, *, is_snapshot: bool = False) -> Iterator[Session]:
-        """Open a session for reading. Its transaction is rolled back at the end.
+        """Open a session for reading. It writes no changes of models.
 
         With `is_snapshot`, all statements see the database at the time of the first one. On SQLite they always do.
         """
-        options: dict[str, Any] = {"sqlite_begin": "DEFERRED"}
-        if is_snapshot and self.engine.dialect.name != "sqlite":
-            options["isolation_level"] = "REPEATABLE READ"
-        with _translated(), Session(self.engine) as session:
+        name = self.engine.dialect.name
+        is_repeatable = is_snapshot and name != "sqlite"
+        options = {"isolation_level": "REPEATABLE READ"} if is_repeatable else _READING.get(name, {})
+        with _translated(), Session(self.engine, autoflush=False) as session:
             session.connection(execution_options=options)
             yield session
 
@@ -189,9 +197,18 @@ class Database:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
     def _query(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with _translated(), self.engine.connect() as connection:
-            if self._row_cache is not None:  # not on an engine, which would have a listener then and take longer
-                connection.execution_options(sqlite_begin="")
+        with _translated():
+            try:
+                return self._query_once(query, values)
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+            return self._query_once(query, values)  # the pool has closed its broken connections
+
+    def _query_once(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with self.engine.connect() as connection:
+            # Not on an engine, which would have a listener then and take longer.
+            connection.execution_options(**_SINGLE_QUERY.get(self.engine.dialect.name, {}))
             return connection.execute(query, values).all()
 
     @contextlib.contextmanager
@@ -225,9 +242,14 @@ class _RetryPolicy(CommitWatch):
         self._deadline = deadline
 
     def should_retry(self, error: BaseException) -> bool:
-        """Return True for a conflict about a unique value or a lock, unless the deadline has passed."""
+        """Return True for a conflict about a unique value or a lock, and for a connection that broke before the COMMIT.
+
+        After the deadline, return False.
+        """
         if time.monotonic() > self._deadline:
             return False
+        if isinstance(error, DBAPIError) and error.connection_invalidated:
+            return not self.tried
         if isinstance(error, IntegrityError):
             return True
         if not isinstance(error, OperationalError) or error.orig is None:
