@@ -104,7 +104,8 @@ def test_a_patch_changes_what_it_names(add, root, anonymous):
         answer.status_int,
         *(answer.json[name] for name in ("tags", "public", "password_protected")),
     )
-    assert 401 == anonymous.get(f"{path}/content").status_int
+    refusal = anonymous.get(f"{path}/content")
+    assert (401, "A valid token, or the right password, is needed") == (refusal.status_int, refusal.json["title"])
     assert 200 == anonymous.get(f"{path}/content", headers={"X-File-Password": "p-5ecre7"}).status_int
     assert not root.call("PATCH", path, json={"password": None}).json["password_protected"]
 

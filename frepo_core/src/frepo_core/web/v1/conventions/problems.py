@@ -34,7 +34,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
 }
 TITLES: Mapping[int, str] = {
     400: "The request is not valid",
-    401: "A valid token is needed",
+    401: "A valid token, or the right password, is needed",
     403: "The token may not do this",
     404: "It does not exist",
     405: "This path does not have this method",
