@@ -69,7 +69,8 @@ class FrepoCommand(Command):
         from frepo_core.services.startup import make_ready
 
         services = self.assemble()
-        make_ready(services.database, services.settings)
+        if make_ready(services.database, services.settings):
+            self._tell_of_new_database(services.database.name)
         return services
 
     def access_services(self) -> "AccessServices":
@@ -82,9 +83,14 @@ class FrepoCommand(Command):
         from frepo_core.services.startup import make_ready
 
         base = make_foundation(read_ini(find_ini(self.app.options.ini)))
-        make_ready(base.database, base.settings)
+        if make_ready(base.database, base.settings):
+            self._tell_of_new_database(base.database.name)
         _finish_start(base)
         return build_access(base)
+
+    def _tell_of_new_database(self, name: str) -> None:
+        """Say that this command made the database: whoever forgot the settings of the service would see an empty one."""
+        self.app.stderr.write(f"{name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n")
 
     def plugin_context(self, name: str) -> "PluginContext":
         """Return the context of the plug-in whose entry point has this name. The database need not be ready.

@@ -16,20 +16,21 @@ from .installation import ensure_id
 log = logging.getLogger(__name__)
 
 
-def make_ready(database: Database, settings: Settings) -> None:
+def make_ready(database: Database, settings: Settings) -> bool:
     """Migrate the database if `database.auto_upgrade` is on, then check the schema and the token phrase.
 
-    A database without an id gets one.
+    A database without an id gets one. Return whether the database was empty before.
 
     Raises `ConfigurationError` and `DatabaseUnavailableError`, and leaves no connection open then.
     """
-    migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
+    was_empty = migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
     try:
         token_phrase.check(database, settings.enc_token_phrase.get_secret_value())
         ensure_id(database)
     except Exception:
         database.engine.dispose()
         raise
+    return was_empty
 
 
 def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:

@@ -19,6 +19,13 @@ def test_an_upgrade_is_safe_to_run_again(console):
     assert "is current" in console.answer("db:upgrade")
 
 
+def test_a_command_that_makes_the_database_says_so(new_console):
+    first, second = (new_console.run("auth:list") for _ in range(2))
+
+    said = f"sqlite:///{new_console.database} was empty, its tables were made. If you meant another, set DATABASE_URL."
+    assert ([0, 0], said, "") == ([first.returncode, second.returncode], first.stderr.strip(), second.stderr)
+
+
 def test_an_upgrade_names_the_database(console):
     assert f"sqlite:///{console.database}" in console.answer("db:upgrade")
 

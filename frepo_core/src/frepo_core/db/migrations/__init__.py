@@ -25,18 +25,20 @@ _LOCK = 0x66726570
 _LOCK_SECONDS = 300
 
 
-def make_ready(engine: Engine, *, upgrades: bool) -> None:
+def make_ready(engine: Engine, *, upgrades: bool) -> bool:
     """Migrate the database if `upgrades` is true, then check that the schema is current.
 
-    Raises `ConfigurationError` if it is not, and leaves no connection open after an error.
+    Return whether the database was empty before. Raises `ConfigurationError` if it is not, and leaves no connection open after an error.
     """
+    was_empty = False
     try:
         if upgrades and _is_behind(engine):
-            upgrade(engine)
+            was_empty = upgrade(engine)[0] is None
         check_is_current(engine)
     except Exception:
         engine.dispose()
         raise
+    return was_empty
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str | None]:
