@@ -8,13 +8,12 @@ from frepo_core.db import engine as engine_module
 from frepo_core.db.models import Tag
 from frepo_core.errors import DatabaseUnavailableError
 
-pytestmark = pytest.mark.databases("postgresql", "mariadb")
-
 FIND_OTHERS = {
     "postgresql": "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
     "mariadb": "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()",
 }
 END = {"postgresql": "SELECT pg_terminate_backend({}, 5000)", "mariadb": "KILL {}"}
+BOTH = pytest.mark.databases("postgresql", "mariadb")
 TAGS = select(Tag.__table__.c.name)
 
 
@@ -48,6 +47,7 @@ def names(database):
 
 
 @pytest.mark.usefixtures("idle")
+@BOTH
 def test_an_idle_connection_that_ended_is_replaced(database, end_connections):
     end_connections()
     assert ["first"] == names(database)
@@ -57,12 +57,14 @@ def test_an_idle_connection_that_ended_is_replaced(database, end_connections):
     assert ["first", "second"] == sorted(names(database))
 
 
+@BOTH
 def test_a_query_whose_connection_ended_is_asked_again(database, end_connections):
     end_connections()
 
     assert ["first"] == names(database)
 
 
+@BOTH
 def test_a_transaction_whose_connection_ended_is_run_again(database, end_connections):
     attempts = []
 
@@ -78,6 +80,7 @@ def test_a_transaction_whose_connection_ended_is_run_again(database, end_connect
     assert (["first", "second", "third"], 2) == (sorted(names(database)), len(attempts))
 
 
+@BOTH
 def test_a_transaction_whose_connection_ended_at_the_commit_is_not_run_again(database, end_connections):
     attempts = []
 
@@ -89,3 +92,12 @@ def test_a_transaction_whose_connection_ended_at_the_commit_is_not_run_again(dat
         database.write(work)
 
     assert (["first"], 1) == (names(database), len(attempts))
+
+
+@pytest.mark.databases("postgresql")
+def test_each_query_is_planned_for_its_own_values(database):
+    for _ in range(20):
+        names(database)
+
+    with database.engine.connect() as connection:
+        assert 0 == connection.scalar(text("SELECT count(*) FROM pg_prepared_statements"))

@@ -79,6 +79,10 @@ def make_engine(text: str, driver: str = "") -> Engine:
         options["connect_args"] = driver_options
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
             raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
+    elif url.drivername.startswith("postgresql"):
+        # A statement that the driver prepares may get one plan for all values: for a tag that each file has, and for
+        # one that few have.
+        options["connect_args"] = {"prepare_threshold": None}
     elif url.drivername.startswith(("mysql", "mariadb")):
         if not url.database:
             raise ConfigurationError(

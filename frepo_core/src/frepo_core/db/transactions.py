@@ -33,7 +33,6 @@ NO_ANSWER = "The database does not answer, try again later"
 CHECKPOINT_SECONDS = 1
 FULL = "The database has no room left"
 # A single query needs no transaction. MariaDB begins one without a statement of its own, the others would need two more.
-# PostgreSQL's driver also forgets its prepared statements at each ROLLBACK.
 _SINGLE_QUERY: dict[str, dict[str, Any]] = {
     "sqlite": {"sqlite_begin": ""},
     "postgresql": {"isolation_level": "AUTOCOMMIT"},
