@@ -150,6 +150,11 @@ def test_plugins_can_be_read_by_programs(console):
     }
 
 
+def test_a_table_is_not_much_wider_than_a_screen(console):
+    for arguments in ((), ("--settings", "awss3v3")):
+        assert max(map(len, console.answer("plugins", *arguments).splitlines())) <= 170
+
+
 def test_the_configured_storage_is_marked_as_in_use(console):
     rows = json.loads(console.answer("plugins", "-f", "json", FS_ADAPTER="awss3v3"))
 

@@ -2,7 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cliff.lister import Lister
@@ -11,6 +12,9 @@ from ...ini_file import find_ini, is_chosen, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, PluginRegistry
+
+# The longest line of a description in a table.
+WIDTH = 60
 
 
 class Plugins(Lister):
@@ -43,6 +47,14 @@ class Plugins(Lister):
             self._warn(text)
         plugins, contexts = self._configured(plugins, ini)
         return plugin_tables.OFFERS, sorted(plugin_tables.offer_rows(plugins, contexts, plugin_tables.adapter_of(ini)))
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[str]]
+    ) -> int:
+        """Print the rows. In a table, descriptions are several lines long rather than wider than the screen."""
+        if parsed_args.formatter == "table":
+            data = [(*row[:-1], textwrap.fill(row[-1], WIDTH, break_long_words=False)) for row in data]
+        return int(super().produce_output(parsed_args, column_names, data))
 
     def _configured(
         self, plugins: "PluginRegistry", ini: Mapping[str, str]
