@@ -1,5 +1,7 @@
 """Connections that the database server closes are replaced."""
 
+import contextlib
+
 import pytest
 from sqlalchemy import create_engine, insert, select, text
 from sqlalchemy.pool import NullPool
@@ -92,6 +94,36 @@ def test_a_transaction_whose_connection_ended_at_the_commit_is_not_run_again(dat
         database.write(work)
 
     assert (["first"], 1) == (names(database), len(attempts))
+
+
+def read_snapshot(database):
+    with database.reading(is_snapshot=True) as session:
+        session.execute(TAGS).all()
+
+
+def use_autocommit(database):
+    with database.autocommit() as connection:
+        connection.execute(TAGS).all()
+
+
+CALLS = [
+    lambda database: database.execute(insert(Tag).values(name="second")),
+    read_snapshot,
+    use_autocommit,
+]
+
+
+@BOTH
+@pytest.mark.parametrize("is_pinged", [True, False])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_connection_that_ended_a_moment_ago_is_a_503_at_most(database, end_connections, monkeypatch, call, is_pinged):
+    if not is_pinged:
+        monkeypatch.setattr(type(database.engine.dialect), "do_ping", lambda *_: True)
+    end_connections()
+
+    with contextlib.suppress(DatabaseUnavailableError):
+        call(database)
+    assert "first" in names(database)
 
 
 @pytest.mark.databases("postgresql")

@@ -88,7 +88,8 @@ def make_engine(text: str, driver: str = "") -> Engine:
             raise ConfigurationError(
                 "database.url (DATABASE_URL) names no database, e.g. mysql://user:password@host/frepo"
             )
-        options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600}
+        # Its driver sends a statement to change the isolation level, before SQLAlchemy can tell that a connection broke.
+        options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600, "pool_pre_ping": True}
     try:
         engine = create_engine(url, **options)
     except NoSuchModuleError:
@@ -102,7 +103,7 @@ def make_engine(text: str, driver: str = "") -> Engine:
         ) from error
     if engine.dialect.name == "sqlite":
         _configure_sqlite(engine)
-    else:
+    elif engine.dialect.name == "postgresql":
         _check_idle_connections(engine)
     _roll_back_on_return(engine)
     return engine

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import transaction
 from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 from transaction.interfaces import NoTransaction
 
@@ -20,8 +19,9 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .clock import clock_query
 from .commit_watch import CommitWatch
+from .driver_errors import FULL, NO_ANSWER, translated
 from .engine import BUSY_SECONDS, public_url
-from .sqlite.reserve import LOANS, Reserve, lacks_space, was_rolled_back
+from .sqlite.reserve import LOANS, Reserve, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
 from .zope_sessions import join_transactions
@@ -29,9 +29,7 @@ from .zope_sessions import join_transactions
 Result = TypeVar("Result")
 
 ATTEMPTS = 10
-NO_ANSWER = "The database does not answer, try again later"
 CHECKPOINT_SECONDS = 1
-FULL = "The database has no room left"
 # A single query needs no transaction. MariaDB begins one without a statement of its own, the others would need two more.
 _SINGLE_QUERY: dict[str, dict[str, Any]] = {
     "sqlite": {"sqlite_begin": ""},
@@ -39,7 +37,6 @@ _SINGLE_QUERY: dict[str, dict[str, Any]] = {
 }
 # On PostgreSQL and MariaDB, each statement sees what was committed before it, in a transaction or not.
 _READING: dict[str, dict[str, Any]] = {**_SINGLE_QUERY, "sqlite": {"sqlite_begin": "DEFERRED"}}
-_READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
 
 
 class Database:
@@ -81,7 +78,7 @@ class Database:
         name = self.engine.dialect.name
         is_repeatable = is_snapshot and name != "sqlite"
         options = {"isolation_level": "REPEATABLE READ"} if is_repeatable else _READING.get(name, {})
-        with _translated(), Session(self.engine, autoflush=False) as session:
+        with translated(self.engine), Session(self.engine, autoflush=False) as session:
             session.connection(execution_options=options)
             yield session
 
@@ -125,7 +122,7 @@ class Database:
     @contextlib.contextmanager
     def autocommit(self) -> Iterator[Connection]:
         """Open a connection on which each statement is a transaction of its own, for statements that allow no other."""
-        with _translated(), self._single_engine.connect() as connection:
+        with translated(self.engine), self._single_engine.connect() as connection:
             yield connection
 
     def refill_reserve(self) -> None:
@@ -137,6 +134,9 @@ class Database:
         self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None, may_use_reserve: bool = False
     ) -> Result:
         """Run `work` in a transaction and commit. Run it again if the transaction fails by a conflict with another writer.
+
+        It is also run again if the connection broke before the COMMIT. So `work` makes the models that it adds itself:
+        SQLAlchemy takes those of the first attempt as inserted.
 
         An exception of `work` rolls the transaction back and is raised. `watch` records whether the commit succeeded.
         If another program keeps SQLite locked, one time limit applies to all attempts together.
@@ -158,7 +158,7 @@ class Database:
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
         deadline = time.monotonic() + BUSY_SECONDS
         manager = self._transactions
-        with self._writer_lock(), _translated(), _ended(manager):
+        with self._writer_lock(), translated(self.engine), _ended(manager):
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 if tried:
                     time.sleep(random.uniform(0, 0.02 * tried))  # spreads the writers; needs no secure randomness
@@ -171,7 +171,7 @@ class Database:
             return result
 
     def _execute(self, statement: UpdateBase) -> int:
-        with self._writer_lock(), _translated(), self._single_engine.connect() as connection:
+        with self._writer_lock(), translated(self.engine), self._single_engine.connect() as connection:
             result = connection.execute(statement)
             connection.commit()
             return result.rowcount
@@ -196,7 +196,7 @@ class Database:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
     def _query(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with _translated():
+        with translated(self.engine):
             try:
                 return self._query_once(query, values)
             except DBAPIError as error:
@@ -267,28 +267,3 @@ def _ended(manager: transaction.TransactionManager) -> Iterator[None]:
         with contextlib.suppress(NoTransaction):
             manager.abort()
         raise
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """Raise errors of the driver as `DatabaseUnavailableError` or `StorageFull`."""
-    try:
-        yield
-    except (OperationalError, InterfaceError, PoolTimeoutError) as error:
-        if lacks_space(error):
-            raise StorageFull(FULL) from error
-        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else NO_ANSWER) from error
-    except DBAPIError as error:
-        if _is_read_only(error):
-            raise DatabaseUnavailableError(_READ_ONLY) from error
-        if error.connection_invalidated:
-            raise DatabaseUnavailableError(NO_ANSWER) from error
-        raise
-
-
-def _is_read_only(error: Exception) -> bool:
-    """Return whether a write failed because the database or the transaction is read-only."""
-    origin = getattr(error, "orig", None)
-    if str(getattr(origin, "sqlstate", "")) == "25006" or "readonly database" in str(origin):  # PostgreSQL, SQLite
-        return True
-    return getattr(origin, "args", ())[:1] in {(1290,), (1792,), (1836,)}  # MariaDB and MySQL

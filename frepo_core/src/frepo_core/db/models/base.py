@@ -1,12 +1,13 @@
 """The base class of all tables."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     JSON,
     BigInteger,
     MetaData,
+    inspect,
 )
 from sqlalchemy.orm import DeclarativeBase
 
@@ -31,3 +32,15 @@ class Base(DeclarativeBase):
         int: BigInteger(),
         dict[str, Any]: JSON(),
     }
+
+
+Model = TypeVar("Model", bound=Base)
+
+
+def copy_of(row: Model) -> Model:
+    """Return a new row with the same values, in no session.
+
+    A transaction that is run again has to insert new rows: SQLAlchemy takes those of the first attempt as inserted.
+    """
+    columns = inspect(type(row)).column_attrs
+    return type(row)(**{column.key: getattr(row, column.key) for column in columns})

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.db.models.base import copy_of
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
@@ -97,21 +98,22 @@ class Collections:
         and `RuleError`.
         """
         check_roles(change, by)
-        row = self._new_row(change, default_guards)
-        row.created_by = actor_columns(by)["actor"]
+        planned_row = self._new_row(change, default_guards)
+        planned_row.created_by = actor_columns(by)["actor"]
 
         def work(session: Session) -> None:
-            if session.get(Collection, row.id):
+            if session.get(Collection, made.id):
                 raise IdInUseError({"id": ["id_not_unique"]})
             if by is not None and session.get(Token, by.token) is None:
                 raise AccessDeniedError(NO_ACCESS)
             if not simulate:
+                row = copy_of(planned_row)
                 session.add(row)
                 session.flush()
                 created = collection_event(EventKind.COLLECTION_CREATED, row.id, by=by, after=values)
                 record(session, created, *_put_on_list(session, row, by))
 
-        made = CollectionRecord.of(row)
+        made = CollectionRecord.of(planned_row)
         values = collection_values(made)
         self._database.write(work)
         if not simulate:

@@ -1,0 +1,45 @@
+"""Turns errors of the database drivers into those of the service."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from frepo_core.errors import DatabaseUnavailableError, StorageFull
+
+from .sqlite.reserve import lacks_space
+
+NO_ANSWER = "The database does not answer, try again later"
+FULL = "The database has no room left"
+_READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
+
+
+@contextlib.contextmanager
+def translated(engine: Engine) -> Iterator[None]:
+    """Raise errors of the driver as `DatabaseUnavailableError` or `StorageFull`."""
+    # MariaDB's driver sends a statement to set an isolation level, and SQLAlchemy does not wrap its errors.
+    driver: Any = engine.dialect.loaded_dbapi
+    unavailable = (OperationalError, InterfaceError, PoolTimeoutError, driver.OperationalError, driver.InterfaceError)
+    try:
+        yield
+    except unavailable as error:
+        if lacks_space(error):
+            raise StorageFull(FULL) from error
+        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else NO_ANSWER) from error
+    except DBAPIError as error:
+        if _is_read_only(error):
+            raise DatabaseUnavailableError(_READ_ONLY) from error
+        if error.connection_invalidated:
+            raise DatabaseUnavailableError(NO_ANSWER) from error
+        raise
+
+
+def _is_read_only(error: Exception) -> bool:
+    """Return whether a write failed because the database or the transaction is read-only."""
+    origin = getattr(error, "orig", None)
+    if str(getattr(origin, "sqlstate", "")) == "25006" or "readonly database" in str(origin):  # PostgreSQL, SQLite
+        return True
+    return getattr(origin, "args", ())[:1] in {(1290,), (1792,), (1836,)}  # MariaDB and MySQL
