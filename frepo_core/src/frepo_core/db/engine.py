@@ -88,7 +88,8 @@ def make_engine(text: str, driver: str = "") -> Engine:
             raise ConfigurationError(
                 "database.url (DATABASE_URL) names no database, e.g. mysql://user:password@host/frepo"
             )
-        # Its driver sends a statement to change the isolation level, before SQLAlchemy can tell that a connection broke.
+        # MariaDB's connections are checked each time: the driver sends a statement to set the isolation level, and
+        # SQLAlchemy does not see that it failed.
         options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600, "pool_pre_ping": True}
     try:
         engine = create_engine(url, **options)
