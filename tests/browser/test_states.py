@@ -93,6 +93,22 @@ def test_a_service_in_maintenance_is_named_and_read_again(signed_in, views):
         expect(page.get_by_role("alert"), fragment).to_have_count(0)
 
 
+def test_a_late_answer_does_not_replace_a_newer_one(signed_in):
+    signed_in.expect("503")
+    page = signed_in.page
+    signed_in.go("#/tokens")
+    held = []
+    page.route("**/api/v1/tokens?**", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request("**/api/v1/tokens?**"):
+        refresh(page)
+    with page.expect_response("**/api/v1/tokens?**"):
+        refresh(page)
+    held[0].fulfill(status=503, body="{}", content_type="application/problem+json")
+    signed_in.settle()
+
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def poisoned(value, is_text=False):
     """Return the JSON with a payload at the end of every text that somebody else can write."""
     if isinstance(value, dict):

@@ -77,15 +77,23 @@ export function useReading(key, load, every = POLL_SECONDS) {
 function startPolling(key, latest, setState) {
   let isStopped = false;
   let timer;
+  let begun = 0;
+  let shown = 0; // the number of the reading that is shown: an older one that ends later is not
   const slow = setTimeout(() => setState((old) => (old.at || old.error ? old : { ...old, isSlow: true })), SLOW_MS);
+  const show = (number, next) => {
+    if (isStopped || number < shown) return;
+    shown = number;
+    setState(next);
+  };
   const now = async () => {
     clearTimeout(timer);
+    const number = ++begun;
     try {
       const data = await latest.current.load();
-      if (!isStopped) setState({ key, data, error: null, isSlow: false, at: new Date() });
+      show(number, { key, data, error: null, isSlow: false, at: new Date() });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (!isStopped) setState((old) => ({ ...old, key, error, isSlow: false }));
+      show(number, (old) => ({ ...old, key, error, isSlow: false }));
     }
     clearTimeout(timer);
     if (!isStopped && latest.current.every) timer = setTimeout(turn, latest.current.every * 1000);
