@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from support.servers.processes import freeze
 from support.wire import Client, blob_files, eventually
 
 
@@ -41,9 +42,9 @@ def test_bytes_that_were_swept_during_the_wait_are_stored_again(client, body, lo
     answers = []
     pushing = threading.Thread(target=lambda: answers.append(client.upload(body)))
     pushing.start()
-    assert 1 == eventually(1, lambda: len(blob_files(client.service)))
+    assert 1 == eventually(1, lambda: len(blob_files(client.service)), 30)
     time.sleep(1.2)  # a shorter wait needs no check: the shortest grace period is an hour
-    client.service.process.send_signal(signal.SIGSTOP)  # the upload waits on, but the sweep can write to the database
+    freeze(client.service.process.pid)  # the upload waits on, but the sweep can write to the database
     try:
         locked()
         sweep_away(client)

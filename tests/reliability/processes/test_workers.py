@@ -3,7 +3,6 @@
 import itertools
 import signal
 import time
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -14,6 +13,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.services.events.recording import NewEvent, record
 from support.reliability import workers
 from support.scale import IS_BIG
+from support.servers.processes import freeze
 
 # The true lease in the long form.
 LEASE = 30.0 if IS_BIG else 3.0
@@ -149,18 +149,13 @@ def test_a_killed_leader_is_replaced_and_no_event_is_lost(start, services, tmp_p
     check_runs(tmp_path)
 
 
-def freeze(process, services):
-    """Stop the process while this one writes: it must not hold the write lock of SQLite when it is frozen."""
+def freeze_without_lock(pid, services):
+    """Freeze the process while this one writes: it must not hold the write lock of SQLite then."""
     with Session(services.database.engine) as session:
         record(session, NewEvent(kind=EventKind.FILE_DELETED, by=None, data={"name": "a"}))
         session.flush()
-        process.send_signal(signal.SIGSTOP)
-        wait_for(lambda: is_stopped(process.pid), 10, "the process goes on")
+        freeze(pid)
         session.rollback()
-
-
-def is_stopped(pid):
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 @every_database
@@ -170,7 +165,7 @@ def test_a_frozen_leader_that_wakes_changes_nothing(start, services, tmp_path, h
         happen(5)
         wait_until_handled(services, tmp_path)
         frozen = next(process for process in processes if process.pid == pid)
-        freeze(frozen, services)
+        freeze_without_lock(pid, services)
         happen(5)
         new = wait_for(lambda: other_leads(services, pid, epoch), TAKEOVER, "a frozen leader is not replaced")
         happen(5)

@@ -105,7 +105,9 @@ class ForkedService(Service):
         order = self._order(errors) | {"output": str(output)}
         process = ForkedProcess(self._fork_server, console=["--ini", str(self.ini), *arguments], **order)
         if status := process.wait(START_SECONDS):
-            raise subprocess.CalledProcessError(status, arguments, output.read_text(), errors.read_text())
+            error = subprocess.CalledProcessError(status, arguments, output.read_text(), errors.read_text())
+            error.add_note(error.stderr)
+            raise error
         log_recorder.record_output(errors.read_text())
         return output.read_text()
 

@@ -79,6 +79,20 @@ def running_process(
                 process.wait()
 
 
+def freeze(pid: int) -> None:
+    """Stop a process until SIGCONT. One thread receives the signal; until it has run, the others go on."""
+    os.kill(pid, signal.SIGSTOP)
+    deadline = time.monotonic() + STOP_SECONDS
+    while any(_state(thread) != "T" for thread in Path(f"/proc/{pid}/task").iterdir()):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"Process {pid} does not stop")
+        time.sleep(0.01)
+
+
+def _state(thread: Path) -> str:
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
+
+
 def state_of(process: subprocess.Popen[bytes]) -> str:
     """Return the program of a server, and whether it runs."""
     status = process.poll()
