@@ -1,6 +1,6 @@
 // Data of views: they are read when a view opens, and again every few seconds while the tab is visible.
 
-import { useCallback, useEffect, useRef, useState } from "./html.js";
+import { useEffect, useRef, useState } from "./html.js";
 import { Problem, read } from "./api.js";
 
 const POLL_SECONDS = 15;
@@ -27,20 +27,16 @@ export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
  */
 export function useList(path, { query = {}, limit = 50, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, query, limit]);
-  const pages = useRef({ key: null, count: 0, items: [], next: null });
-  const isLong = pages.current.items.length > MAX_ITEMS;
-  const load = async () => {
-    const known = pages.current.key === key ? pages.current.items.length : 0;
-    if (known > MAX_ITEMS) return { ...pages.current };
-    const page = await read(path, { query: { ...query, limit: Math.min(MAX_ITEMS, Math.max(limit, known)) } });
-    pages.current = { key, items: page.items, next: page.next };
-    return pages.current;
+  const load = async (shown) => {
+    const count = shown?.items.length ?? 0;
+    if (count > MAX_ITEMS) return shown;
+    const { items, next } = await read(path, { query: { ...query, limit: Math.min(MAX_ITEMS, Math.max(limit, count)) } });
+    return { items, next };
   };
-  const list = useReading(key, load, isLong ? 0 : every);
+  const list = useReading(key, load, every);
   const more = async () => {
-    const page = await read(path, { query: { ...query, limit, cursor: pages.current.next } });
-    pages.current = { key, items: [...pages.current.items, ...page.items], next: page.next };
-    list.show(pages.current);
+    const { items, next } = await read(path, { query: { ...query, limit, cursor: list.data.next } });
+    list.show({ items: [...list.data.items, ...items], next });
   };
   return { ...list, items: list.data?.items ?? null, hasMore: Boolean(list.data?.next), more };
 }
@@ -56,44 +52,46 @@ export async function readAll(path, { query = {}, most = 2000 } = {}) {
   return items;
 }
 
-/** Call `load` now and every few seconds, as long as `key` is the same. `load` throws `Problem`. */
+/** Call `load` with what is shown, now and every few seconds, as long as `key` is the same. `load` throws `Problem`. */
 export function useReading(key, load, every = POLL_SECONDS) {
   const [state, setState] = useState({ ...START, key });
   const latest = useRef({});
   latest.current = { load, every };
-  const reload = useRef(() => {});
+  const poll = useRef(NOTHING);
   useEffect(() => {
     setState({ ...START, key });
     if (key === null) return undefined;
-    const poll = startPolling(key, latest, setState);
-    reload.current = poll.now;
-    return poll.stop;
+    poll.current = startPolling(key, latest, setState);
+    return poll.current.stop;
   }, [key]);
   const shown = state.key === key ? state : { ...START, key };
-  const show = useCallback((data) => setState({ key, data, error: null, isSlow: false, at: new Date() }), [key]);
-  return { ...shown, reload: () => reload.current(), show };
+  return { ...shown, reload: () => poll.current.now(), show: poll.current.show };
 }
+
+const NOTHING = { now() {}, show() {} };
 
 function startPolling(key, latest, setState) {
   let isStopped = false;
   let timer;
+  let current = { ...START, key };
   let begun = 0;
-  let shown = 0; // the number of the reading that is shown: an older one that ends later is not
-  const slow = setTimeout(() => setState((old) => (old.at || old.error ? old : { ...old, isSlow: true })), SLOW_MS);
-  const show = (number, next) => {
-    if (isStopped || number < shown) return;
-    shown = number;
-    setState(next);
+  let newest = 0; // the number of the reading that is shown: one that began earlier and ends later is not
+  const change = (more) => !isStopped && setState((current = { ...current, ...more }));
+  const finish = (number, more) => {
+    if (number < newest) return;
+    newest = number;
+    change({ ...more, isSlow: false });
   };
+  const show = (data, number = ++begun) => finish(number, { data, error: null, at: new Date() });
+  const slow = setTimeout(() => current.at || current.error || change({ isSlow: true }), SLOW_MS);
   const now = async () => {
     clearTimeout(timer);
     const number = ++begun;
     try {
-      const data = await latest.current.load();
-      show(number, { key, data, error: null, isSlow: false, at: new Date() });
+      show(await latest.current.load(current.data), number);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      show(number, (old) => ({ ...old, key, error, isSlow: false }));
+      finish(number, { error });
     }
     clearTimeout(timer);
     if (!isStopped && latest.current.every) timer = setTimeout(turn, latest.current.every * 1000);
@@ -107,7 +105,7 @@ function startPolling(key, latest, setState) {
     clearTimeout(slow);
     document.removeEventListener("visibilitychange", turn);
   };
-  return { now, stop };
+  return { now, show, stop };
 }
 
 /** The current time, which changes every `seconds`: relative times stay right. */

@@ -1,6 +1,6 @@
 """Much data: 1,000 collections and 100,000 events, an hour of polling. Prints what it measures.
 
-`.ci/full` runs them: `FREPO_TEST_BIG=1 .venv/bin/pytest -s tests/browser/test_large.py`, which takes more than an hour;
+`.ci/full` runs them: `FREPO_TEST_BIG=1 .venv/bin/pytest -s tests/browser/large`, which takes more than an hour;
 `-k "not clock"` leaves the hour by the clock out. The limits are those of docs/web-console.md.
 """
 

@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 from support.browser.memory import browser_memory
 from support.scale import only_in_long_form
 
-from .conftest import ARGUMENTS, CHROMIUM, Console
-from .test_transfers import PICKER
+from ..conftest import ARGUMENTS, CHROMIUM, Console
+from ..test_transfers import PICKER
 
 pytestmark = only_in_long_form
 MB = 1000 * 1000
