@@ -43,6 +43,21 @@ def test_more_rows_stay_when_an_earlier_reading_ends_late(signed_in, world, api)
     expect(later).to_be_visible()
 
 
+def test_more_rows_that_cannot_be_read_are_named(signed_in, world, api):
+    signed_in.expect("503")
+    page = signed_in.page
+    signed_in.go("#/events")
+    more = page.get_by_role("button", name="Show more")
+    page.route("**/api/v1/events?*cursor*", lambda route: route.fulfill(status=503, body="{}"))
+    more.click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/api/v1/events?*cursor*")
+    more.click()
+
+    expect(page.locator("ul.list > li").nth(55)).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_late_answer_does_not_belong_to_the_next_filter(signed_in, world):
     page = signed_in.page
     signed_in.go("#/collections?q=shop")

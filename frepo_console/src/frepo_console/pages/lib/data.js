@@ -35,8 +35,12 @@ export function useList(path, { query = {}, limit = 50, every = POLL_SECONDS } =
   };
   const list = useReading(key, load, every);
   const more = async () => {
-    const { items, next } = await read(path, { query: { ...query, limit, cursor: list.data.next } });
-    list.show({ items: [...list.data.items, ...items], next });
+    try {
+      const { items, next } = await read(path, { query: { ...query, limit, cursor: list.data.next } });
+      list.show({ items: [...list.data.items, ...items], next });
+    } catch (error) {
+      list.fail(error);
+    }
   };
   return { ...list, items: list.data?.items ?? null, hasMore: Boolean(list.data?.next), more };
 }
@@ -65,10 +69,10 @@ export function useReading(key, load, every = POLL_SECONDS) {
     return poll.current.stop;
   }, [key]);
   const shown = state.key === key ? state : { ...START, key };
-  return { ...shown, reload: () => poll.current.now(), show: poll.current.show };
+  return { ...shown, reload: () => poll.current.now(), show: poll.current.show, fail: poll.current.fail };
 }
 
-const NOTHING = { now() {}, show() {} };
+const NOTHING = { now() {}, show() {}, fail() {} };
 
 function startPolling(key, latest, setState) {
   let isStopped = false;
@@ -83,6 +87,10 @@ function startPolling(key, latest, setState) {
     change({ ...more, isSlow: false });
   };
   const show = (data, number = ++begun) => finish(number, { data, error: null, at: new Date() });
+  const fail = (error, number = ++begun) => {
+    if (!(error instanceof Problem)) throw error;
+    finish(number, { error });
+  };
   const slow = setTimeout(() => current.at || current.error || change({ isSlow: true }), SLOW_MS);
   const now = async () => {
     clearTimeout(timer);
@@ -90,8 +98,7 @@ function startPolling(key, latest, setState) {
     try {
       show(await latest.current.load(current.data), number);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      finish(number, { error });
+      fail(error, number);
     }
     clearTimeout(timer);
     if (!isStopped && latest.current.every) timer = setTimeout(turn, latest.current.every * 1000);
@@ -105,7 +112,7 @@ function startPolling(key, latest, setState) {
     clearTimeout(slow);
     document.removeEventListener("visibilitychange", turn);
   };
-  return { now, show, stop };
+  return { now, show, fail, stop };
 }
 
 /** The current time, which changes every `seconds`: relative times stay right. */
