@@ -16,7 +16,7 @@ TITLES = {
     "small": "Small requests",
     "many_clients": "Many clients",
     "growth": "What must not grow",
-    "cockpit": "What an operator asks: share of the allowed time",
+    "cockpit": "What an operator asks, many rows : few",
     "stores": "S3",
     "memory": "Memory",
     "console": "Starting",
