@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+import urllib.error
 
+import pytest
 from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
@@ -21,6 +23,29 @@ def test_a_version_is_uploaded_and_compared(signed_in, world, api):
     last = api("GET", f"/collections/{world['shop.sql.gz']}/versions/latest")
     assert hashlib.sha256(content).hexdigest() == last["sha256"]
     expect(page.locator("tbody tr").first).to_contain_text(str(last["number"]))
+
+
+@pytest.mark.parametrize(
+    ("limits", "retention", "detail", "advice"),
+    [
+        ({"versions": 1}, "P7D", "1 of 1 version, each kept for 1 week", "lower the minimum retention"),
+        ({"versions": 1}, "PT0S", "1 of 1 version", "a strategy that makes room"),
+    ],
+)
+def test_a_full_collection_says_which_limit_is_reached_and_what_helps(
+    signed_in, api, limits, retention, detail, advice
+):
+    body = {"name": "full.bin", "limits": limits, "guards": {"min_retention": retention}}
+    made = api("POST", "/collections", body | {"strategy": "alert_when_backup_limit_reached"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"first.")
+    with pytest.raises(urllib.error.HTTPError):
+        api("PUT", f"/collections/{made}/versions", b"second")
+
+    signed_in.page.reload()
+    tile = signed_in.page.locator(f".tile[href$='{made}']")
+    expect(tile.locator(".dim")).to_have_text(detail)
+    tile.click()
+    expect(signed_in.page.get_by_text(advice)).to_be_visible()
 
 
 def test_files_are_dropped_anywhere_on_the_page(signed_in, api):

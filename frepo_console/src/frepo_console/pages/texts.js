@@ -121,7 +121,8 @@ export const t = {
   },
   details: {
     damaged: (versions) => `${plural(versions, "version", "versions")} are kept`,
-    full: (limit) => `The limit is ${limit}`,
+    used: (value, limit) => `${value} of ${limit}`,
+    kept: (used, time) => `${used}, each kept for ${time}`,
     late: (due, end) => (end ? `Was due ${due}, grace until ${end}` : `Was due ${due}`),
     new: (created) => `Created ${created}`,
     lastGood: (size, time) => `Last good: ${size}, ${time}`,
@@ -365,6 +366,7 @@ export const t = {
       suspicious: "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
       late: "The backup is within its grace.",
     },
+    fullOfYoung: (time) => `No version is deleted before it is ${time} old. Raise the limits, or lower the minimum retention in the settings.`,
   },
 
   facts: {

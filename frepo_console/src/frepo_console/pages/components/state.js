@@ -1,7 +1,7 @@
 // The state of a collection, always as shape and word, and why; its labels; and its sizes as small bars.
 
 import { html } from "../lib/html.js";
-import { dateTime, duration, elapsed, relative, size, timeOfDay } from "../lib/format.js";
+import { dateTime, duration, durationSeconds, elapsed, relative, size, timeOfDay } from "../lib/format.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 
@@ -39,7 +39,13 @@ const REASONS = {
 const DETAILS = {
   damaged: ({ versions }) => t.details.damaged(versions),
   overdue: (collection) => expectation(collection),
-  full: ({ limits }) => t.details.full(limits.total_size ? size(limits.total_size) : t.versions(limits.versions)),
+  full: (collection) => {
+    const { limits, versions, stored_size: stored } = collection;
+    const isCount = limits.versions > 0 && (versions >= limits.versions || !limits.total_size);
+    const used = isCount ? t.details.used(versions, t.versions(limits.versions)) : t.details.used(size(stored), size(limits.total_size));
+    const retention = minRetention(collection);
+    return retention ? t.details.kept(used, retention) : used;
+  },
   suspicious: ({ last_version: last }, now) => {
     if (!last) return "";
     return last.suspicious ? `${size(last.size)}, ${dateTime(last.at, now)}` : t.details.lastGood(size(last.size), dateTime(last.at, now));
@@ -49,6 +55,8 @@ const DETAILS = {
   ok: () => "",
 };
 
+const minRetention = ({ guards }) => (durationSeconds(guards.min_retention) > 0 ? duration(guards.min_retention) : "");
+
 const lastTime = ({ last_version, created_at }) => last_version?.at ?? created_at;
 
 /** Why a collection is in its state, in a few words. */
@@ -56,6 +64,12 @@ export const reason = (collection, now) => REASONS[collection.state](collection,
 
 /** What more is to be said of its state. */
 export const detail = (collection, now) => DETAILS[collection.state](collection, now);
+
+/** What somebody can do about its state. */
+export function advice(collection) {
+  const retention = collection.state === "full" && minRetention(collection);
+  return retention ? t.collection.fullOfYoung(retention) : t.collection.advice[collection.state];
+}
 
 /** "Expected every day, grace 2 hours"; an empty text if no backups are expected. */
 export function expectation({ expected_every: every, grace }) {

@@ -10,7 +10,7 @@ import { upload } from "../lib/transfers.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { StateBadge, Tag, expectation, reason } from "../components/state.js";
+import { StateBadge, Tag, advice, expectation, reason } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts.js";
 import { Access } from "./collection/access.js";
@@ -109,7 +109,7 @@ function DeleteButton({ collection }) {
 function Trouble({ collection, now }) {
   const { state } = collection;
   if (state === "ok" || state === "new") return null;
-  return html`<${Note} state=${state} title=${reason(collection, now)}>${t.collection.advice[state]} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//>`;
+  return html`<${Note} state=${state} title=${reason(collection, now)}>${advice(collection)} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//>`;
 }
 
 function Facts({ collection, now }) {
