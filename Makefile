@@ -81,7 +81,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 
 demo: install  ## fill the empty service of `make serve` with a hundred collections and a year of history
 	@umask 077 && mkdir -p "$(STATE)" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
-	@echo "Look at it with: make serve"
+	@echo "Look at it with: make serve$(if $(filter command line,$(origin STATE)), STATE=$(STATE))"
 
 test: install  ## run all tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There
