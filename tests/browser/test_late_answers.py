@@ -1,8 +1,14 @@
 """An answer that comes late, after the view has read its data again, or was given other rows."""
 
+import re
+
+import pytest
 from playwright.sync_api import expect
 
 from .test_states import MERGE_PATCH, refresh
+
+# Those of the table: the first hundred, and one hundred more.
+LIST_OF_VERSIONS = re.compile(r"/versions\?.*limit=(100|200)")
 
 
 def test_a_late_answer_does_not_replace_a_newer_one(signed_in):
@@ -21,12 +27,18 @@ def test_a_late_answer_does_not_replace_a_newer_one(signed_in):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_more_rows_stay_when_an_earlier_reading_ends_late(signed_in, world, api):
+@pytest.fixture(scope="module")
+def edited(world, api):
+    """Return the id of a collection with more than fifty events."""
     collection = world["late.tar"]
     for number in range(60):
         api("PATCH", f"/collections/{collection}", {"description": f"edit {number}"}, MERGE_PATCH)
+    return collection
+
+
+def test_more_rows_stay_when_an_earlier_reading_ends_late(signed_in, edited):
     page = signed_in.page
-    signed_in.go(f"#/collections/{collection}/events")
+    signed_in.go(f"#/collections/{edited}/events")
     later = page.locator("ul.list > li").nth(55)
     held = []
     page.route("**/api/v1/events?**", lambda route: route.continue_() if held else held.append(route))
@@ -43,19 +55,83 @@ def test_more_rows_stay_when_an_earlier_reading_ends_late(signed_in, world, api)
     expect(later).to_be_visible()
 
 
-def test_more_rows_that_cannot_be_read_are_named(signed_in, world, api):
+def test_more_rows_that_cannot_be_read_are_named(signed_in, edited):
     signed_in.expect("503")
     page = signed_in.page
     signed_in.go("#/events")
     more = page.get_by_role("button", name="Show more")
-    page.route("**/api/v1/events?*cursor*", lambda route: route.fulfill(status=503, body="{}"))
+    page.route("**/api/v1/events?*limit=100*", lambda route: route.fulfill(status=503, body="{}"))
     more.click()
     expect(page.get_by_role("alert")).to_be_visible()
-    page.unroute("**/api/v1/events?*cursor*")
+    page.unroute("**/api/v1/events?*limit=100*")
     more.click()
 
     expect(page.locator("ul.list > li").nth(55)).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("is_more_last", [True, False])
+def test_a_deleted_row_is_gone_whatever_ends_last(signed_in, api, is_more_last):
+    made = api("POST", "/collections", {"name": "many.bin", "limits": {"versions": 200}})["id"]
+    for number in range(1, 131):
+        api("PUT", f"/collections/{made}/versions", b"version %d" % number)
+    page, held = signed_in.page, []
+    signed_in.go(f"#/collections/{made}/versions")
+    row = page.get_by_role("button", name="Delete version 130", exact=True)
+    row.wait_for()
+    signed_in.settle()
+
+    def hold(route):
+        """Ask the service now, and answer later."""
+        if len(held) == 2:
+            return route.continue_()
+        held.append([route])
+        return held[-1].append(route.fetch())
+
+    page.route(LIST_OF_VERSIONS, hold)
+    with page.expect_request(LIST_OF_VERSIONS):
+        page.get_by_role("button", name="Show more").click()
+    row.click()
+    with page.expect_request(LIST_OF_VERSIONS):
+        page.get_by_role("dialog").get_by_role("button").last.click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    while [2, 2] != [len(one) for one in held]:
+        page.wait_for_timeout(20)
+    for route, answer in held[::-1] if is_more_last else held:
+        with page.expect_response(LIST_OF_VERSIONS):
+            route.fulfill(response=answer)
+    signed_in.settle()
+
+    expect(row).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete version 1", exact=True)).to_have_count(1)
+
+
+def test_a_good_answer_is_shown_after_a_later_reading_failed(signed_in, world):
+    signed_in.expect("503")
+    page, held = signed_in.page, []
+    page.route(
+        "**/api/v1/tokens?**",
+        lambda route: route.fulfill(status=503, body="{}") if held else held.append(route),
+    )
+    with page.expect_request("**/api/v1/tokens?**"):
+        page.evaluate("location.hash = '#/tokens'")
+    refresh(page)
+    expect(page.get_by_role("alert")).to_be_visible()
+    held[0].continue_()
+
+    expect(page.locator("tbody tr").first).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_an_answer_that_is_no_json_does_not_end_polling(signed_in):
+    page = signed_in.page
+    signed_in.go("#/tokens")
+    page.route("**/api/v1/tokens?**", lambda route: route.fulfill(status=200, body="<html>"))
+    refresh(page)
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/api/v1/tokens?**")
+
+    expect(page.get_by_role("alert")).to_have_count(0, timeout=20_000)
 
 
 def test_a_late_answer_does_not_belong_to_the_next_filter(signed_in, world):

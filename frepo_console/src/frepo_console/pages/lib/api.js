@@ -95,7 +95,7 @@ export async function send(method, path, { query, body, headers = {}, signal } =
     body: body === undefined ? undefined : JSON.stringify(body),
     signal,
   });
-  return answer.status === 204 ? null : answer.json();
+  return answer.status === 204 ? null : bodyOf(answer);
 }
 
 const MERGE_PATCH = "application/merge-patch+json";
@@ -107,7 +107,7 @@ export async function read(path, { query } = {}) {
   const headers = headersWithToken(known ? { "If-None-Match": known.tag } : {});
   const answer = await answerOf(url, { headers });
   if (answer.status === 304) return known.body;
-  const body = await answer.json();
+  const body = await bodyOf(answer);
   const tag = answer.headers.get("ETag");
   answers.delete(url);
   if (tag) answers.set(url, { tag, body });
@@ -128,6 +128,16 @@ async function answerOf(url, options) {
   }
   if (answer.ok || answer.status === 304) return answer;
   throw await problemOf(answer);
+}
+
+/** The parsed body. One that is cut off, or no JSON, is as good as no answer. */
+async function bodyOf(answer) {
+  try {
+    return await answer.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { detail: t.errors.offline });
+  }
 }
 
 async function problemOf(answer) {

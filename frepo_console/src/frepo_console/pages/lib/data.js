@@ -27,20 +27,20 @@ export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
  */
 export function useList(path, { query = {}, limit = 50, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, query, limit]);
-  const load = async (shown) => {
-    const count = shown?.items.length ?? 0;
-    if (count > MAX_ITEMS) return shown;
-    const { items, next } = await read(path, { query: { ...query, limit: Math.min(MAX_ITEMS, Math.max(limit, count)) } });
-    return { items, next };
+  const wanted = useRef({});
+  if (wanted.current.key !== key) wanted.current = { key, count: limit };
+  const load = async (shown, isMore) => {
+    const { count } = wanted.current;
+    if (count <= MAX_ITEMS) return read(path, { query: { ...query, limit: count } });
+    if (!isMore) return undefined;
+    const { items, next } = await read(path, { query: { ...query, limit, cursor: shown.next } });
+    return { items: [...shown.items, ...items], next };
   };
-  const list = useReading(key, load, every);
+  const { readMore, ...list } = useReading(key, load, every);
   const more = async () => {
-    try {
-      const { items, next } = await read(path, { query: { ...query, limit, cursor: list.data.next } });
-      list.show({ items: [...list.data.items, ...items], next });
-    } catch (error) {
-      list.fail(error);
-    }
+    const asked = wanted.current;
+    asked.count += limit;
+    if (!(await readMore())) asked.count -= limit;
   };
   return { ...list, items: list.data?.items ?? null, hasMore: Boolean(list.data?.next), more };
 }
@@ -56,7 +56,10 @@ export async function readAll(path, { query = {}, most = 2000 } = {}) {
   return items;
 }
 
-/** Call `load` with what is shown, now and every few seconds, as long as `key` is the same. `load` throws `Problem`. */
+/**
+ * Call `load(shown, isMore)` now and every few seconds, as long as `key` is the same. It throws `Problem`, or returns
+ * undefined if nothing changes. `isMore` is true for `readMore()`, which returns whether it succeeded.
+ */
 export function useReading(key, load, every = POLL_SECONDS) {
   const [state, setState] = useState({ ...START, key });
   const latest = useRef({});
@@ -69,39 +72,36 @@ export function useReading(key, load, every = POLL_SECONDS) {
     return poll.current.stop;
   }, [key]);
   const shown = state.key === key ? state : { ...START, key };
-  return { ...shown, reload: () => poll.current.now(), show: poll.current.show, fail: poll.current.fail };
+  return { ...shown, reload: () => poll.current.now(), readMore: () => poll.current.now(true) };
 }
 
-const NOTHING = { now() {}, show() {}, fail() {} };
+const NOTHING = { now() {} };
 
 function startPolling(key, latest, setState) {
   let isStopped = false;
   let timer;
   let current = { ...START, key };
   let begun = 0;
-  let newest = 0; // the number of the reading that is shown: one that began earlier and ends later is not
+  let newest = 0; // the number of the reading whose data are shown: one that began earlier and ends later is not
   const change = (more) => !isStopped && setState((current = { ...current, ...more }));
-  const finish = (number, more) => {
-    if (number < newest) return;
-    newest = number;
-    change({ ...more, isSlow: false });
-  };
-  const show = (data, number = ++begun) => finish(number, { data, error: null, at: new Date() });
-  const fail = (error, number = ++begun) => {
-    if (!(error instanceof Problem)) throw error;
-    finish(number, { error });
-  };
   const slow = setTimeout(() => current.at || current.error || change({ isSlow: true }), SLOW_MS);
-  const now = async () => {
+  const now = async (isMore = false) => {
     clearTimeout(timer);
     const number = ++begun;
     try {
-      show(await latest.current.load(current.data), number);
+      const data = await latest.current.load(current.data, isMore);
+      if (data === undefined || number < newest) return true;
+      newest = number;
+      change({ data, error: null, isSlow: false, at: new Date() });
+      return true;
     } catch (error) {
-      fail(error, number);
+      if (!(error instanceof Problem)) throw error;
+      if (number > newest) change({ error, isSlow: false });
+      return false;
+    } finally {
+      clearTimeout(timer);
+      if (!isStopped && latest.current.every) timer = setTimeout(turn, latest.current.every * 1000);
     }
-    clearTimeout(timer);
-    if (!isStopped && latest.current.every) timer = setTimeout(turn, latest.current.every * 1000);
   };
   const turn = () => (document.visibilityState === "visible" ? now() : undefined);
   document.addEventListener("visibilitychange", turn);
@@ -112,7 +112,7 @@ function startPolling(key, latest, setState) {
     clearTimeout(slow);
     document.removeEventListener("visibilitychange", turn);
   };
-  return { now, show, fail, stop };
+  return { now, stop };
 }
 
 /** The current time, which changes every `seconds`: relative times stay right. */
