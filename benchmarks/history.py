@@ -1,8 +1,7 @@
 """Compares the ratios of a full run with those of the last release candidate, and adds them to history.csv.
 
 `python -m benchmarks.history [CANDIDATE]`, by default for what `git describe` names. Rows of other kinds of machines are
-not compared, nor are ratios that are not steady. The exit status is 1 if a ratio is worse by more than 25 %; nothing is
-added then.
+not compared. The exit status is 1 if a ratio is worse by more than 25 %; nothing is added then.
 """
 
 import argparse
@@ -64,11 +63,11 @@ def kind_of(machine: dict[str, str]) -> str:
 
 
 def losses(rows: list[dict[str, Any]], last: Entry) -> list[str]:
-    """Return a line for each steady ratio that is worse than the last one by more than 25 %."""
+    """Return a line for each ratio that is worse than the last one by more than 25 %."""
     found = []
     for row in rows:
         before = last.ratios.get(row["name"])
-        if before is None or not row["is_steady"]:
+        if before is None:
             continue
         factor = row["ratio"] / before if row["is_most"] else before / row["ratio"]
         if factor > ALLOWED:

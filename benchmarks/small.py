@@ -83,8 +83,7 @@ def _latency(results: Results, sizes: Sizes, service: Service) -> None:
         what = f"p99 of GET /version, {count} connections : 1"
         note = "the 99th percentiles of two samples with one connection, the first and the last" if count == "1" else ""
         ours, theirs = (samples["1"][1::2], samples["1"][::2]) if count == "1" else (samples[count], samples["1"])
-        # The base, the slowest hundredth with one connection, was 0.5 to 1.7 ms in runs of the same code.
-        results.add(compare("small", what, ours, theirs, reach=reach, is_steady=False, note=note))
+        results.add(compare("small", what, ours, theirs, reach=reach, note=note))
 
 
 def _two_processes(results: Results, sizes: Sizes) -> None:

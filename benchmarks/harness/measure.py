@@ -50,10 +50,7 @@ class Sizes:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One comparison: `ratio` is ours divided by theirs, `reach` its target: a maximum if `is_most`, else a minimum.
-
-    The ratio is compared with that of the last release candidate if `is_steady`: runs of the same code differ by less than 25 %.
-    """
+    """One comparison: `ratio` is ours divided by theirs, `reach` its target: a maximum if `is_most`, else a minimum."""
 
     group: str
     name: str
@@ -63,7 +60,6 @@ class Row:
     ratio: float
     reach: float | None = None
     is_most: bool = True
-    is_steady: bool = True
     note: str = ""
 
     @property

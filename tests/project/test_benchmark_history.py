@@ -19,12 +19,12 @@ SLOW_IS_BAD, FAST_IS_GOOD = "upload : openssl", "downloads : empty view"
 def compare(tmp_path):
     """Compare a run that measured these ratios with a history of these lines; return the exit status, and the output."""
 
-    def run(lines, *, slow, fast, machine=EPYC, slow_machine=None, full=True, is_steady=True, candidate="0.2.0rc2"):
+    def run(lines, *, slow, fast, machine=EPYC, slow_machine=None, full=True, candidate="0.2.0rc2"):
         history, results = tmp_path / "history.csv", tmp_path / "results.json"
         names = ["candidate", "day", "machine", SLOW_IS_BAD, FAST_IS_GOOD]
         history.write_text("\n".join([",".join(names), *lines, ""]))
         rows = [
-            {"group": group, "name": name, "ratio": ratio, "is_most": is_most, "is_steady": is_steady}
+            {"group": group, "name": name, "ratio": ratio, "is_most": is_most}
             for group, name, ratio, is_most in (("up", SLOW_IS_BAD, slow, True), ("down", FAST_IS_GOOD, fast, False))
             if ratio is not None
         ]
@@ -66,12 +66,6 @@ def test_a_group_that_was_measured_on_another_kind_of_machine_is_left_out(compar
     status, _, rows = compare([line(1, 1)], slow=9, fast=1, slow_machine=EPYC | {"processor": "Another"})
 
     assert (0, "", "1") == (status, rows[-1][SLOW_IS_BAD], rows[-1][FAST_IS_GOOD])
-
-
-def test_a_ratio_that_is_not_steady_is_only_recorded(compare):
-    status, output, rows = compare([line(1, 1)], slow=9, fast=1, is_steady=False)
-
-    assert (0, "9") == (status, rows[-1][SLOW_IS_BAD]), output
 
 
 def test_the_row_of_the_candidate_is_added(compare):
