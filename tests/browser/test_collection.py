@@ -11,6 +11,7 @@ from frepo_core.domain.roles import Role
 
 from .conftest import open_collection
 from .test_files import DROP
+from .test_states import MERGE_PATCH
 
 
 def test_a_version_is_uploaded_and_compared(signed_in, world, api):
@@ -30,13 +31,14 @@ def test_a_version_is_uploaded_and_compared(signed_in, world, api):
     [
         ({"versions": 1}, "P7D", "1 of 1 version, each kept for 1 week", "lower the minimum retention"),
         ({"versions": 1}, "PT0S", "1 of 1 version", "a strategy that makes room"),
+        ({"version_size": 10, "total_size": 10}, "PT0S", "6 byte of 10 byte", "a strategy that makes room"),
     ],
 )
 def test_a_full_collection_says_which_limit_is_reached_and_what_helps(
     signed_in, api, limits, retention, detail, advice
 ):
-    body = {"name": "full.bin", "limits": limits, "guards": {"min_retention": retention}}
-    made = api("POST", "/collections", body | {"strategy": "alert_when_backup_limit_reached"})["id"]
+    made = api("POST", "/collections", {"name": "full.bin", "strategy": "alert_when_backup_limit_reached"})["id"]
+    api("PATCH", f"/collections/{made}", {"limits": limits, "guards": {"min_retention": retention}}, MERGE_PATCH)
     api("PUT", f"/collections/{made}/versions", b"first.")
     with pytest.raises(urllib.error.HTTPError):
         api("PUT", f"/collections/{made}/versions", b"second")

@@ -11,17 +11,25 @@ from .test_states import MERGE_PATCH, refresh
 LIST_OF_VERSIONS = re.compile(r"/versions\?.*limit=(100|200)")
 
 
+def hold_refresh(page, url):
+    """Let the view read its data again; return the route of that request, which waits for its answer."""
+    held = []
+    page.route(url, lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request(url):
+        refresh(page)
+    while not held:
+        page.wait_for_timeout(20)
+    return held[0]
+
+
 def test_a_late_answer_does_not_replace_a_newer_one(signed_in):
     signed_in.expect("503")
     page = signed_in.page
     signed_in.go("#/tokens")
-    held = []
-    page.route("**/api/v1/tokens?**", lambda route: route.continue_() if held else held.append(route))
-    with page.expect_request("**/api/v1/tokens?**"):
-        refresh(page)
+    held = hold_refresh(page, "**/api/v1/tokens?**")
     with page.expect_response("**/api/v1/tokens?**"):
         refresh(page)
-    held[0].fulfill(status=503, body="{}", content_type="application/problem+json")
+    held.fulfill(status=503, body="{}", content_type="application/problem+json")
     signed_in.settle()
 
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -40,13 +48,10 @@ def test_more_rows_stay_when_an_earlier_reading_ends_late(signed_in, edited):
     page = signed_in.page
     signed_in.go(f"#/collections/{edited}/events")
     later = page.locator("ul.list > li").nth(55)
-    held = []
-    page.route("**/api/v1/events?**", lambda route: route.continue_() if held else held.append(route))
-    with page.expect_request("**/api/v1/events?**"):
-        refresh(page)
+    held = hold_refresh(page, "**/api/v1/events?**")
     page.get_by_role("button", name="Show more").click()
     later.wait_for()
-    held[0].continue_()
+    held.continue_()
     signed_in.settle()
     expect(later).to_be_visible()
     refresh(page)
@@ -137,13 +142,10 @@ def test_an_answer_that_is_no_json_does_not_end_polling(signed_in):
 def test_a_late_answer_does_not_belong_to_the_next_filter(signed_in, world):
     page = signed_in.page
     signed_in.go("#/collections?q=shop")
-    held = []
-    page.route("**/api/v1/collections?**", lambda route: route.continue_() if held else held.append(route))
-    with page.expect_request("**/api/v1/collections?**"):
-        refresh(page)
+    held = hold_refresh(page, "**/api/v1/collections?**")
     with page.expect_response("**/api/v1/collections?**"):
         page.evaluate("location.hash = '#/collections?q=mail'")
-    held[0].continue_()
+    held.continue_()
     signed_in.settle()
 
     expect(page.locator("tbody tr")).to_have_count(1)
