@@ -68,6 +68,7 @@ def test_more_rows_that_cannot_be_read_are_named(signed_in, edited):
     page.route("**/api/v1/events?*limit=100*", lambda route: route.fulfill(status=503, body="{}"))
     more.click()
     expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.locator(".list-end")).to_contain_text("The service answered 503")
     page.unroute("**/api/v1/events?*limit=100*")
     more.click()
 

@@ -63,7 +63,7 @@ export function ListEnd({ list, total }) {
   const shown = list.items.length;
   return html`<div class="row list-end">
     <span class="dim sm grow">${total ? t.shownOf(shown, total) : t.shown(shown, list.hasMore)}</span>
-    ${list.error && html`<span class="sm bad" role="status">${list.error.message}</span>`}
+    ${list.error && html`<span class="sm err" role="status">${list.error.message}</span>`}
     ${list.hasMore && html`<button class="btn s" disabled=${isLoading} onClick=${more}>${t.showMore}</button>`}
   </div>`;
 }
