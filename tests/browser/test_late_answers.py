@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from frepo_core.domain.roles import Role
+
 from .test_states import MERGE_PATCH, refresh
 
 # Those of the table: the first hundred, and one hundred more.
@@ -151,3 +153,20 @@ def test_a_late_answer_does_not_belong_to_the_next_filter(signed_in, world):
 
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text("mail.tar")
+
+
+def test_a_late_refusal_of_the_last_token_does_not_end_the_next_session(signed_in, api):
+    signed_in.expect("401")
+    page = signed_in.page
+    signed_in.go("#/tokens")
+    held = hold_refresh(page, "**/api/v1/tokens?**")
+    token = api.token(Role.LIST_TOKENS)
+    page.evaluate("(token) => { location.hash = `#token=${token}` }", token)
+    expect(page.get_by_role("link", name="Tokens")).to_be_visible()
+    expect(page.get_by_role("link", name="Events")).to_have_count(0)
+    with page.expect_response("**/api/v1/tokens?**"):
+        held.fulfill(status=401, body="{}", content_type="application/problem+json")
+    signed_in.settle()
+
+    expect(page.get_by_role("link", name="Tokens")).to_be_visible()
+    assert token == page.evaluate("sessionStorage.getItem('frepo.token')")

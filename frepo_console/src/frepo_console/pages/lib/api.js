@@ -119,6 +119,7 @@ export async function read(path, { query } = {}) {
 export const forgetAnswers = () => answers.clear();
 
 async function answerOf(url, options) {
+  const sentWith = token;
   let answer;
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", ...options });
@@ -127,6 +128,8 @@ async function answerOf(url, options) {
     throw new Problem(0, { detail: t.errors.offline });
   }
   if (answer.ok || answer.status === 304) return answer;
+  // A late answer to the token of an earlier session says nothing about that of this one.
+  if (answer.status === 401 && sentWith === token) signOut(t.signIn.refused);
   throw await problemOf(answer);
 }
 
@@ -140,8 +143,4 @@ async function bodyOf(answer) {
   }
 }
 
-async function problemOf(answer) {
-  const body = await answer.json().catch(() => ({}));
-  if (answer.status === 401) signOut(t.signIn.refused);
-  return new Problem(answer.status, body);
-}
+const problemOf = async (answer) => new Problem(answer.status, await answer.json().catch(() => ({})));
