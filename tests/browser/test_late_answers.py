@@ -1,4 +1,4 @@
-"""An answer that comes late, after the view has read its data again, or was given other rows."""
+"""Lists that are read again: answers that come late, and rows that were asked for by "Show more"."""
 
 import re
 
@@ -11,6 +11,7 @@ from .test_states import MERGE_PATCH, refresh
 
 # Those of the table: the first hundred, and one hundred more.
 LIST_OF_VERSIONS = re.compile(r"/versions\?.*limit=(100|200)")
+SINCE = re.compile(r"/events\?.*since=([^&]*)")
 
 
 def hold_refresh(page, url):
@@ -22,6 +23,10 @@ def hold_refresh(page, url):
     while not held:
         page.wait_for_timeout(20)
     return held[0]
+
+
+def since_of(request):
+    return SINCE.search(request.url)[1]
 
 
 def test_a_late_answer_does_not_replace_a_newer_one(signed_in):
@@ -76,6 +81,25 @@ def test_more_rows_that_cannot_be_read_are_named(signed_in, edited):
 
     expect(page.locator("ul.list > li").nth(55)).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_more_rows_stay_when_the_period_of_the_list_moves_on(open_console, service, edited):
+    console = open_console(script="window.ahead = 0; const clock = Date.now; Date.now = () => clock() + ahead")
+    console.sign_in(service.admin, "#/events?days=7")
+    page = console.page
+    page.get_by_role("button", name="Show more").click()
+    later = page.locator("ul.list > li").nth(55)
+    later.wait_for()
+    with page.expect_request("**/api/v1/events?**") as before:
+        refresh(page)
+    console.settle()
+    page.evaluate("ahead = 3600_000")
+    with page.expect_request(lambda one: SINCE.search(one.url) and since_of(one) > since_of(before.value)):
+        for _ in range(2):  # the answer to the first one draws the view, which knows the next hour from then on
+            refresh(page)
+            console.settle()
+
+    expect(later).to_be_visible()
 
 
 @pytest.mark.parametrize("is_more_last", [True, False])

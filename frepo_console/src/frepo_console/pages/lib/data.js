@@ -23,10 +23,11 @@ export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
  * Read a list of the API page by page. Return that of `useResource` with `items`, `hasMore` and `more()`.
  *
  * What is shown is refreshed as one page, so lists of more than 500 shown items stay as they are until they are opened
- * again.
+ * again. `name` says which list of this path it is: give it if `query` has a time that moves with the clock. The rows of
+ * the same list stay, and are read with the current query.
  */
-export function useList(path, { query = {}, limit = 50, every = POLL_SECONDS } = {}) {
-  const key = path === null ? null : JSON.stringify([path, query, limit]);
+export function useList(path, { query = {}, name = query, limit = 50, every = POLL_SECONDS } = {}) {
+  const key = path === null ? null : JSON.stringify([path, name, limit]);
   const wanted = useRef({});
   if (wanted.current.key !== key) wanted.current = { key, count: limit };
   const load = async (shown, isMore) => {

@@ -25,7 +25,7 @@ export default function Events({ route }) {
   const { query } = route;
   const [isLive, setLive] = useState(false);
   const filters = filtersOf(query);
-  const list = useList("/events", { query: filters, every: isLive ? LIVE_SECONDS : POLL_SECONDS });
+  const list = useList("/events", { query: filters, name: query.toString(), every: isLive ? LIVE_SECONDS : POLL_SECONDS });
   const toggleLive = () => {
     setLive(!isLive);
     list.reload();
@@ -51,7 +51,7 @@ function filtersOf(query) {
     kind: GROUPS[query.get("group")] ?? query.getAll("kind"),
     collection: query.get("collection") ?? "",
     actor: query.get("actor") ?? "",
-    // Of the full hour, so that the address of the request stays the same.
+    // Of the full hour: as long as the address of the request is the same, an unchanged answer is not sent again.
     since: days ? new Date(Math.floor(Date.now() / DAY * 24) / 24 * DAY - days * DAY).toISOString() : "",
   };
 }

@@ -29,7 +29,7 @@ export default function Tokens({ route }) {
   const access = useAccess();
   const now = useNow();
   const filters = filtersOf(route.query);
-  const list = useList("/tokens", { query: filters, limit: PAGE });
+  const list = useList("/tokens", { query: filters, name: route.query.toString(), limit: PAGE });
   const shown = issued?.fingerprint === selected ? issued : null;
   const finish = (token) => {
     setIssued(token);
