@@ -12,6 +12,8 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.roles import Role
 from support.scale import first_of
 
+from .test_states import refresh
+
 PAYLOAD = "<script>alert(1)</script>"
 
 
@@ -140,3 +142,17 @@ def test_axe_finds_nothing(open_console, service, theme, width):
     console.page.get_by_role("listitem").filter(has_text="Collection edited").get_by_role("button").click()
 
     assert [] == console.violations()
+
+
+def test_names_of_collections_are_asked_for_again_after_a_failure(signed_in, collection):
+    signed_in.expect("503")
+    page, url = signed_in.page, "**/api/v1/collections?**"
+    signed_in.go("#/more")
+    page.route(url, lambda route: route.fulfill(status=503, body="{}", content_type="application/problem+json"))
+    signed_in.go(f"#/events?collection={collection['id']}")
+    row = page.get_by_role("listitem").filter(has_text="Collection created")
+    expect(row.get_by_role("link")).to_have_text("collection")
+    page.unroute(url)
+    refresh(page)
+
+    expect(row.get_by_role("link")).to_have_text("shop.sql.gz")

@@ -1,6 +1,6 @@
 // Events: who did what, and what it was before. New ones appear by themselves.
 
-import { Part, html, useEffect, useState, useSteps } from "../lib/html.js";
+import { Part, html, useEffect, useRef, useState, useSteps } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { apiUrl, headersWithToken } from "../lib/api.js";
 import { eventTitle } from "../components/event.js";
@@ -30,7 +30,7 @@ export default function Events({ route }) {
     setLive(!isLive);
     list.reload();
   };
-  const names = useNames(list.items ?? [], access.may("collections.list"));
+  const names = useNames(list, access.may("collections.list"));
   return html`<header class="head">
       <h1>${common.menu.events}</h1>
       <div class="row">
@@ -56,16 +56,24 @@ function filtersOf(query) {
   };
 }
 
-/** The names of collections by id: "" for one that was deleted or is not visible. They are read when an id is new. */
-function useNames(items, isAllowed) {
+/**
+ * The names of collections by id: "" for one that was deleted or is not visible. They are read when an id is new, and
+ * after a failure again when the list has been read again.
+ */
+function useNames(list, isAllowed) {
   const [names, setNames] = useState({});
-  const unknown = items.map((event) => event.collection_id).find((id) => id && !(id in names));
+  const isAsking = useRef(false);
+  const ids = (list.items ?? []).map((event) => event.collection_id).filter(Boolean);
+  const unknown = ids.find((id) => !(id in names));
   useEffect(() => {
-    if (!isAllowed || !unknown) return;
-    const missing = Object.fromEntries(items.filter((event) => event.collection_id).map((event) => [event.collection_id, ""]));
+    if (!isAllowed || !unknown || isAsking.current) return;
+    isAsking.current = true;
+    const missing = Object.fromEntries(ids.map((id) => [id, ""]));
     const show = (found) => setNames((old) => ({ ...missing, ...old, ...Object.fromEntries(found.map((one) => [one.id, one.name])) }));
-    readAll("/collections").then(show, () => show([]));
-  }, [isAllowed, unknown]);
+    readAll("/collections")
+      .then(show, () => {})
+      .finally(() => (isAsking.current = false));
+  }, [isAllowed, unknown, names, list.at]);
   return names;
 }
 
