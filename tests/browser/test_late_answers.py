@@ -83,6 +83,22 @@ def test_more_rows_that_cannot_be_read_are_named(signed_in, edited):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_try_now_repeats_the_request_for_more_rows(signed_in, edited):
+    signed_in.expect("503")
+    page = signed_in.page
+    signed_in.go("#/events")
+    page.route("**/api/v1/events?*", lambda route: route.fulfill(status=503, body="{}"))
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    with page.expect_response("**/api/v1/events?*"):  # what the list reads by itself fails, too
+        refresh(page)
+    page.unroute("**/api/v1/events?*")
+    page.get_by_role("button", name="Try now").click()
+
+    expect(page.locator("ul.list > li").nth(55)).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_more_rows_stay_when_the_period_of_the_list_moves_on(open_console, service, edited):
     console = open_console(script="window.ahead = 0; const clock = Date.now; Date.now = () => clock() + ahead")
     console.sign_in(service.admin, "#/events?days=7")

@@ -41,7 +41,7 @@ function SignedIn() {
   const about = useResource("", { every: ABOUT_SECONDS });
   if (about.data === null)
     return html`<main class="alone">
-      ${about.error && html`<${ErrorNote} error=${about.error} retry=${about.reload} />`} ${about.isSlow && html`<${Skeleton} />`}
+      ${about.error && html`<${ErrorNote} error=${about.error} retry=${about.retry} />`} ${about.isSlow && html`<${Skeleton} />`}
     </main>`;
   return html`<${About.Provider} value=${about.data}><${CurrentView} about=${about.data} /><//>`;
 }

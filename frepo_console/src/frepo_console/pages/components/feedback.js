@@ -59,8 +59,8 @@ export const NoPermission = ({ action, text = t.errors.noPermission }) =>
  * a function of the data.
  */
 export function Loaded({ resource, lines, children }) {
-  const { data, error, at, isSlow, reload } = resource;
-  return html`${error && html`<${ErrorNote} error=${error} at=${at} retry=${reload} />`}
+  const { data, error, at, isSlow, retry } = resource;
+  return html`${error && html`<${ErrorNote} error=${error} at=${at} retry=${retry} />`}
   ${data !== null ? children(data) : isSlow && !error && html`<${Skeleton} lines=${lines} />`}`;
 }
 

@@ -6,13 +6,13 @@ import { Problem, read } from "./api.js";
 const POLL_SECONDS = 15;
 const SLOW_MS = 200;
 const MAX_ITEMS = 500;
-const START = { data: null, error: null, isSlow: false, at: null };
+const START = { data: null, error: null, hasMoreFailed: false, isSlow: false, at: null };
 
 /**
  * Read a resource of the API. `path` null: nothing is read.
  *
- * Return `{data, error, isSlow, at, reload}`. With an error, `data` is what was read before. `isSlow` is true while the
- * first answer is missing for more than 200 ms, so that nothing flickers.
+ * Return `{data, error, isSlow, at, reload, retry}`. With an error, `data` is what was read before, and `retry()` repeats
+ * what failed. `isSlow` is true while the first answer is missing for more than 200 ms, so that nothing flickers.
  */
 export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, query]);
@@ -37,13 +37,14 @@ export function useList(path, { query = {}, name = query, limit = 50, every = PO
     const { items, next } = await read(path, { query: { ...query, limit, cursor: shown.next } });
     return { items: [...shown.items, ...items], next };
   };
-  const { readMore, ...list } = useReading(key, load, every);
+  const { readMore, hasMoreFailed, ...list } = useReading(key, load, every);
   const more = async () => {
     const asked = wanted.current;
     asked.count += limit;
     if (!(await readMore())) asked.count -= limit;
   };
-  return { ...list, items: list.data?.items ?? null, hasMore: Boolean(list.data?.next), more };
+  const retry = hasMoreFailed ? more : list.retry;
+  return { ...list, items: list.data?.items ?? null, hasMore: Boolean(list.data?.next), more, retry };
 }
 
 /** Read all pages of a list, at most `most` items. */
@@ -73,7 +74,8 @@ export function useReading(key, load, every = POLL_SECONDS) {
     return poll.current.stop;
   }, [key]);
   const shown = state.key === key ? state : { ...START, key };
-  return { ...shown, reload: () => poll.current.now(), readMore: () => poll.current.now(true) };
+  const reload = () => poll.current.now();
+  return { ...shown, reload, retry: reload, readMore: () => poll.current.now(true) };
 }
 
 const NOTHING = { now() {} };
@@ -93,11 +95,11 @@ function startPolling(key, latest, setState) {
       const data = await latest.current.load(current.data, isMore);
       if (data === undefined || number < newest) return true;
       newest = number;
-      change({ data, error: null, isSlow: false, at: new Date() });
+      change({ data, error: null, hasMoreFailed: false, isSlow: false, at: new Date() });
       return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (number > newest) change({ error, isSlow: false });
+      if (number > newest) change({ error, hasMoreFailed: isMore || current.hasMoreFailed, isSlow: false });
       return false;
     } finally {
       clearTimeout(timer);

@@ -45,7 +45,7 @@ function List({ query, isNew }) {
       </div>
     </header>
     <${Filters} filters=${filters} states=${states} total=${total} />
-    ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.reload} />`}
+    ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
     ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
     ${list.items?.length === 0 && html`<${Nothing} isFiltered=${isFiltered} filters=${filters} />`}
     ${items.length > 0 &&

@@ -39,7 +39,7 @@ export default function Events({ route }) {
       </div>
     </header>
     <${Filters} query=${query} names=${names} />
-    ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.reload} />`}
+    ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
     ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
     ${list.items?.length === 0 && html`<${Nothing} isFiltered=${query.size > 0} />`}
     ${list.items?.length > 0 && html`<${Days} list=${list} names=${names} />`}`;

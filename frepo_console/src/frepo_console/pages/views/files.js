@@ -67,7 +67,7 @@ function Filters({ filters, items, isList }) {
 
 function Shown({ list, filters, isList, mayUpload }) {
   const isFiltered = filters.q || filters.tag;
-  return html`${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.reload} />`}
+  return html`${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
     ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
     ${list.items?.length === 0 &&
     html`<div class="card"><${Empty} icon="files" title=${isFiltered ? t.noMatch : t.empty} text=${isFiltered ? "" : mayUpload ? t.emptyText : t.emptyReader}>

@@ -91,7 +91,7 @@ function List({ list, filters, now, selected }) {
     { title: t.lastUsed, sort: "last_used_at", firstSort: "-last_used_at", className: "n", label: t.lastUsed, cell: (one) => html`<${LastUse} token=${one} now=${now} />` },
     { title: t.expires, sort: "expires_at", className: "n", label: t.expires, cell: (one) => html`<${Expiry} token=${one} now=${now} />` },
   ];
-  return html`${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.reload} />`}
+  return html`${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
     ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
     ${list.items?.length === 0 &&
     html`<div class="card"><${Empty} icon="tokens" title=${isFiltered ? t.noMatch : t.empty}>

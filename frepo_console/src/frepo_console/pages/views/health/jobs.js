@@ -66,7 +66,7 @@ function summaryText(summary) {
 function History({ name }) {
   const list = useList(`${path("jobs", name)}/runs`, { limit: RUNS, every: 5 });
   return html`<${Dialog} title=${t.historyOf(name)} close=${() => changeQuery({ job: "" })} isWide>
-    ${list.error && html`<${ErrorNote} error=${list.error} retry=${list.reload} />`}
+    ${list.error && html`<${ErrorNote} error=${list.error} retry=${list.retry} />`}
     ${list.items?.length === 0 && html`<${Empty} icon="clock" title=${t.noRuns} />`}
     ${list.items?.length > 0 &&
     html`<ul class="list">${list.items.map((run) => html`<${Run} key=${run.id} run=${run} />`)}</ul><${ListEnd} list=${list} />`}

@@ -18,7 +18,7 @@ const SHOWN = 10;
 export default function Details({ overview, collections, now }) {
   const access = useAccess();
   return html`${collections.length > 0 && html`<${Arrivals} collections=${collections} now=${now} />`}
-    ${overview.error && html`<${ErrorNote} error=${overview.error} at=${overview.at} retry=${overview.reload} />`}
+    ${overview.error && html`<${ErrorNote} error=${overview.error} at=${overview.at} retry=${overview.retry} />`}
     ${overview.data &&
     html`<div class="cols"><${Storage} overview=${overview.data} now=${now} /><${Figures} overview=${overview.data} /></div>`}
     <div class="cols">
