@@ -3,6 +3,7 @@
 import hashlib
 import re
 import urllib.error
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -214,6 +215,19 @@ def test_its_events_are_shown(signed_in, world):
     page = open_collection(signed_in, world, "mail.tar", "events")
 
     expect(page.get_by_text("Version 3 received")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("tab", "lists"), [("versions", ["versions", "trash", "checks"]), ("events", ["events"]), ("access", ["access"])]
+)
+def test_a_tab_reads_each_list_once_when_it_is_opened(signed_in, world, tab, lists):
+    page, asked = signed_in.page, []
+    open_collection(signed_in, world, "shop.sql.gz", "send")
+    page.route("**/api/v1/**", lambda route: (asked.append(urlsplit(route.request.url).path), route.continue_()))
+    open_collection(signed_in, world, "shop.sql.gz", tab)
+    page.unroute_all(behavior="wait")
+
+    assert lists == [name for name in lists for path in asked if path.endswith(f"/{name}")]
 
 
 def test_a_collection_that_is_gone_says_so(signed_in, world):

@@ -47,6 +47,15 @@ export function useList(path, { query = {}, name = query, limit = 50, every = PO
   return { ...list, items: list.data?.items ?? null, hasMore: Boolean(list.data?.next), more, retry };
 }
 
+/** Read `resource` again each time when `changes` has changed. It has been read already when the component appears. */
+export function useReload(resource, changes) {
+  const seen = useRef(changes);
+  useEffect(() => {
+    if (seen.current !== changes) resource.reload();
+    seen.current = changes;
+  }, [changes]);
+}
+
 /** Read all pages of a list, at most `most` items. */
 export async function readAll(path, { query = {}, most = 2000 } = {}) {
   const items = [];

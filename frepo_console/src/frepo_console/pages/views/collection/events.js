@@ -1,7 +1,7 @@
 // What happened to a collection, newest first.
 
-import { html, useEffect } from "../../lib/html.js";
-import { useList } from "../../lib/data.js";
+import { html } from "../../lib/html.js";
+import { useList, useReload } from "../../lib/data.js";
 import { Empty, Loaded } from "../../components/feedback.js";
 import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts.js";
@@ -9,7 +9,7 @@ import { EventLine } from "../../components/event.js";
 
 export function Events({ collection, changes, now }) {
   const list = useList("/events", { query: { collection: collection.id } });
-  useEffect(() => void list.reload(), [changes]);
+  useReload(list, changes);
   return html`<${Loaded} resource=${{ ...list, data: list.items }}>
     ${(items) =>
       items.length

@@ -1,9 +1,9 @@
 // The trash of a collection: versions that were evicted or deleted, and can be restored.
 
-import { html, useEffect, useState } from "../../lib/html.js";
+import { html, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
-import { useList } from "../../lib/data.js";
+import { useList, useReload } from "../../lib/data.js";
 import { dateTime, exactTime, size } from "../../lib/format.js";
 import { Confirm } from "../../components/dialog.js";
 import { Icon } from "../../components/icons.js";
@@ -16,7 +16,7 @@ export function Trash({ collection, changed, changes, now }) {
   const base = `/collections${path(collection.id)}/trash`;
   const list = useList(base, { limit: 20 });
   const [ending, setEnding] = useState(null);
-  useEffect(() => void list.reload(), [changes]);
+  useReload(list, changes);
   if (!list.items?.length) return null;
   const restore = (entry) => async () => {
     await send("POST", `${base}${path(entry.number, "restore")}`);

@@ -1,9 +1,9 @@
 // The versions of a collection: bars and a curve of their sizes, a calendar, the table, and the trash.
 
-import { html, useEffect, useMemo, useState } from "../../lib/html.js";
+import { html, useMemo, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { path } from "../../lib/api.js";
-import { useList, useResource } from "../../lib/data.js";
+import { useList, useReload, useResource } from "../../lib/data.js";
 import { dateTime, exactTime, percent, size } from "../../lib/format.js";
 import { ActionButton } from "../../components/action.js";
 import { Empty, Loaded } from "../../components/feedback.js";
@@ -24,7 +24,7 @@ export function Versions({ collection, changed, changes, now }) {
   const checks = useResource(`${base}/checks`, { query: { limit: 500 }, every: 60 });
   const [dialog, setDialog] = useState(null);
   const selection = useSelection((list.items ?? []).map((one) => one.number));
-  useEffect(() => void list.reload(), [changes]);
+  useReload(list, changes);
   const results = useMemo(() => byVersion(checks.data?.items ?? []), [checks.data]);
   const close = () => setDialog(null);
   const open = { note: (version) => setDialog({ kind: "note", version }), delete: (versions) => setDialog({ kind: "delete", versions }) };
