@@ -2,21 +2,32 @@
 
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { date, size } from "../lib/format.js";
+import { ChartError, loadError } from "./feedback.js";
 
 const LINE = { width: 2, points: { show: false } };
 const HEIGHT = 190;
 let loading;
 
-const loadUplot = () => {
-  if (!loading) {
-    const sheet = document.createElement("link");
-    sheet.rel = "stylesheet";
-    sheet.href = new URL("../vendor/uplot.css", import.meta.url);
-    document.head.append(sheet);
-    loading = import("../vendor/uplot.mjs");
-  }
-  return loading.then((module) => module.default);
-};
+/** Load uPlot and its styles, once. After a failure, the next chart tries it again. */
+function loadUplot() {
+  loading ??= Promise.all([import("../vendor/uplot.mjs"), loadSheet()]).catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading.then(([module]) => module.default);
+}
+
+function loadSheet() {
+  const sheet = document.createElement("link");
+  sheet.rel = "stylesheet";
+  sheet.href = new URL("../vendor/uplot.css", import.meta.url);
+  const loaded = new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
+  document.head.append(sheet);
+  return loaded.catch((error) => {
+    sheet.remove();
+    throw error;
+  });
+}
 
 /**
  * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint}` with one value for
@@ -27,29 +38,32 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
   const place = useRef(null);
   const isNear = useNearness(place);
   const [theme, setTheme] = useState(0);
+  const [error, setError] = useState(null);
   useEffect(() => {
     const changed = () => setTheme((count) => count + 1);
     addEventListener("themechange", changed);
     return () => removeEventListener("themechange", changed);
   }, []);
   useEffect(() => {
-    if (!isNear) return undefined;
+    if (!isNear || error) return undefined;
     let chart;
     let isGone = false;
     const resized = new ResizeObserver(([entry]) => chart?.setSize({ width: entry.contentRect.width, height }));
-    loadUplot().then((UPlot) => {
+    const draw = (UPlot) => {
       if (isGone || !place.current) return;
       const data = [times.map((time) => time.getTime() / 1000), ...lines.map((line) => line.values)];
       chart = new UPlot(options(lines, { format, marks, height, width: place.current.clientWidth }), data, place.current);
       resized.observe(place.current);
-    });
+    };
+    loadUplot().then(draw, async () => setError(await loadError()));
     return () => {
       isGone = true;
       resized.disconnect();
       chart?.destroy();
     };
-  }, [isNear, theme, JSON.stringify([times, lines.map((line) => line.values)])]);
-  return html`<div style=${{ minHeight: `${height}px` }} ref=${place} role="img" aria-label=${label}></div>`;
+  }, [isNear, error, theme, JSON.stringify([times, lines.map((line) => line.values)])]);
+  return html`${error && html`<${ChartError} error=${error} retry=${error.retry ?? (() => setError(null))} />`}
+    <div style=${{ minHeight: `${height}px` }} hidden=${Boolean(error)} ref=${place} role="img" aria-label=${label}></div>`;
 }
 
 /** Whether an element has come near to what is seen: nobody waits for the chart of a long page that is not scrolled. */

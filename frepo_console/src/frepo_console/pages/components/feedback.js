@@ -29,19 +29,34 @@ export const Note = ({ state = "", icon = state, title, children, actions, role 
     ${actions}
   </div>`;
 
-/** Why something failed, with a button to try again. `at` is when the shown data is from. */
-export function ErrorNote({ error, at, retry }) {
+/** A button that repeats what failed. */
+function Retry({ error, retry }) {
   const [isTrying, setTrying] = useState(false);
   const again = async () => {
     setTrying(true);
     await retry();
     setTrying(false);
   };
+  return html`<button class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${error.action ?? t.tryNow}</button>`;
+}
+
+/** Why something failed, with a button to try again. `at` is when the shown data is from. */
+export function ErrorNote({ error, at, retry }) {
   const title = !error.isTemporary ? error.title : error.status === 0 ? t.errors.noAnswer : t.errors.temporary(error.status);
-  const button = html`<button class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${error.action ?? t.tryNow}</button>`;
+  const button = html`<${Retry} error=${error} retry=${retry} />`;
   return html`<${Note} state="overdue" title=${title || t.errors.unknown(error.status)} actions=${retry && button} role="alert">
     ${error.isTemporary && at ? t.errors.shownFrom(timeOfDay(at)) : error.message}
   <//>`;
+}
+
+/** Why a chart cannot be shown, in its place. `at` is when the chart below was read, if there is one. */
+export function ChartError({ error, at, retry }) {
+  const text = [
+    at ? t.errors.chartFrom(timeOfDay(at)) : t.errors.noChart,
+    error.message.replace(/\.?$/, "."),
+    error.isTemporary && error.status > 0 && t.errors.tryLater,
+  ];
+  return html`<div class="err row" role="alert"><${Icon} name="overdue" /><p class="grow">${text.filter(Boolean).join(" ")}</p><${Retry} error=${error} retry=${retry} /></div>`;
 }
 
 /** The token may not see this. `action` is one of `lib/access.js`. */
@@ -70,14 +85,18 @@ export function Lazy({ load, ...props }) {
   const reload = () =>
     load().then(
       (module) => setLoaded({ View: module.default }),
-      async () => setLoaded({ error: (await isOutdated()) ? OUTDATED : { status: 0, isTemporary: true, message: t.errors.offline } }),
+      async () => setLoaded({ error: await loadError() }),
     );
   useEffect(() => void reload(), [load]);
-  if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${loaded.error === OUTDATED ? () => location.reload() : reload} />`;
+  if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${loaded.error.retry ?? reload} />`;
   return loaded.View ? html`<${loaded.View} ...${props} />` : null;
 }
 
-const OUTDATED = { title: t.errors.outdated, message: t.errors.outdatedText, action: t.errors.reload };
+const OUTDATED = { title: t.errors.outdated, message: t.errors.outdatedText, action: t.errors.reload, retry: () => location.reload() };
+const OFFLINE = { status: 0, isTemporary: true, message: t.errors.offline };
+
+/** Why a module could not be loaded. `retry`, if there is one, is what helps instead of another try. */
+export const loadError = async () => ((await isOutdated()) ? OUTDATED : OFFLINE);
 
 /** Whether the service has got another version of the console since this page was opened: its modules are gone. */
 async function isOutdated() {

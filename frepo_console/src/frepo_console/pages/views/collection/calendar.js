@@ -2,6 +2,7 @@
 
 import { html, useMemo } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
+import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
@@ -14,15 +15,21 @@ export function Calendar({ collection, now }) {
   const query = { collection: collection.id, since, kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused"] };
   const events = useReading(`calendar ${collection.id} ${since}`, () => readAll("/events", { query, most: 3000 }), 300);
   const days = useMemo(() => (events.data ? daysOf(events.data, begin, today, collection) : null), [events.data, since]);
-  if (!days) return null;
-  const arrived = days.filter((one) => one.arrived > 0).length;
+  if (!days && !events.error) return null;
   return html`<section class="card">
-    <div class="sec"><h2>${t.calendar.title}</h2><p class="dim sm">${t.calendar.summary(arrived, days.length)}</p></div>
-    <${DayGrid} days=${days} label=${t.calendar.summary(arrived, days.length)} square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`} title=${(day) => t.calendar.day(day.arrived, day.kind)} />
+    <div class="sec"><h2>${t.calendar.title}</h2>${days && html`<p class="dim sm">${summaryOf(days)}</p>`}</div>
+    ${events.error && html`<${ChartError} error=${events.error} at=${events.at} retry=${events.retry} />`}
+    ${days && html`<${Year} days=${days} />`}
+  </section>`;
+}
+
+const summaryOf = (days) => t.calendar.summary(days.filter((one) => one.arrived > 0).length, days.length);
+
+function Year({ days }) {
+  return html`<${DayGrid} days=${days} label=${summaryOf(days)} square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`} title=${(day) => t.calendar.day(day.arrived, day.kind)} />
     <div class="key">
       ${["arrived", "suspicious", "refused", "none"].filter((kind) => days.some((day) => day.kind === kind)).map((kind) => html`<span><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><${Square} kind=${kind} x="0" y="0" /></svg>${t.calendar.kinds[kind]}</span>`)}
-    </div>
-  </section>`;
+    </div>`;
 }
 
 /** One entry for each day; the worst that happened on it, with the number of backups that arrived. */

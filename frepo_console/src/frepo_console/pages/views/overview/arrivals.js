@@ -4,6 +4,7 @@ import { html, useMemo } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { readAll, useReading } from "../../lib/data.js";
 import { timeOfDay } from "../../lib/format.js";
+import { ChartError } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
 
@@ -17,20 +18,26 @@ const BELOW = ["overdue", "late", "full", "suspicious"];
 
 export function Arrivals({ collections, now }) {
   const access = useAccess();
-  // The columns move every half an hour, so that an answer is valid for all requests between.
+  // The columns move every half an hour, so that an answer is valid for all requests between. The chart stays meanwhile.
   const end = Math.ceil(now.getTime() / STEP) * STEP;
   const since = new Date(end - PAST * STEP).toISOString();
-  const events = useReading(access.may("events.view") ? `arrivals ${since}` : null, () =>
+  const events = useReading(access.may("events.view") ? "arrivals" : null, () =>
     readAll("/events", { query: { kind: KINDS, since } }),
   );
   const found = events.data ?? (access.may("events.view") ? null : lastVersions(collections));
   const columns = useMemo(() => (found ? columnsOf(found, collections, end, now) : null), [found, collections, end]);
-  if (!columns) return null;
+  if (!columns && !events.error) return null;
+  return html`<section class="card">
+    <div class="sec"><h2>${t.arrivals.title}</h2>${columns && html`<p class="dim sm">${t.arrivals.summary(totalsOf(columns))}</p>`}</div>
+    ${events.error && html`<${ChartError} error=${events.error} at=${events.at} retry=${events.retry} />`}
+    ${columns && html`<${Columns} columns=${columns} />`}
+  </section>`;
+}
+
+function Columns({ columns }) {
   const totals = totalsOf(columns);
   const unit = Math.ceil(Math.max(...columns.map((column) => column.arrived), 1) / HIGHEST);
-  return html`<section class="card">
-    <div class="sec"><h2>${t.arrivals.title}</h2><p class="dim sm">${t.arrivals.summary(totals)}</p></div>
-    <div role="img" aria-label=${t.arrivals.summary(totals)}>
+  return html`<div role="img" aria-label=${t.arrivals.summary(totals)}>
       <ul class="tl">${columns.map((column) => html`<${Column} column=${column} unit=${unit} />`)}</ul>
       <ul class="tl below">${columns.map((column) => html`<${Trouble} column=${column} />`)}</ul>
       <div class="x sm">${labels(columns).map(([text, isNow]) => html`<span class=${isNow ? "b" : ""}>${text}</span>`)}</div>
@@ -39,8 +46,7 @@ export function Arrivals({ collections, now }) {
       <span><i class="ok"></i>${unit > 1 ? t.arrivals.severalArrived(unit) : t.arrivals.arrived}</span>
       <span><i class="wait"></i>${t.arrivals.expected}</span>
       ${BELOW.filter((state) => totals[state] > 0).map((state) => html`<span class=${state}><${Icon} name=${state} isColoured />${t.arrivals[state]}</span>`)}
-    </div>
-  </section>`;
+    </div>`;
 }
 
 function Column({ column, unit }) {

@@ -4,6 +4,7 @@ import { html, useMemo, useState } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
 import { count, date, percent, ratio, size } from "../../lib/format.js";
 import { Curve } from "../../components/charts.js";
+import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts.js";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -23,6 +24,7 @@ export function Storage({ overview, now }) {
         ${RANGES.map((range) => html`<button class="btn s" aria-pressed=${String(range === days)} onClick=${() => setDays(range)}>${t.storage.ranges[range]}</button>`)}
       </span>
     </div>
+    ${samples.error && html`<${ChartError} error=${samples.error} at=${samples.at} retry=${samples.retry} />`}
     ${chart
       ? html`<${Curve} ...${chart} label=${t.storage.label(size(overview.size.stored), sentence(overview, now))} />
           <div class="key">

@@ -1,0 +1,99 @@
+"""Charts that cannot be shown, and the figures of the overview."""
+
+import pytest
+from playwright.sync_api import expect
+
+from .test_charts import Growth
+from .test_states import refresh
+
+FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
+CARDS = {"Last 24 hours": "**/api/v1/events?*since=*", "Storage": "**/api/v1/history?*"}
+
+
+def card(page, title):
+    return page.locator("section.card", has=page.get_by_role("heading", name=title, exact=True))
+
+
+@pytest.mark.parametrize("title", CARDS)
+def test_a_chart_that_cannot_be_read_says_why_and_is_read_again(signed_in, api, title):
+    signed_in.expect("503")
+    page = signed_in.page
+    api("POST", "/collections", {"name": f"{title}.tar"})
+    Growth(page)
+    page.route(CARDS[title], lambda route: route.fulfill(**FAILS))
+    signed_in.go("#/more")
+    signed_in.go("#/")
+    error = card(page, title).locator(".err")
+    expect(error).to_contain_text("This chart cannot be shown. The service answered 503. Try again in a moment.")
+    expect(error).to_have_attribute("role", "alert")
+    expect(page.locator(".err")).to_have_count(1)
+    expect(page.get_by_role("region", name="Figures")).to_be_visible()
+    page.unroute(CARDS[title])
+    Growth(page)
+    error.get_by_role("button", name="Try now").click()
+
+    expect(error).to_have_count(0)
+    expect(card(page, title).get_by_role("img").first).to_be_visible()
+
+
+def test_a_chart_stays_when_it_cannot_be_read_again(signed_in, api):
+    signed_in.expect("503")
+    page = signed_in.page
+    api("POST", "/collections", {"name": "stays.tar"})
+    url = CARDS["Last 24 hours"]
+    signed_in.go("#/more")
+    signed_in.go("#/")
+    page.route(url, lambda route: route.fulfill(**FAILS))
+    refresh(page)
+    shown = card(page, "Last 24 hours")
+    expect(shown.locator(".err")).to_contain_text("This chart was read at ")
+    expect(shown.get_by_role("img").first).to_be_visible()
+    page.unroute(url)
+    refresh(page)
+
+    expect(shown.locator(".err")).to_have_count(0)
+
+
+def test_the_arrivals_stay_when_the_next_half_an_hour_cannot_be_read(open_console, service, api):
+    api("POST", "/collections", {"name": "half.tar"})
+    console = open_console(is_first=True)
+    console.expect("503")
+    page = console.page
+    page.clock.install()
+    console.sign_in(service.admin)
+    shown = card(page, "Last 24 hours")
+    expect(shown.get_by_role("img").first).to_be_visible()
+    page.route(CARDS["Last 24 hours"], lambda route: route.fulfill(**FAILS))
+    page.clock.fast_forward(31 * 60 * 1000)
+
+    expect(shown.locator(".err")).to_contain_text("This chart was read at ")
+    expect(shown.get_by_role("img").first).to_be_visible()
+
+
+def test_a_calendar_that_cannot_be_read_says_why(signed_in, api):
+    signed_in.expect("503")
+    page = signed_in.page
+    made = api("POST", "/collections", {"name": "unread.tar"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"one")
+    page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(**FAILS))
+    signed_in.go(f"#/collections/{made}")
+
+    expect(card(page, "A year of backups").locator(".err")).to_contain_text("The service answered 503")
+
+
+def test_a_chart_whose_program_is_missing_says_so(open_console, service, api):
+    api("POST", "/collections", {"name": "program.tar"})
+    console = open_console(is_first=True)
+    console.expect("ERR_")
+    page = console.page
+    Growth(page)
+    page.route("**/uplot.mjs", lambda route: route.abort())
+    console.sign_in(service.admin)
+    chart = card(page, "Storage")
+    chart.scroll_into_view_if_needed()
+    expect(chart.locator(".err")).to_contain_text("The service cannot be reached. Check the network")
+    page.unroute("**/uplot.mjs")
+    chart.get_by_role("button", name="Try now").click()
+
+    expect(chart.locator(".uplot canvas")).to_be_visible()
+    expect(chart.locator(".err")).to_have_count(0)
