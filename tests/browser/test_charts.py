@@ -40,13 +40,14 @@ def whole(route):
 class Growth:
     """The chart of the storage, with answers of the service that are known."""
 
-    def __init__(self, page, *, days=(100, 80, 60, 40, 20), growth=GB // 10, free=1000 * GB, full_on=None):
+    def __init__(self, page, *, days=(100, 80, 60, 40, 20), growth=GB // 10, free=1000 * GB, total=None, full_on=None):
         self.page = page
         self.now = datetime.now(UTC)
         self.samples = [(self.now - day * DAY, (10 + place) * GB) for place, day in enumerate(days)]
         self.stored = (10 + len(days)) * GB
         self.since = []
-        changes = {"growth_per_day": growth, "free_space": free, "full_on": full_on, "at": self.now.isoformat()}
+        changes = {"growth_per_day": growth, "full_on": full_on, "at": self.now.isoformat()}
+        changes |= {"free_space": free, "total_space": total}
         page.route("**/api/v1/overview", lambda route: self._answer(route, changes))
         page.route("**/api/v1/history?*", self._history)
 

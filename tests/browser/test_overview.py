@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from .test_charts import Growth
+from .test_charts import GB, Growth
 from .test_states import refresh
 
 FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
@@ -97,3 +97,23 @@ def test_a_chart_whose_program_is_missing_says_so(open_console, service, api):
 
     expect(chart.locator(".uplot canvas")).to_be_visible()
     expect(chart.locator(".err")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "shown"),
+    [
+        (996 * GB, 1000 * GB, "Free space996 GB99.6% of 1.00 TB"),
+        (999_999 * GB // 1000, 1000 * GB, "Free space1.00 TB99.9% of 1.00 TB"),
+        (GB, 2000 * GB, "Free space1.00 GB0.1% of 2.00 TB"),
+        (0, 1000 * GB, "Free space0 byte0% of 1.00 TB"),
+        (5 * GB, None, "Free space5.00 GBin the storage local"),
+        (None, None, "Free spaceunknownthe storage local does not report it"),
+    ],
+)
+def test_the_free_space_is_named_in_bytes_and_as_a_part_of_the_disk(signed_in, free, total, shown):
+    page = signed_in.page
+    Growth(page, free=free, total=total)
+    signed_in.go("#/more")
+    signed_in.go("#/")
+
+    expect(page.get_by_role("region", name="Figures")).to_contain_text(shown)

@@ -121,7 +121,7 @@ class StorageBackend(ABC):
     def total_space(self) -> int | None:
         """Return how many bytes `free_space` would return for an empty storage; None if that is unknown.
 
-        A percentage in `trash.min_free` needs it.
+        A percentage in `trash.min_free` needs it, and the overview shows it.
 
         .. versionadded:: 0.1
         """

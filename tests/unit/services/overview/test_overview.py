@@ -45,7 +45,7 @@ class TestOverview:
             *(found.last_month.uploads, found.last_month.refusals),
         )
         assert Growth(per_day=None, full_on=None) == found.growth
-        assert found.free_space is None  # the folder is made by the first upload
+        assert (None, None) == (found.free_space, found.total_space)  # the folder is made by the first upload
 
     def test_equal_contents_are_sent_twice_and_stored_once(self, services, make_collection, push, upload):
         first, second = make_collection(), make_collection()
@@ -58,7 +58,7 @@ class TestOverview:
         assert (2, 6, 16) == (found.sizes.blobs, found.sizes.stored, found.sizes.sent)
         assert {"ok": 2} == {state: number for state, number in found.collections.items() if number}
         assert 4 == found.last_day.uploads == found.last_month.uploads
-        assert found.free_space > 0
+        assert 0 < found.free_space <= found.total_space
 
     def test_refusals_damage_and_failing_jobs_are_counted(self, services, make_collection, push, add_rows):
         collection = make_collection(1, strategy="alert_when_backup_limit_reached")
@@ -95,7 +95,8 @@ class TestOverview:
 
         monkeypatch.setattr(services.backends.get("local")._backend, "free_space", fail)
 
-        assert services.overviews.read().free_space is None
+        found = services.overviews.read()
+        assert (None, None) == (found.free_space, found.total_space)
 
 
 @pytest.mark.databases

@@ -46,6 +46,13 @@ export const percent = (part, { isChange = false } = {}) =>
     signDisplay: isChange ? "exceptZero" : "auto",
   }).format(part);
 
+/** A part of 1 as per cent, rounded down: what is not all is not 100 %, and what is not nothing is at least "0.1%". */
+export function share(part) {
+  const least = 0.001;
+  const rounded = Math.max(part > 0 ? least : 0, Math.floor(part / least + 1e-9) * least);
+  return numberFormat({ style: "percent", maximumFractionDigits: 1 }).format(rounded);
+}
+
 /** "5h ago", "in 3 days"; from ten days on the day. */
 export function relative(time, now = new Date()) {
   const seconds = (new Date(time) - now) / 1000;

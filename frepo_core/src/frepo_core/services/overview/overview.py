@@ -34,7 +34,8 @@ DAY, MONTH = timedelta(days=1), timedelta(days=30)
 class Overview:
     """Figures about the whole service at a time (UTC, aware).
 
-    `free_space` (bytes) is None if the storage cannot tell, or cannot be reached. `failing_jobs` are names.
+    `free_space` and `total_space` (bytes), that of the empty storage, are None if the storage cannot tell, or cannot be
+    reached. `failing_jobs` are names.
     """
 
     at: datetime
@@ -43,6 +44,7 @@ class Overview:
     sizes: Sizes
     storage: str
     free_space: int | None
+    total_space: int | None
     growth: Growth
     last_day: Activity
     last_month: Activity
@@ -87,7 +89,7 @@ class Overviews:
 
     def read(self) -> Overview:
         """Return the overview of this moment."""
-        now, free_space = utc_now(), self.free_space()
+        now, (free_space, total_space) = utc_now(), self._space()
         with self._database.reading() as session:
             failing = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
             collections, versions = count_with_versions(session, now)
@@ -99,6 +101,7 @@ class Overviews:
                 sizes=read_sizes(session, now, least=versions),
                 storage=self._backends.current,
                 free_space=free_space,
+                total_space=total_space,
                 growth=service_growth(session, now, free_space),
                 last_day=last_day,
                 last_month=last_month,
@@ -106,12 +109,14 @@ class Overviews:
                 failing_jobs=session.scalars(failing).all(),
             )
 
-    def free_space(self) -> int | None:
-        """Return how many bytes the storage for new blobs has left; None if it cannot tell, or does not answer."""
+    def _space(self) -> tuple[int | None, int | None]:
+        """Return the free and the total bytes of the storage for new blobs; None if it cannot tell, or does not answer."""
         try:
-            return self._backends.get(self._backends.current).free_space()
+            backend = self._backends.get(self._backends.current)
+            free = backend.free_space()
+            return free, None if free is None else backend.total_space()
         except FrepoError:  # the health check reports it
-            return None
+            return None, None
 
     def history(
         self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None

@@ -56,7 +56,8 @@ class Uploads(Reply):
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
-    `free_space` is null if the storage cannot tell. `growth_per_day` is that of the last 30 days, null if less than a day
+    `free_space` is null if the storage cannot tell, and so is `total_space`, which would be free if the storage were empty:
+    of a disk its size without what is reserved for root. `growth_per_day` is that of the last 30 days, null if less than a day
     is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is
     the number of collections with versions that never had a restore test.
     """
@@ -67,6 +68,7 @@ class OverviewReply(Reply):
     size: StoredBytes
     storage: str
     free_space: int | None
+    total_space: int | None
     growth_per_day: int | None
     full_on: date | None
     last_24_hours: Uploads
@@ -88,6 +90,7 @@ class OverviewReply(Reply):
             ),
             storage=found.storage,
             free_space=found.free_space,
+            total_space=found.total_space,
             growth_per_day=found.growth.per_day,
             full_on=found.growth.full_on,
             last_24_hours=Uploads.of(found.last_day),

@@ -2,7 +2,7 @@
 
 import { html, useMemo, useState } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
-import { count, date, percent, ratio, size } from "../../lib/format.js";
+import { count, date, ratio, share, size } from "../../lib/format.js";
 import { Curve } from "../../components/charts.js";
 import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts.js";
@@ -67,12 +67,17 @@ function chartOf(samples, overview, days) {
   return { times, lines, marks: [today], capacity: isNear ? capacity : null };
 }
 
+/** The free space in bytes, and as a part of the whole disk or quota, if the storage can tell them. */
+function freeSpace({ free_space: free, total_space: total, storage }) {
+  if (free === null) return [t.figures.unknown, t.figures.notReported(storage)];
+  return [size(free), total ? t.figures.freeOf(share(free / total), size(total)) : t.figures.freeIn(storage)];
+}
+
 export function Figures({ overview }) {
   const { sent, stored } = overview.size;
-  const free = overview.free_space;
   const facts = [
     [t.figures.stored, size(stored), t.figures.blobs(count(overview.size.blobs))],
-    [t.figures.free, free === null ? t.figures.unknown : size(free), free === null ? overview.storage : t.figures.freeShare(percent(free / Math.max(1, stored + free)))],
+    [t.figures.free, ...freeSpace(overview)],
     [t.figures.sent, size(sent), t.figures.inVersions(overview.versions, count(overview.versions))],
     [t.figures.deduplication, stored ? `${ratio(sent / stored)} ×` : "1 ×", t.figures.saves(size(Math.max(0, sent - stored)))],
     [t.figures.uploads, count(overview.last_24_hours.uploads), t.figures.refused(count(overview.last_24_hours.refusals))],
