@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
@@ -9,18 +10,44 @@ from waitress.task import ThreadedTaskDispatcher
 
 SHORT_SECONDS = 2e-3
 LONG_SECONDS = 20e-3
-# The share of a processor's time above which a task counts as computing.
-BUSY_SHARE = 0.4
+# The share of a processor's time above which a task counts as computing. A small upload between its disk syncs needs a
+# half. One that waits for a database over a network needs a quarter, if each message takes a millisecond.
+BUSY_SHARE = 0.3
+
+
+@dataclass
+class _Run:
+    """A running task: monotonic seconds, and its thread's processor seconds. At its start it counts as computing."""
+
+    clock: int
+    started: float = field(default_factory=time.monotonic)
+    is_waiting: bool = False
+
+    def __post_init__(self) -> None:
+        self._looked_at, self._computed = self.started, self._processor_time()
+
+    def is_computing(self, now: float, short: float, busy: float) -> bool:
+        """Return whether it computed since the last look, if that was at least `short` seconds ago, else the same as then."""
+        seconds = now - self._looked_at
+        if seconds >= short:
+            computed = self._processor_time()
+            self.is_waiting = computed - self._computed < busy * seconds
+            self._looked_at, self._computed = now, computed
+        return not self.is_waiting
+
+    def _processor_time(self) -> float:
+        return time.clock_gettime(self.clock)
 
 
 class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
     """Starts a task if the running ones wait for something, or were started more than `long` seconds ago.
 
-    A task counts as waiting if its thread has hardly computed since its start, at least `short` seconds ago. The thread
-    that reads sockets calls `start_waiting` for the queued tasks.
+    A task counts as waiting if its thread has hardly computed for `short` seconds. The thread that reads sockets calls
+    `start_waiting` for the queued tasks.
 
     Threads that compute at the same time take the interpreter's lock from each other at each system call, which doubles
-    the cost of a small upload. A task that waits for a database, a storage or a client delays the others only briefly.
+    the cost of a small upload. So the next upload does not begin while one waits for a disk for a moment. One that waits
+    longer, for a database, a storage or a client, delays the others only briefly.
 
     The thread that became idle last gets the next task: its memory is still in the processor's caches. waitress wakes
     the one that was idle longest.
@@ -31,10 +58,9 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._short = short
         self._long = long
         self._busy = busy
-        # By the number of the thread: the clock of its processor time, and for a running task the time and the processor
-        # time at its start.
+        # By the number of the thread: the clock of its processor time, and its task.
         self._clocks: dict[int, int] = {}
-        self._started: dict[int, tuple[float, float]] = {}
+        self._running: dict[int, _Run] = {}
         self._idle: list[tuple[int, SimpleQueue[Any]]] = []
 
     def add_task(self, task: Any) -> None:
@@ -75,7 +101,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
     def _next(self, thread_no: int, box: "SimpleQueue[Any]") -> Any:
         """Wait for the next task of a thread. Return None if it has to end."""
         with self.lock:
-            self._started.pop(thread_no, None)
+            self._running.pop(thread_no, None)
             if self.stop_count:
                 self._count_end(thread_no)
                 return None
@@ -91,19 +117,13 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
     def _start_task(self) -> None:
         if self.queue and self._idle and not self._is_computing():
             thread_no, box = self._idle.pop()
-            self._started[thread_no] = time.monotonic(), self._processor_time(thread_no)
+            self._running[thread_no] = _Run(self._clocks[thread_no])
             box.put(self.queue.popleft())
 
     def _is_computing(self) -> bool:
-        """Return whether a task runs that was just started, or that computes most of the time."""
+        """Return whether a task runs that computes, and that was started less than `long` seconds ago."""
         now = time.monotonic()
-        for thread_no, (started, computed) in self._started.items():
-            seconds = now - started
-            if seconds < self._short:
-                return True
-            if seconds < self._long and self._processor_time(thread_no) - computed > self._busy * seconds:
-                return True
-        return False
-
-    def _processor_time(self, thread_no: int) -> float:
-        return time.clock_gettime(self._clocks[thread_no])
+        return any(
+            now - run.started < self._long and run.is_computing(now, self._short, self._busy)
+            for run in self._running.values()
+        )
