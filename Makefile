@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # make serve HTTP_LISTEN=127.0.0.1:7000 STATE=/srv/frepo
 HTTP_LISTEN ?= 127.0.0.1:6543
 STATE ?= $(CURDIR)/var
+# An absolute path, because the console is used in other folders, too.
+override STATE := $(if $(filter-out /%,$(firstword $(STATE))),$(CURDIR)/)$(STATE)
 # make soak SECONDS=60 PLOT=docs/soak.svg
 SECONDS ?= 3600
 PLOT ?= var/soak.svg
@@ -59,7 +61,7 @@ serve demo: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo
 serve demo: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
 serve demo: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
 serve demo: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
-serve demo: export FREPO_INI := development.ini
+serve demo: export FREPO_INI := $(CURDIR)/development.ini
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$(STATE)"
@@ -71,8 +73,8 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	    mv -f "$(STATE)/admin-token.new" "$(STATE)/admin-token" && \
 	    echo "The administrator's token, kept in $(STATE)/admin-token: $$(cat "$(STATE)/admin-token")"; \
 	fi
-# For the console, if STATE was changed.
-	@umask 077 && for name in DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
+# For the console in other folders, and in this one if STATE was changed.
+	@umask 077 && for name in FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
 	    eval "echo \"export $$name='\$$$$name'\""; done > "$(STATE)/environment"
 # The token is behind the #, which browsers do not send: no server and no proxy logs it.
 	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$(STATE)/admin-token")"
@@ -81,7 +83,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 
 demo: install  ## fill the empty service of `make serve` with a hundred collections and a year of history
 	@umask 077 && mkdir -p "$(STATE)" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
-	@echo "Look at it with: make serve$(if $(filter command line,$(origin STATE)), STATE=$(STATE))"
+	@echo "Look at it with: make serve$(if $(subst $(CURDIR)/var,,$(STATE)), STATE=$(STATE))"
 
 test: install  ## run all tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There

@@ -156,14 +156,26 @@ def test_other_users_cannot_read_the_state(first):
     assert ([], 0o700) == (open_to_others, state.stat().st_mode & 0o777)
 
 
-def test_the_console_can_use_a_moved_state(first):
+def test_the_console_can_use_a_moved_state_from_every_folder(first, tmp_path):
     folder, url = first
     program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
     recorded = os.environ | log_recorder.environment()
-    done = subprocess.run(["sh", "-c", program], cwd=ROOT, env=recorded, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", "-c", program], cwd=tmp_path, env=recorded, capture_output=True, text=True, check=False
+    )
     log_recorder.record_output(done.stderr)
 
+    assert ("", 0) == (done.stderr, done.returncode)
     assert version_seen_with(done.stdout.strip(), url) == 200
+
+
+def test_a_relative_state_is_found_from_every_folder():
+    """A dry run; a prerequisite of `serve` prints the variables that the service and `environment` get."""
+    printing = ["--eval", "serve: variables", "--eval", "variables: ; +@env"]
+    dry = ["make", "-n", *printing, *command("127.0.0.1:1", "build/state")[1:]]
+    done = subprocess.run(dry, cwd=ROOT, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True)
+
+    assert f"DATABASE_URL=sqlite:///{ROOT}/build/state/frepo.db" in done.stdout.splitlines()
 
 
 def test_a_later_start_keeps_the_token_and_prints_it_in_the_link_only(first, starts):
