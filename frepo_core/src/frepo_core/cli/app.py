@@ -69,13 +69,15 @@ class FrepoApp(App):
 
     def run_subcommand(self, argv: list[str]) -> int:
         """Run a command. An error becomes a message on stderr; `--debug` adds the traceback."""
+        parser = None
         try:
             factory, name, rest = self.command_manager.find_command(argv)
             # Without a name: with one, cliff reads the metadata of all installed packages to find hooks.
             command = factory(self, self.options)
             if not type(command).__module__.startswith("frepo_core."):  # it may work long without frepo's services
                 garbage_collection.resume()
-            return int(command.run(command.get_parser(f"frepo {name}").parse_args(rest)) or 0)
+            parser = command.get_parser(f"frepo {name}")
+            return int(command.run(parser.parse_args(rest)) or 0)
         except KeyboardInterrupt:
             return self._fail("frepo: interrupted")
         except Exception as error:  # noqa: BLE001  # the outermost handler of the console
@@ -83,7 +85,7 @@ class FrepoApp(App):
                 return 1
             if self.options.debug:
                 traceback.print_exception(error, file=self.stderr)
-            return self._fail(explain(error))
+            return self._fail(explain(error, parser))
 
     def _after_command(self, argv: list[str]) -> list[str]:
         return list(itertools.dropwhile(lambda argument: argument not in self.command_manager.commands, argv))

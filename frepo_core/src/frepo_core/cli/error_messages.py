@@ -1,5 +1,6 @@
 """Error messages and the exit status of the console."""
 
+import argparse
 import os
 import re
 import sys
@@ -9,6 +10,8 @@ from typing import Any, TextIO
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
 _CAPITAL = re.compile("[A-Z]")
+# For code names of fields: the command that lists the valid values.
+_REMEDIES = {"collection_no_longer_exists": "`frepo backup:list` lists the collections"}
 
 
 def exit_status(work: Callable[[], object], stdout: TextIO, stderr: TextIO) -> int:
@@ -40,26 +43,44 @@ def _discard_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def explain(error: Exception) -> str:
-    """Return a message of one or more lines for an error of frepo, or for an unexpected exception."""
+def explain(error: Exception, parser: argparse.ArgumentParser | None = None) -> str:
+    """Return a message of one or more lines for an error of frepo, or for an unexpected exception.
+
+    With the `parser` of the command, a field is named as in its usage.
+    """
     if isinstance(error, FrepoError):
-        return "\n".join([f"frepo: {error.message}", *(f"  {line}" for line in _details(error))])
+        return "\n".join([f"frepo: {error.message}", *(f"  {line}" for line in _details(error, parser))])
     reason = " ".join(str(error).split()) or "no reason given"
     return (
         f"frepo: unexpected {type(error).__name__}: {reason}\n  Run it with --debug to get a traceback for a bug report"
     )
 
 
-def _details(error: FrepoError) -> Iterator[str]:
+def _details(error: FrepoError, parser: argparse.ArgumentParser | None) -> Iterator[str]:
     if isinstance(error, FieldsError):
         for name, texts in error.fields.items():
-            yield f"{option(name)}: {', '.join(texts)}"
+            yield f"{_argument(name, parser)}: {', '.join(texts)}"
     elif isinstance(error, RuleError):
-        yield f"{option(error.field)}: {error.text}{_context(error.context)}"
+        yield f"{_argument(error.field, parser)}: {error.text}{_context(error.context)}"
     elif isinstance(error, DatabaseUnavailableError) and error.__cause__:
         yield " ".join(str(getattr(error.__cause__, "orig", None) or error.__cause__).split())
     if error.explanation:
         yield error.explanation
+    if isinstance(error, FieldsError):
+        yield from (_REMEDIES[text] for texts in error.fields.values() for text in texts if text in _REMEDIES)
+
+
+def _argument(field: str, parser: argparse.ArgumentParser | None) -> str:
+    """Return the argument of the command for a field of the API, else the option."""
+    name = option(field)
+    actions = parser._actions if parser else []
+    if any(name in action.option_strings for action in actions):
+        return name
+    arguments = {action.dest for action in actions if not action.option_strings}
+    plain = field.removeprefix("form.").lower()
+    if plain == "collection" and plain not in arguments:
+        plain = "id"
+    return f"<{plain}>" if plain in arguments else name
 
 
 def option(field: str) -> str:

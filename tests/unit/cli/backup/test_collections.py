@@ -120,3 +120,19 @@ def test_an_unknown_collection_is_named_as_such(console, command):
     assert "collection_no_longer_exists" in console.refusal(
         f"backup:{command}", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001", *more
     )
+
+
+@pytest.mark.parametrize("identifier", ["nonsense", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"])
+def test_the_error_for_an_unknown_collection_names_the_argument_and_the_command_that_lists_collections(
+    console, identifier
+):
+    refusal = console.refusal("backup:versions", identifier)
+
+    assert "  <id>: collection_no_longer_exists\n" in refusal
+    assert refusal.endswith("  `frepo backup:list` lists the collections\n")
+
+
+def test_the_error_for_an_unknown_collection_names_the_option_of_a_command_that_has_it(console):
+    refusal = console.refusal("auth:list", "--collection", "nonsense")
+
+    assert "  --collection: collection_no_longer_exists\n" in refusal
