@@ -28,6 +28,30 @@ def test_a_missing_role_is_logged(uploader, services, said):
     assert f"refused: list_files from 192.0.2.7, token {fingerprint}: No access: the token lacks the role" in said()
 
 
+def test_a_refused_version_is_logged_with_its_collection_and_the_reason(root, make_collection, services, said):
+    collection = make_collection(filename="night.sql.gz", minVersionSize=10)
+    said()
+
+    answer = root.push(collection, b"short")
+
+    assert 400 == answer.status_code
+    who, text = services.tokens.fingerprint(root.token), said()
+    assert "WARNING  frepo_core.services.events.refusals:refusals.py" in text
+    assert f"collection {collection} ('night.sql.gz'): a version of 5 bytes by token {who} from " in text
+    assert " was refused: The version is smaller than minVersionSize of the collection" in text
+    assert root.token not in text
+
+
+def test_each_refused_version_has_one_line_in_the_log(root, make_collection, said):
+    collection = make_collection(minVersionSize=10)
+    said()
+
+    for _ in range(2):
+        root.push(collection, b"short")
+
+    assert 2 == said().count("was refused: ")
+
+
 def test_a_request_without_a_token_is_logged(anonymous, said):
     anonymous.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
 

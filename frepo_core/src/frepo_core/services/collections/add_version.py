@@ -101,7 +101,7 @@ class AddVersion:
         Nothing has changed then.
         """
         size = incoming.declared_size
-        with self._refusals.recorded(collection.id, by=by, size=size) as attempt:
+        with self._refusals.recorded(collection, by=by, size=size) as attempt:
             if idempotency is None and not is_checked:
                 self.check(collection, size or 0, after=after)
             return self._add(collection, incoming, attempt, by=by, after=after, idempotency=idempotency)

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Event
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Identity
+from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.errors import (
     CollectionFullError,
     DigestMismatchError,
@@ -32,6 +32,7 @@ from frepo_core.errors import (
     VersionTooYoungError,
 )
 
+from ..records import CollectionRecord
 from .recording import NewEvent, record
 
 log = logging.getLogger(__name__)
@@ -66,13 +67,14 @@ class Refusals:
         self._counts = _Counts()
 
     @contextlib.contextmanager
-    def recorded(self, collection_id: str, *, by: Identity, size: int | None) -> Iterator[Attempt]:
-        """Record a refusal that the body of the `with` statement raises. The body sets the size when it is known."""
+    def recorded(self, collection: CollectionRecord, *, by: Identity, size: int | None) -> Iterator[Attempt]:
+        """Log and record a refusal that the body of the `with` statement raises. The body sets the size when it is known."""
         attempt = Attempt(size=size)
         try:
             yield attempt
         except REFUSALS as error:
-            self.record(collection_id, error, by=by, size=attempt.size)
+            _log(collection, error, by=by, size=attempt.size)
+            self.record(collection.id, error, by=by, size=attempt.size)
             raise
 
     def record(self, collection_id: str, error: FrepoError, *, by: Identity, size: int | None = None) -> None:
@@ -95,6 +97,15 @@ class Refusals:
         except Exception:
             self._counts.put_back(key, count)
             log.exception("collection %s: a refused upload was not recorded as an event", collection_id)
+
+
+def _log(collection: CollectionRecord, error: FrepoError, *, by: Identity, size: int | None) -> None:
+    """Log a line about the refusal, except of the console: that prints the error itself."""
+    if by.token:
+        what = "a version" if size is None else f"a version of {size} bytes"
+        why = " ".join(_message(error).split())
+        name, who = collection.filename, describe_actor(by)
+        log.warning("collection %s (%r): %s by %s was refused: %s", collection.id, name, what, who, why)
 
 
 def _write(session: Session, event: NewEvent, error: FrepoError, size: int | None) -> bool:

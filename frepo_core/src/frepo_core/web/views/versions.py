@@ -145,7 +145,7 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
         else:
             add_version.check(collection, size, after=after, reports=())
 
-    with request.services.refusals.recorded(collection.id, by=request.sender, size=size):
+    with request.services.refusals.recorded(collection, by=request.sender, size=size):
         if idempotency is None:
             add_version.check(collection, size or 0, after=after)
         return limit_body(request, add_version.limits(collection, by=request.sender), check=check)
