@@ -267,6 +267,10 @@ def test_the_guards_of_a_collection_are_in_its_forms_and_its_answer(document):
     assert schemas["CollectionObject"]["properties"]["on_suspicious"]["enum"] == ["refuse", "keep", "quarantine"]
 
 
+def test_the_guide_names_the_word_of_the_console_for_keep(document):
+    assert "(`keep`; the console and `/api/v1` call this `mark`)" in " ".join(document["info"]["description"].split())
+
+
 def test_every_endpoint_of_the_service_itself_has_a_group_of_it(document):
     assert "Plug-ins" not in {tag["name"] for tag in document["tags"]}
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from frepo_core.domain.backup_guards import SAFE_GUARDS
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.sizes import parse_size
@@ -14,13 +15,14 @@ from frepo_core.errors import FieldsError
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """An option, its field in the API, and its parser."""
+    """An option, its field in the API, its parser, and what a new collection gets without the option."""
 
     flags: tuple[str, ...]
     field: str
     metavar: str
     parse: Callable[[str], Any]
     help: str
+    default: str
 
     def read(self, arguments: argparse.Namespace) -> Any:
         """Return the value, or None if the option is missing. Raises `FieldsError`."""
@@ -67,6 +69,7 @@ LIMITS = (
         metavar="N",
         parse=_count,
         help="maximum number of versions; 0: no limit",
+        default="backup.max_versions",
     ),
     Number(
         flags=("-o", "--max-one-version-size"),
@@ -74,6 +77,7 @@ LIMITS = (
         metavar="SIZE",
         parse=parse_size,
         help="maximum size of a version, e.g. 2GB; a number alone is bytes; 0: no limit",
+        default="backup.one_version_max_size",
     ),
     Number(
         flags=("-c", "--max-collection-size"),
@@ -81,6 +85,7 @@ LIMITS = (
         metavar="SIZE",
         parse=parse_size,
         help="maximum size of all versions, e.g. 14GB; a number alone is bytes; 0: no limit",
+        default="backup.collection_max_size",
     ),
 )
 # Keyed by the field names of `Guards`.
@@ -91,6 +96,7 @@ GUARDS = {
         metavar="TIME",
         parse=parse_duration,
         help="a younger version is never deleted, e.g. 48h or 7d",
+        default="off",
     ),
     "min_version_size": Number(
         flags=("--min-version-size",),
@@ -98,27 +104,30 @@ GUARDS = {
         metavar="SIZE",
         parse=parse_size,
         help="a smaller version is suspicious, e.g. an empty dump has 20 bytes",
+        default="off",
     ),
     "max_shrink_percent": Number(
         flags=("--max-shrink-percent",),
         field="maxShrinkPercent",
         metavar="N",
         parse=_percent,
-        help="a version is suspicious if it is more than N percent smaller than the one before",
+        help="a version is suspicious if it is more than N percent smaller than the one before; 0: off",
+        default=str(SAFE_GUARDS.max_shrink_percent),
     ),
 }
 
 
-def add_numbers(parser: argparse.ArgumentParser, *, has_short_names: bool = True) -> None:
+def add_numbers(parser: argparse.ArgumentParser, *, has_short_names: bool = True, shows_defaults: bool = True) -> None:
     """Add the options. Their values are parsed later, with the rules of the API."""
     for number in (*LIMITS, *GUARDS.values()):
         names = number.flags if has_short_names else number.flags[-1:]
-        parser.add_argument(*names, metavar=number.metavar, help=number.help)
+        default = f"; default: {number.default}" if shows_defaults else ""
+        parser.add_argument(*names, metavar=number.metavar, help=number.help + default)
     parser.add_argument(
         "--on-suspicious",
         metavar="ACTION",
-        help="refuse a suspicious version; quarantine: nothing is deleted for it; or mark: add it if no other version has to "
-        "be deleted",
+        help="quarantine a suspicious version: nothing is deleted for it; refuse it; or mark: add it if no other version has "
+        f"to be deleted{f'; default: {SAFE_GUARDS.action}' if shows_defaults else ''}",
     )
 
 

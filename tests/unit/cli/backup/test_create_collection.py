@@ -53,6 +53,29 @@ def test_an_invalid_guard_is_refused(console, option, text, message):
     assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
 
 
+@pytest.mark.parametrize("command", ["backup:create-collection", "fleet:create"])
+def test_the_help_says_what_is_set_without_the_options(console, command):
+    shown = " ".join(console.answer(command, "--help").split())
+
+    for option, default in {
+        "--max-backups-count N": "backup.max_versions",
+        "--max-one-version-size SIZE": "backup.one_version_max_size",
+        "--max-collection-size SIZE": "backup.collection_max_size",
+        "--min-retention TIME": "off",
+        "--min-version-size SIZE": "off",
+        "--max-shrink-percent N": "50",
+        "--on-suspicious ACTION": "quarantine",
+    }.items():
+        assert f"default: {default} " in shown.rpartition(f"{option} ")[2].partition(" --")[0] + " ", option
+
+
+def test_the_help_of_an_edit_names_no_defaults_of_limits_and_guards(console):
+    shown = console.answer("backup:edit", "--help")
+
+    assert "default: 50" not in shown
+    assert "default: quarantine" not in shown
+
+
 def test_omitted_options_take_the_settings_defaults(console):
     create(console, "-f", "a", BACKUP_ONE_VERSION_MAX_SIZE="1kB", BACKUP_COLLECTION_MAX_SIZE="9kB")
 

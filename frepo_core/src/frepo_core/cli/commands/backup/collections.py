@@ -109,7 +109,7 @@ class EditCollection(ShowCommand):
         parser.add_argument("id", help="the id of the collection")
         parser.add_argument("--description", help="a description for people")
         parser.add_argument("--filename", help="the file name of new versions")
-        add_numbers(parser, has_short_names=False)
+        add_numbers(parser, has_short_names=False, shows_defaults=False)
         add_expectation(parser)
         parser.add_argument("--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"days\": 30}'")
