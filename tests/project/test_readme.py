@@ -28,12 +28,13 @@ def fresh_clone(service, tmp_path):
     return folder
 
 
-def test_the_three_lines_dump_and_restore(service, fresh_clone):
+def test_the_three_lines_dump_and_restore_as_often_as_you_like(service, fresh_clone):
     [lines] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     script = lines.replace("http://127.0.0.1:6543", service.url)
 
+    restored_again = f"{script}{script.splitlines()[-1]}\n"
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
+        ["bash", "-euo", "pipefail", "-c", f"umask 022\n{restored_again}"],
         cwd=fresh_clone,
         env=service.environment,
         capture_output=True,
@@ -42,6 +43,7 @@ def test_the_three_lines_dump_and_restore(service, fresh_clone):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+    assert 0o600 == (fresh_clone / "restored.db").stat().st_mode & 0o777
     with contextlib.closing(sqlite3.connect(fresh_clone / "restored.db")) as restored:
         assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [
             ("night.sql.gz", 3)
