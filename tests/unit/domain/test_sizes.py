@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.sizes import MAX_SIZE, format_size, parse_size
+from frepo_core.domain.sizes import MAX_SIZE, format_size, parse_size, readable_size
 
 UNITS = {
     "": 1,
@@ -154,6 +154,11 @@ def test_any_text_is_a_size_or_a_value_error(text):
 )
 def test_sizes_are_written_with_two_decimals_in_the_largest_unit(size, text):
     assert text == format_size(size)
+
+
+@pytest.mark.parametrize(("size", "text"), [(0, "0B"), (999, "999B"), (1000, "1.00kB"), (4_000_000_000, "4.00GB")])
+def test_sizes_for_people_are_the_same_but_bytes_have_no_decimals(size, text):
+    assert text == readable_size(size)
 
 
 @given(st.integers(0, MAX_SIZE))

@@ -1,4 +1,4 @@
-"""Columns that look different to people and to programs: times, sizes, and reports of several values."""
+"""Columns that look different to people and to programs: times, durations, sizes, and reports of several values."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,7 +6,20 @@ from typing import Any
 
 from cliff.columns import FormattableColumn
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.durations import format_duration, parse_any_duration
+from frepo_core.domain.sizes import readable_size
+
+
+class Expected(FormattableColumn[str | None]):
+    """How often a backup is expected: a duration of ISO 8601 for programs, and as `1d` for people; or cron."""
+
+    def human_readable(self) -> str:
+        """Return the duration in the form of all other ones. None is empty."""
+        text = self._value or ""
+        try:
+            return format_duration(parse_any_duration(text)) or ""
+        except ValueError:  # cron
+            return text
 
 
 class Moment(FormattableColumn[datetime | None]):
@@ -34,7 +47,7 @@ class Size(FormattableColumn[int]):
 
     def human_readable(self) -> str:
         """Format the size for people."""
-        return format_size(self._value)
+        return readable_size(self._value)
 
 
 class Words(FormattableColumn[Sequence[str]]):

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Self, TextIO
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.sizes import readable_size
 
 LINE_SECONDS = 10
 BAR_SECONDS = 0.1
@@ -43,9 +43,9 @@ class ProgressBar:
             self._stream.write("\n")
 
     def _describe(self, done: int, total: int, seconds: float) -> str:
-        rate = f"{format_size(int(self._size / seconds))}/s"
+        rate = f"{readable_size(int(self._size / seconds))}/s"
         if not total:
-            return f"{self._what}: {done} blobs, {format_size(self._size)}, {rate}"
+            return f"{self._what}: {done} blobs, {readable_size(self._size)}, {rate}"
         left = int(seconds / done * max(total - done, 0))
         bar = "#" * min(WIDTH * done // total, WIDTH)
-        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {format_size(self._size)}, {rate}, {left // 3600:02}:{left // 60 % 60:02}:{left % 60:02} left"
+        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {readable_size(self._size)}, {rate}, {left // 3600:02}:{left // 60 % 60:02}:{left % 60:02} left"

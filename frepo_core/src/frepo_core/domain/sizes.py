@@ -79,3 +79,8 @@ def format_size(size: int, *, up: bool = False) -> str:
             unit, factor = f"{letter}B", 1000**power
     number = (Decimal(size) / factor).quantize(Decimal("0.01"), ROUND_CEILING if up else ROUND_FLOOR)
     return f"{number}{unit}"
+
+
+def readable_size(size: int) -> str:
+    """Format bytes for people: as `format_size`, which old clients compare, but bytes without decimals: `500B`."""
+    return format_size(size) if size >= 1000 else f"{size}B"

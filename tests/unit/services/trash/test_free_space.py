@@ -172,7 +172,7 @@ class TestRequired:
 
         (problem,) = services.health.report("health-5ecre7").storage
 
-        assert "100.00B free, trash.min_free requires 2.02kB" in problem
+        assert "100B free, trash.min_free requires 2.02kB" in problem
         services.trash_space.keep_free(by=None)
         assert () == services.health.report("health-5ecre7").storage
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Self, TextIO
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError
 
 from ..progress import BAR_SECONDS, LINE_SECONDS, WIDTH
@@ -57,12 +57,12 @@ class TransferBar:
         self._stream.flush()
 
     def _describe(self, seconds: float) -> str:
-        rate = f"{format_size(int(self._done / seconds))}/s"
+        rate = f"{readable_size(int(self._done / seconds))}/s"
         if not self._total:
-            return f"{self._what}: {format_size(self._done)}, {rate}"
+            return f"{self._what}: {readable_size(self._done)}, {rate}"
         left = int(seconds / max(self._done, 1) * max(self._total - self._done, 0))
         bar = "#" * min(WIDTH * self._done // self._total, WIDTH)
-        sizes = f"{format_size(self._done)} of {format_size(self._total)}"
+        sizes = f"{readable_size(self._done)} of {readable_size(self._total)}"
         return (
             f"{self._what} [{bar:<{WIDTH}}] {sizes}, {rate}, {left // 3600:02}:{left // 60 % 60:02}:{left % 60:02} left"
         )

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.sizes import readable_size
 
 from ..container import Services
 from .findings import Finding, good, problem, warning
@@ -28,11 +28,11 @@ def check_disk(services: Services) -> Iterator[Finding]:
         if free is None:
             yield good("disk", f"How much is free for {what} is not known, or there is no limit")
         elif free < TOO_LITTLE:
-            yield problem("disk", f"Only {format_size(free)} are free for {what}", _REMEDY)
+            yield problem("disk", f"Only {readable_size(free)} are free for {what}", _REMEDY)
         elif free < SCARCE:
-            yield warning("disk", f"{format_size(free)} are free for {what}", _REMEDY)
+            yield warning("disk", f"{readable_size(free)} are free for {what}", _REMEDY)
         else:
-            yield good("disk", f"{format_size(free)} are free for {what}")
+            yield good("disk", f"{readable_size(free)} are free for {what}")
 
 
 def _free(folder: Path) -> int:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from frepo_core.domain.sizes import format_size, parse_free_space
+from frepo_core.domain.sizes import parse_free_space, readable_size
 from frepo_core.errors import StorageFull
 from frepo_core.settings import Settings
 
@@ -53,7 +53,7 @@ class StorageSpace:
         space = self.measure() if self._is_on else None
         if space is not None and space.missing:
             raise StorageFull(
-                f"The storage {self.storage} has {format_size(space.free)} free, trash.min_free requires "
-                f"{format_size(space.needed)}: evicted versions are deleted before trash.keep is over. Enlarge the storage, "
+                f"The storage {self.storage} has {readable_size(space.free)} free, trash.min_free requires "
+                f"{readable_size(space.needed)}: evicted versions are deleted before trash.keep is over. Enlarge the storage, "
                 "or delete what is not needed"
             )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.sizes import readable_size
 
 SECONDS = 5.0
 
@@ -23,4 +23,4 @@ class ProgressNotes:
         now = self._monotonic()
         if self._last is None or now - self._last >= SECONDS or done == total:
             self._last = now
-            self._note(f"{done} of {total} blobs, {format_size(self._size)}" if total else f"{done} blobs")
+            self._note(f"{done} of {total} blobs, {readable_size(self._size)}" if total else f"{done} blobs")

@@ -7,7 +7,7 @@ from frepo_core.domain.durations import format_duration
 from frepo_core.errors import FieldsError
 
 from ...base import check_length
-from ...columns import Moment, Size, Words
+from ...columns import Expected, Moment, Size, Words
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
@@ -168,7 +168,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "min_version_size": Size(guards.min_version_size),
         "max_shrink_percent": guards.max_shrink_percent,
         "on_suspicious": "mark" if guards.action == "keep" else guards.action,
-        "expected_every": record.expected_every,
+        "expected_every": Expected(record.expected_every),
         "grace": format_duration(record.grace) if record.grace else None,
         "due_at": Moment(record.due_at),
         "labels": Words(record.labels),

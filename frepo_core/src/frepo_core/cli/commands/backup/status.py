@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from ...columns import Moment, Size, Words
+from ...columns import Expected, Moment, Size, Words
 from ...tables import Record, ShowCommand
 from .versions import problems_of
 
@@ -39,7 +39,7 @@ class Status(ShowCommand):
             "name": record.filename,
             "state": self.word(state.state.value),
             "since": Moment(state.since),
-            "expected_every": record.expected_every or "",
+            "expected_every": Expected(record.expected_every or ""),
             "due_at": Moment(record.due_at),
             "overdue_at": Moment(record.overdue_at),
             "last_version": f"v{newest.number}" if newest else "",

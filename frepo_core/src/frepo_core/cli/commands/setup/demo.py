@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand
@@ -42,7 +42,7 @@ class DemoFill(FrepoCommand):
         )
         self.say(
             f"The service has {done.collections} collections with {done.versions} versions, {done.files} files, "
-            f"{done.tokens} tokens and {done.events} events; {format_size(done.size)} are stored"
+            f"{done.tokens} tokens and {done.events} events; {readable_size(done.size)} are stored"
         )
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from ...columns import Moment, Words
+from ...columns import Expected, Moment, Words
 from ...tables import ListCommand, Rows
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Status(ListCommand):
                 Moment(row.due_at),
                 Moment(row.overdue_at),
                 Moment(row.arrived_at),
-                row.expected_every,
+                Expected(row.expected_every),
                 Words(row.labels),
             )
             for state, rows in states

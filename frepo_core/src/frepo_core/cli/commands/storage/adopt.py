@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from frepo_core.domain.sizes import format_size
+from frepo_core.domain.sizes import readable_size
 
 from ...base import FrepoCommand
 from ...progress import ProgressBar
@@ -52,7 +52,7 @@ def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]
     yield f"Database {database}"
     yield f"  id {sides.database}, {epoch}"
     yield f"  {sides.rows} blobs in this storage{newest}; the bytes of {sides.missing} are missing"
-    size = format_size(sum(stat.size for stat in sides.unknown))
+    size = readable_size(sum(stat.size for stat in sides.unknown))
     latest = max((stat.modified for stat in sides.unknown), default=None)
     yield f"Storage {storage!r}"
     for mark, note in zip(sides.marks, sides.notes, strict=True):
