@@ -36,6 +36,8 @@ FOR_PEOPLE = {
 }
 # It needs a second storage. It prints with the same class as `storage:sweep`.
 LEFT_OUT = {"storage:migrate"}
+# Columns that a table has only if `-c` names them, so that it fits on a terminal.
+NOT_IN_TABLES = {"plugins": {"Entry point", "Version"}}
 DELETED = ID.replace("1d1f", "2d1f")
 ENDED = ID.replace("1d1f", "3d1f")
 EMPTY = ID.replace("1d1f", "4d1f")
@@ -185,5 +187,6 @@ def test_each_command_prints_the_same_in_each_format(filled):
         assert len(values) >= (len(rows) if is_list else len(columns)), name
         table = printed["table"].splitlines()
         assert {"+", "|"} == {line[0] for line in table} and 1 == len({len(line) for line in table}), name
-        titles = columns if is_list else ["Field", "Value"]
+        hidden = NOT_IN_TABLES.get(name, ())
+        titles = [column for column in columns if column not in hidden] if is_list else ["Field", "Value"]
         assert titles == [cell.strip() for cell in table[1].strip("|").split("|")], name

@@ -13,6 +13,8 @@ from frepo_core.settings import environment_name
 
 OFFERS = ("Kind", "Name", "In use", "Entry point", "Package", "Version", "What it is")
 SETTINGS = ("Setting", "Variable", "Default", "What it is")
+# They would make a table wider than a terminal. Programs get them, and whoever names them with `-c`.
+HIDDEN = {"Entry point", "Version", "Variable"}
 
 
 def offer_rows(

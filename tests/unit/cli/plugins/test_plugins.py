@@ -150,11 +150,6 @@ def test_plugins_can_be_read_by_programs(console):
     }
 
 
-def test_a_table_is_not_much_wider_than_a_screen(console):
-    for arguments in ((), ("--settings", "awss3v3")):
-        assert max(map(len, console.answer("plugins", *arguments).splitlines())) <= 170
-
-
 def test_the_configured_storage_is_marked_as_in_use(console):
     rows = json.loads(console.answer("plugins", "-f", "json", FS_ADAPTER="awss3v3"))
 
@@ -177,3 +172,30 @@ def test_a_plugin_that_cannot_be_loaded_is_named(console, install_package):
     refusal = console.refusal("plugins", **environment)
 
     assert "frepo-acme" in refusal
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], *(["--settings", name] for name in ("local", "awss3v3", "integrity", "notify"))]
+)
+def test_the_table_fits_on_a_terminal(console, arguments):
+    widths = {len(line) for line in console.answer("plugins", *arguments).splitlines()}
+
+    assert max(widths) <= 120
+
+
+def test_the_table_is_as_wide_as_the_terminal_allows(console):
+    narrow, wide = (
+        {len(line) for line in console.answer("plugins", COLUMNS=size).splitlines()} for size in ("110", "200")
+    )
+
+    assert max(narrow) <= 110 < max(wide)
+
+
+def test_the_table_has_the_columns_for_people_and_programs_get_all(console):
+    header = console.answer("plugins").splitlines()[1]
+
+    assert ["Kind", "Name", "In use", "Package", "What it is"] == [
+        name.strip() for name in header.strip("|").split("|")
+    ]
+    assert {"Entry point", "Version"} <= rows(console)[0].keys()
+    assert "| strategies " in console.answer("plugins", "-c", "Name", "-c", "Entry point")

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,10 @@ from ...ini_file import find_ini, is_chosen, read_ini
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, PluginRegistry
 
-# The longest line of a description in a table.
-WIDTH = 60
+# The lines of a description in a table, as far as the terminal has room for them next to the other columns.
+SHORTEST, LONGEST = 24, 60
+# The columns of a screen, where stdout is no terminal.
+SCREEN = 120
 
 
 class Plugins(Lister):
@@ -51,9 +54,9 @@ class Plugins(Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[str]]
     ) -> int:
-        """Print the rows. In a table, descriptions are several lines long rather than wider than the screen."""
+        """Print the rows. A table has fewer columns unless `-c` names some, and fits on the terminal."""
         if parsed_args.formatter == "table":
-            data = [(*row[:-1], textwrap.fill(row[-1], WIDTH, break_long_words=False)) for row in data]
+            column_names, data = _fit(column_names, [*data], is_chosen=bool(parsed_args.columns))
         return int(super().produce_output(parsed_args, column_names, data))
 
     def _configured(
@@ -73,3 +76,20 @@ class Plugins(Lister):
 
     def _warn(self, text: str) -> None:
         self.app.stderr.write(f"{text}\n")
+
+
+def _fit(
+    names: Sequence[str], rows: Sequence[Sequence[str]], *, is_chosen: bool
+) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    """Leave out what is not for people, and wrap the descriptions, which are the last column, to fit on the terminal."""
+    from ...plugin_tables import HIDDEN
+
+    shown = [at for at, name in enumerate(names) if is_chosen or name not in HIDDEN]
+    others = [max(map(len, (names[at], *(row[at] for row in rows)))) for at in shown[:-1]]
+    frame = 3 * len(shown) + 1
+    room = shutil.get_terminal_size((SCREEN, 24)).columns - sum(others) - frame
+    width = min(max(room, SHORTEST), LONGEST)
+    fitted = [
+        (*(row[at] for at in shown[:-1]), textwrap.fill(row[shown[-1]], width, break_long_words=False)) for row in rows
+    ]
+    return [names[at] for at in shown], fitted
