@@ -10,6 +10,7 @@ from .base import (
     NotFoundError,
     PluginError,
     TooManyAttemptsError,
+    WrongPasswordError,
     raise_all,
 )
 from .remote import RemoteError, RemoteFailedError, RemoteRefusedError, RemotesBusyError, RemoteStatusError
@@ -105,5 +106,6 @@ __all__ = [
     "VersionTooBigError",
     "VersionTooSmallError",
     "VersionTooYoungError",
+    "WrongPasswordError",
     "raise_all",
 ]

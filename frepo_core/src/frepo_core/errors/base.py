@@ -48,6 +48,10 @@ class AccessDeniedError(FrepoError):
     number = 403
 
 
+class WrongPasswordError(AccessDeniedError):
+    """The password of a file is missing or wrong, and the token does not replace it."""
+
+
 class TooManyAttemptsError(FrepoError):
     """A client tried too many wrong passwords; `retry_after` is in seconds."""
 

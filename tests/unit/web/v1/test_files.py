@@ -105,9 +105,51 @@ def test_a_patch_changes_what_it_names(add, root, anonymous):
         *(answer.json[name] for name in ("tags", "public", "password_protected")),
     )
     refusal = anonymous.get(f"{path}/content")
-    assert (401, "A valid token, or the right password, is needed") == (refusal.status_int, refusal.json["title"])
+    assert (401, "The password is missing or wrong") == (refusal.status_int, refusal.json["title"])
     assert 200 == anonymous.get(f"{path}/content", headers={"X-File-Password": "p-5ecre7"}).status_int
     assert not root.call("PATCH", path, json={"password": None}).json["password_protected"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "detail"),
+    [
+        ({}, "The file has a password: send it in the header X-File-Password"),
+        ({"X-File-Password": "wrong-5ecre7"}, "The password in the header X-File-Password is not that of the file"),
+    ],
+)
+@pytest.mark.parametrize(("has_token", "status"), [(False, 401), (True, 403)])
+def test_a_missing_or_wrong_password_is_named_with_its_header(
+    add, holder, anonymous, headers, detail, has_token, status
+):
+    client = holder(Role.UPLOAD_ALL) if has_token else anonymous
+    path = path_of(add(headers={"X-File-Password": "right-5ecre7"}))
+
+    refusals = [client.get(f"{path}/content", headers=headers)]
+    if has_token:
+        refusals += [client.get(path, headers=headers), client.delete(path, headers=headers)]
+
+    for refusal in refusals:
+        assert (status, "The password is missing or wrong", detail) == (
+            refusal.status_int,
+            *(refusal.json[name] for name in ("title", "detail")),
+        )
+
+
+def test_the_first_api_keeps_its_text_for_a_wrong_password(add, anonymous):
+    name = add(headers={"X-File-Password": "right-5ecre7"}).json["name"]
+
+    refusal = anonymous.download(name, {"password": "wrong-5ecre7"})
+
+    expected = {"status": "No access to read the file, maybe invalid password?", "error_code": 403}
+    assert (403, expected) == (refusal.status_int, {name: refusal.json[name] for name in expected})
+
+
+def test_only_a_token_can_change_a_file_with_a_password(add, anonymous):
+    path = path_of(add(headers={"X-File-Password": "right-5ecre7"}))
+
+    refusal = anonymous.call("PATCH", path, json={"public": True}, headers={"X-File-Password": "right-5ecre7"})
+
+    assert (401, "A valid token is needed") == (refusal.status_int, refusal.json["title"])
 
 
 def test_a_stale_etag_prevents_a_change(add, root):

@@ -15,12 +15,12 @@ from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import (
-    AccessDeniedError,
     FieldsError,
     ForeignVersionError,
     NotFoundError,
     VersionPinnedError,
     VersionTooYoungError,
+    WrongPasswordError,
 )
 
 from ..access.passwords import NO_READ_ACCESS, Passwords
@@ -109,14 +109,14 @@ class Versions:
             return Page(items=[VersionRecord.of(row) for row in found.items], next=found.next)
 
     def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
-        """Check the version's password; return whether a download link may replace it. Raises `AccessDeniedError`.
+        """Check the version's password; return whether a download link may replace it. Raises `WrongPasswordError`.
 
         A link replaces the password if one was needed and given, or if the token may read any file.
         """
         if allows("file.read_any", by):
             return True
         if not self._passwords.check(password, version.file.password_hash, client=address):
-            raise AccessDeniedError(NO_READ_ACCESS)
+            raise WrongPasswordError(NO_READ_ACCESS)
         return version.file.password_hash is not None
 
     def delete(

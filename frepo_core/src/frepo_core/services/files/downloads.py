@@ -16,7 +16,7 @@ from frepo_core.db.models import Blob, CollectionToken, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.signatures import LINK_SECONDS
-from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError
+from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError, WrongPasswordError
 from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
@@ -104,7 +104,7 @@ class Downloads:
         if not unlocked and not self._passwords.check(
             credentials.password, file.password_hash, client=credentials.address
         ):
-            raise AccessDeniedError(NO_READ_ACCESS)
+            raise WrongPasswordError(NO_READ_ACCESS)
         return file
 
     def _find_named(self, name: str) -> FileRecord:

@@ -21,6 +21,7 @@ from frepo_core.errors import (
     TooBigError,
     TooManyAttemptsError,
     TypeNotAllowedError,
+    WrongPasswordError,
 )
 
 from ..access.passwords import Passwords
@@ -180,7 +181,8 @@ class Files:
         if not allows("file.delete_any", by) and not (
             file.password_hash and self._passwords.check(password, file.password_hash, client=address)
         ):
-            raise AccessDeniedError("No access to delete the file, maybe invalid password?")
+            kind = WrongPasswordError if file.password_hash else AccessDeniedError
+            raise kind("No access to delete the file, maybe invalid password?")
 
         def work(session: Session) -> None:
             row = session.scalar(select(File).where(File.id == file.id).with_for_update())

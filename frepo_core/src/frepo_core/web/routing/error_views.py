@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.AccessDeniedError: 403,
+    errors.WrongPasswordError: 403,
     errors.NotFoundError: 404,
     errors.TooManyAttemptsError: 429,
     errors.FieldsError: 400,

@@ -34,7 +34,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
 }
 TITLES: Mapping[int, str] = {
     400: "The request is not valid",
-    401: "A valid token, or the right password, is needed",
+    401: "A valid token is needed",
     403: "The token may not do this",
     404: "It does not exist",
     405: "This path does not have this method",
@@ -51,6 +51,7 @@ TITLES: Mapping[int, str] = {
     503: "The service is not available now",
     507: "There is no room left",
 }
+WRONG_PASSWORD = "The password is missing or wrong"
 # The services name fields as the first API does.
 FIELDS: Mapping[str, str] = {
     "maxBackupsCount": "limits.versions",
@@ -98,14 +99,15 @@ def problem(
     code: int,
     status: int,
     *,
+    title: str | None = None,
     wrong: Iterator[FieldProblem] | tuple[FieldProblem, ...] = (),
     context: Mapping[str, Any] | None = None,
     error_id: str | None = None,
 ) -> Response:
-    """Return an error answer. A 401 names the scheme of authentication (RFC 9110, 11.6.1; RFC 6750, 3)."""
+    """Return an error answer; the `title` is by default that of the status. A 401 names the scheme of authentication (RFC 9110, 11.6.1; RFC 6750, 3)."""
     body = Problem(
         type=request.link(f"{V1}/doc#error-{code}"),
-        title=_title(status),
+        title=title or _title(status),
         status=status,
         detail=detail,
         code=code,
@@ -142,6 +144,8 @@ def status_of(request: FrepoRequest, error: errors.FrepoError, default: int) -> 
 
 def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status: int) -> Response:
     """Return the answer for an error of the services; `message` is what clients may read of it."""
+    if isinstance(error, errors.WrongPasswordError):
+        return problem(request, _password_needed(request), error.number, status, title=WRONG_PASSWORD)
     wrong = tuple(_wrong_fields(error))
     detail = _renamed(error.explanation or message)
     if isinstance(error, errors.RemoteError):
@@ -151,6 +155,12 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
     elif len(wrong) > 1:
         detail = f"{len(wrong)} fields are not valid: {', '.join(one.field for one in wrong)}"
     return problem(request, detail, error.number, status, wrong=wrong, context=error.context)
+
+
+def _password_needed(request: FrepoRequest) -> str:
+    if request.password_in_header:
+        return "The password in the header X-File-Password is not that of the file"
+    return "The file has a password: send it in the header X-File-Password"
 
 
 def _wrong_fields(error: errors.FrepoError) -> Iterator[FieldProblem]:
