@@ -7,7 +7,7 @@ from io import BytesIO, StringIO
 import pytest
 
 from frepo_core.cli.transfers import streams
-from frepo_core.cli.transfers.streams import MeteredStream, TransferBar, target
+from frepo_core.cli.transfers.streams import MeteredStream, TransferBar, source, target
 from frepo_core.errors import FieldsError
 
 
@@ -52,6 +52,15 @@ def test_a_metered_stream_counts_what_is_read(clock):
         assert b"abcdef" == MeteredStream(BytesIO(b"abcdef"), bar).read()
 
     assert "6B of 6B" in stream.getvalue()
+
+
+def test_an_upload_from_a_terminal_names_the_argument(monkeypatch):
+    monkeypatch.setattr(streams.sys, "stdin", Terminal())
+
+    with pytest.raises(FieldsError) as refusal, source("-"):
+        pass
+
+    assert ["<file>"] == list(refusal.value.fields)
 
 
 @pytest.mark.parametrize("replaces", [False, True])

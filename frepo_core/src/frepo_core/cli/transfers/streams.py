@@ -91,7 +91,7 @@ def source(name: str) -> Iterator[tuple[BinaryIO, int | None]]:
     if name == STDIO:
         if sys.stdin.isatty():
             raise FieldsError(
-                {_TARGET: ["- reads the content from stdin, but that is a terminal: use a pipe or a file"]}
+                {_SOURCE: ["- reads the content from stdin, but that is a terminal: use a pipe or a file"]}
             )
         yield sys.stdin.buffer, None
         return
