@@ -52,6 +52,24 @@ def test_each_refused_version_has_one_line_in_the_log(root, make_collection, sai
     assert 2 == said().count("was refused: ")
 
 
+@pytest.mark.parametrize("is_form", [False, True])
+def test_a_refused_file_is_logged_with_its_name_and_the_reason(app, make_token, services, said, is_form):
+    client = Client(app, make_token(Role.UPLOAD_ALL, max_file_size=3))
+    said()
+
+    if is_form:
+        answer = client.send_form(("file", "a.txt", b"hello"))
+    else:
+        answer = client.upload(b"hello", "a.txt")
+
+    assert 400 == answer.status_code
+    who, text = services.tokens.fingerprint(client.token), said()
+    assert 1 == text.count("WARNING")
+    assert f"file 'a.txt': an upload by token {who} from " in text
+    assert " was refused: File size is too big" in text
+    assert client.token not in text
+
+
 def test_a_request_without_a_token_is_logged(anonymous, said):
     anonymous.get("/repository", environ={"REMOTE_ADDR": "192.0.2.7"})
 

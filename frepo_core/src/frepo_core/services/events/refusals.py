@@ -103,7 +103,7 @@ def _log(collection: CollectionRecord, error: FrepoError, *, by: Identity, size:
     """Log a line about the refusal, except of the console: that prints the error itself."""
     if by.token:
         what = "a version" if size is None else f"a version of {size} bytes"
-        why = " ".join(_message(error).split())
+        why = describe_refusal(error)
         name, who = collection.filename, describe_actor(by)
         log.warning("collection %s (%r): %s by %s was refused: %s", collection.id, name, what, who, why)
 
@@ -152,6 +152,11 @@ def _reason(error: FrepoError) -> str:
     if isinstance(error, RuleError):
         return error.text
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__.removesuffix("Error")).lower()
+
+
+def describe_refusal(error: FrepoError) -> str:
+    """Return in one line why an upload was refused."""
+    return " ".join(_message(error).split())
 
 
 def _message(error: FrepoError) -> str:

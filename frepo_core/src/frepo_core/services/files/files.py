@@ -36,6 +36,7 @@ from ..events.recording import NewEvent, record
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, BlobRecord, FileRecord
 from .file_rows import FilePrecondition, find_or_insert_tags, insert_file
+from .upload_refusals import logged_refusal
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +106,7 @@ class Files:
         or `UploadCheckError` afterwards.
         """
         tags = self.check_rights(new, by=by)
-        with self._ingest.read(incoming, self.limits(by=by)) as content:
+        with logged_refusal(new.name, by=by), self._ingest.read(incoming, self.limits(by=by)) as content:
             if not may_upload(by, content.mime):
                 raise type_not_allowed(content.mime)
             if idempotency is not None:

@@ -10,6 +10,7 @@ from frepo_core.errors import FieldsError
 from frepo_core.services.content.base64_decoder import decoded
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
+from frepo_core.services.files.upload_refusals import logged_refusal
 from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 
 from ..content.multipart import is_multipart
@@ -77,7 +78,8 @@ def before_upload(request: FrepoRequest) -> int | None:
         query = _parameters(request, [], request.matchdict.get("name"))
         request.services.files.check_rights(_new_file(query), by=request.sender)
     limits = request.services.files.limits(by=request.sender)
-    return limit_body(request, limits, is_encoded=query.encoding == "base64")
+    with logged_refusal(query.fileName, by=request.sender):
+        return limit_body(request, limits, is_encoded=query.encoding == "base64")
 
 
 def _new_file(query: UploadQuery) -> NewFile:

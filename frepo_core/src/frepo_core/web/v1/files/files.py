@@ -5,6 +5,7 @@ from pyramid.response import Response
 from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.services.files.listing import FileSearch
+from frepo_core.services.files.upload_refusals import logged_refusal
 from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.records import FileRecord
 
@@ -65,7 +66,8 @@ def before_add(request: FrepoRequest) -> int | None:
     files = request.services.files
     if not is_multipart(request.headers.get("Content-Type", "")):
         files.check_rights(_new_file(request, None), by=request.sender)
-    return limit_body(request, files.limits(by=request.sender))
+    with logged_refusal(request.query_as(UploadQuery).name, by=request.sender):
+        return limit_body(request, files.limits(by=request.sender))
 
 
 def _new_file(request: FrepoRequest, part_name: str | None) -> NewFile:
