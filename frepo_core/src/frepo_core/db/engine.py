@@ -1,6 +1,7 @@
 """Makes the database engine: reads the URL, and configures SQLite for concurrent and durable writes."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,17 @@ def public_url(url: URL) -> str:
 def make_engine(text: str, driver: str = "") -> Engine:
     """Make the engine without connecting. Raises `ConfigurationError` for an invalid URL or a missing driver."""
     url = normalize_url(text, driver)
+    engine = _create(url, _options_of(url))
+    if engine.dialect.name == "sqlite":
+        _configure_sqlite(engine)
+    elif engine.dialect.name == "postgresql":
+        _check_idle_connections(engine)
+    _roll_back_on_return(engine)
+    return engine
+
+
+def _options_of(url: URL) -> dict[str, Any]:
+    """Return the options of the engine. Raises `ConfigurationError` if the URL names no database."""
     options: dict[str, Any] = {
         "hide_parameters": True,
         "pool_size": 20,
@@ -75,10 +87,10 @@ def make_engine(text: str, driver: str = "") -> Engine:
         "pool_timeout": BUSY_SECONDS,
     }
     if url.drivername.startswith("sqlite"):
-        driver_options = {"timeout": BUSY_SECONDS, "check_same_thread": False, "factory": BeginningConnection}
-        options["connect_args"] = driver_options
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
             raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
+        driver_options = {"timeout": BUSY_SECONDS, "check_same_thread": False, "factory": BeginningConnection}
+        options["connect_args"] = driver_options
     elif url.drivername.startswith("postgresql"):
         # A statement that the driver prepares may get one plan for all values: for a tag that each file has, and for
         # one that few have.
@@ -91,8 +103,13 @@ def make_engine(text: str, driver: str = "") -> Engine:
         # MariaDB's connections are checked each time: the driver sends a statement to set the isolation level, and
         # SQLAlchemy does not see that it failed.
         options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600, "pool_pre_ping": True}
+    return options
+
+
+def _create(url: URL, options: Mapping[str, Any]) -> Engine:
+    """Create the engine. Raises `ConfigurationError` if the driver is unknown or missing."""
     try:
-        engine = create_engine(url, **options)
+        return create_engine(url, **options)
     except NoSuchModuleError:
         raise ConfigurationError(
             f"database.url or database.driver names {url.drivername!r}, a driver that SQLAlchemy does not know"
@@ -102,12 +119,6 @@ def make_engine(text: str, driver: str = "") -> Engine:
             f"The driver for {url.drivername} is not installed: pip install "
             f"'frepo-core[{'postgresql' if 'postgresql' in url.drivername else 'mysql'}]'"
         ) from error
-    if engine.dialect.name == "sqlite":
-        _configure_sqlite(engine)
-    elif engine.dialect.name == "postgresql":
-        _check_idle_connections(engine)
-    _roll_back_on_return(engine)
-    return engine
 
 
 def _check_idle_connections(engine: Engine) -> None:
