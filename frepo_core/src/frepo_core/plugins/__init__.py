@@ -14,17 +14,18 @@ from frepo_core.errors import (
 )
 from frepo_core.settings.types import Networks, Seconds, Size, Words
 
-from .context import PluginContext, make_contexts
+from .context import PluginContext
 from .discovery import FoundPlugin, find_mistakes
 from .health_check import HealthCheck
 from .hookspecs import hookimpl
 from .job import Job, JobContext, Lane, LeaseLost
 from .lifecycle import Lifecycle
 from .pages import MenuEntry, Pages
-from .registry import Owned, PluginRegistry
+from .registry import Owned, PluginRegistry, make_contexts
 from .service import (
     CollectionUsage,
     Collector,
+    Event,
     EventCount,
     ExpectedBackups,
     HttpAnswer,
@@ -56,7 +57,7 @@ from .strategy import (
     StrategySpec,
     VersionInfo,
 )
-from .subscriber import Event, EventHandler, Subscriber
+from .subscriber import EventHandler, Subscriber
 from .upload_check import (
     CheckFunction,
     CheckResult,

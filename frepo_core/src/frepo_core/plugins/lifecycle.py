@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .context import PluginContext
 from .settings import require_callable
 
-if TYPE_CHECKING:
-    from .context import PluginContext
 
-
-def _do_nothing(context: "PluginContext") -> None:
+def _do_nothing(context: PluginContext) -> None:
     """Do nothing."""
 
 
@@ -25,8 +23,8 @@ class Lifecycle:
     Console commands do not call them, except `frepo worker`.
     """
 
-    start: "Callable[[PluginContext], Any]" = _do_nothing
-    stop: "Callable[[PluginContext], Any]" = _do_nothing
+    start: Callable[[PluginContext], Any] = _do_nothing
+    stop: Callable[[PluginContext], Any] = _do_nothing
 
     def __post_init__(self) -> None:
         """Raise `TypeError` for a part that is not a function."""

@@ -1,5 +1,6 @@
 """What the installed plug-ins provide, by kind and name. `Any` of pluggy ends here and in `discovery`."""
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .health_check import HealthCheck
 from .job import Job
+from .service import Service
 from .settings import SettingsSpec
 from .storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
@@ -200,3 +202,34 @@ def _package_hint(adapter: str) -> str:
         requirements = []
     named = [line for line in requirements if re.search(rf"""extra == ["']{re.escape(adapter)}["']""", line)]
     return re.split(r"[^\w.-]", named[0])[0] if named else f"frepo-storage-{adapter}"
+
+
+class _Origin(logging.Filter):
+    """Puts the plug-in and its package before each message of a logger."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__()
+        self._origin = origin
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "plugin", None) != self._origin:  # a record may pass through a logger twice
+            record.msg, record.args = f"{self._origin}: {record.getMessage()}", ()
+            record.plugin = self._origin
+        return True
+
+
+def make_contexts(
+    found: Iterable[FoundPlugin], settings: Mapping[str, Any], service: Service
+) -> dict[str, PluginContext]:
+    """Return the context of each plug-in by its name; `settings` are the filled models by the plug-in's name."""
+    return {
+        plugin.name: PluginContext(settings=settings.get(plugin.name), service=service, log=_make_log(plugin))
+        for plugin in found
+    }
+
+
+def _make_log(plugin: FoundPlugin) -> logging.Logger:
+    log = logging.getLogger(f"frepo_core.plugins.{plugin.name}")
+    log.filters = [one for one in log.filters if not isinstance(one, _Origin)]  # of an earlier service in this process
+    log.addFilter(_Origin(plugin.origin))
+    return log

@@ -7,7 +7,6 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Any, BinaryIO, Literal, Protocol
 
 from .pages import Pages
-from .subscriber import Event
 from .upload_check import CollectionInfo, Outcome
 
 
@@ -31,6 +30,32 @@ class PendingCheck:
     mime_type: str
     size: int
     since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that happened and was committed.
+
+    - `id` identifies the event; `position` is its place in the order of commits. Events are delivered in this order.
+    - `at`: the time in UTC (aware). `kind`: such as `version.added`.
+    - `actor`: who did it: fingerprint and name of a token, or `system:<job>`. `address`: of the client, None if there
+      was none.
+    - `collection_id`, `version_number`, `file_id` and `token` (a fingerprint): what it is about, None where it is not
+      about one.
+    - `data`: more, depending on the kind. It never contains a secret.
+    """
+
+    id: int
+    position: int
+    at: datetime
+    kind: str
+    actor: str
+    address: str | None = None
+    collection_id: str | None = None
+    version_number: int | None = None
+    file_id: str | None = None
+    token: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,48 +1,18 @@
 """The subscriber contract: is told what happened, after it was committed."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
+from .context import PluginContext
+from .service import Event
 from .settings import require_callable
-
-if TYPE_CHECKING:
-    from .context import PluginContext
-
 
 # Seconds.
 MAX_DELAY = 3600
 
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """Something that happened and was committed.
-
-    - `id` identifies the event; `position` is its place in the order of commits. Events are delivered in this order.
-    - `at`: the time in UTC (aware). `kind`: such as `version.added`.
-    - `actor`: who did it: fingerprint and name of a token, or `system:<job>`. `address`: of the client, None if there
-      was none.
-    - `collection_id`, `version_number`, `file_id` and `token` (a fingerprint): what it is about, None where it is not
-      about one.
-    - `data`: more, depending on the kind. It never contains a secret.
-    """
-
-    id: int
-    position: int
-    at: datetime
-    kind: str
-    actor: str
-    address: str | None = None
-    collection_id: str | None = None
-    version_number: int | None = None
-    file_id: str | None = None
-    token: str | None = None
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-
-EventHandler: TypeAlias = "Callable[[Event, PluginContext], None]"
+EventHandler: TypeAlias = Callable[[Event, PluginContext], None]
 
 
 @dataclass(frozen=True, kw_only=True)
