@@ -19,7 +19,8 @@ from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.container import Services, assemble
+from frepo_core.services.assembly.all_services import assemble
+from frepo_core.services.container import Services
 from frepo_core.web import all_endpoints, make_app
 from support.installation.environments import build_wheels
 from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import graphlib
 import importlib
 import re
 import tokenize
@@ -128,6 +129,22 @@ def test_relative_imports_stay_within_the_room():
         return [name for level, name in imports(path) if level > depth]
 
     assert {} == found_in(FILES, leaving)
+
+
+def imported_files(path):
+    """Yield the files that a module's relative imports run, also of those that only types need."""
+    for level, name in imports(path):
+        place = path.parents[level - 1] if level else path
+        for part in name.split("."):
+            place /= part
+            yield from (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    arrows = {path: {other for other in imported_files(path) if other != path} for path in FILES}
+
+    assert sum(map(len, arrows.values())) > 1000
+    graphlib.TopologicalSorter(arrows).prepare()  # raises `CycleError`, which names them
 
 
 def test_no_module_imports_the_testing_kit():

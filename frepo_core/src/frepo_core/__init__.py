@@ -27,7 +27,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     from frepo_core.errors import FrepoError
 
     try:
-        from frepo_core.services.container import assemble
+        from frepo_core.services.assembly.all_services import assemble
         from frepo_core.services.content.mime_detection import detect_type
         from frepo_core.services.startup import make_ready, mark_storage, warn_about_strategies
         from frepo_core.web import make_app

@@ -8,7 +8,7 @@ import pytest
 from webtest import TestApp
 
 from frepo_core.plugins import PluginRegistry
-from frepo_core.services.container import assemble
+from frepo_core.services.assembly.all_services import assemble
 from frepo_core.web import make_app
 from support.client import Client
 

@@ -16,9 +16,10 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import PluginRegistry, StorageBackend
 from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.collections.version_edits import VersionChange
-from frepo_core.services.container import Services, assemble
+from frepo_core.services.container import Services
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.maintenance import SweepReport, VerifyReport, sweep, verify

@@ -20,7 +20,7 @@ from frepo_core.services.collections.access.enrolment import UPLOADER_ROLES
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.container import Services
 from frepo_core.services.plugin_service import PluginService
-from frepo_core.services.upkeep import upkeep_jobs
+from frepo_core.services.upkeep.jobs import upkeep_jobs
 from frepo_core.testing import MemoryStorage
 from support.client import COLLECTIONS, Client
 from support.reliability.invariants import digest_of

@@ -7,7 +7,7 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import PluginRegistry
-from frepo_core.services.container import assemble
+from frepo_core.services.assembly.all_services import assemble
 
 STORAGE = """
     from frepo_core.plugins import StorageSettings, StorageSpec, hookimpl

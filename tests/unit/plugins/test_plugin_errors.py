@@ -17,7 +17,7 @@ from frepo_core.plugins import (
     VersionInfo,
 )
 from frepo_core.plugins.registry import FoundPlugin
-from frepo_core.services.container import assemble
+from frepo_core.services.assembly.all_services import assemble
 from frepo_core.testing import MemoryStorage
 from support.client import Client
 

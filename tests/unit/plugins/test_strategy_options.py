@@ -10,8 +10,8 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.plugins import CollectionStrategy, PluginRegistry, StrategyOptions, StrategySpec
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.container import assemble
 from support.client import Client
 
 ORIGIN = "the strategy 'thin' (the plug-in 'acme' of the package acme-thin 1.2.3)"

@@ -58,7 +58,7 @@ class FrepoCommand(Command):
 
     def assemble(self) -> "Services":
         """Build the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
-        from frepo_core.services.container import assemble
+        from frepo_core.services.assembly.all_services import assemble
 
         services = assemble(read_ini(find_ini(self.app.options.ini)))
         _finish_start(services)
@@ -80,9 +80,10 @@ class FrepoCommand(Command):
         """
         from frepo_core.services.assembly.access_services import build_access
         from frepo_core.services.assembly.foundation import make_foundation
+        from frepo_core.services.plugin_service import PluginService
         from frepo_core.services.startup import make_ready
 
-        base = make_foundation(read_ini(find_ini(self.app.options.ini)))
+        base = make_foundation(read_ini(find_ini(self.app.options.ini)), facade=PluginService())
         if make_ready(base.database, base.settings):
             self._tell_of_new_database(base.database.name)
         _finish_start(base)

@@ -18,8 +18,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, StorageSettings, StorageSpec
 from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.container import assemble
 from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.numbering import find_last_event, find_position
 from frepo_core.services.startup import make_ready

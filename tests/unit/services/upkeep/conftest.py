@@ -18,7 +18,8 @@ from frepo_core.plugins import JobContext
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.plugin_service import PluginService
-from frepo_core.services.upkeep import rate_limit, upkeep_jobs
+from frepo_core.services.upkeep import rate_limit
+from frepo_core.services.upkeep.jobs import upkeep_jobs
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ import pytest
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.restore import RestoreFailedError
-from frepo_core.services.upkeep import upkeep_jobs
+from frepo_core.services.upkeep.jobs import upkeep_jobs
 
 
 @pytest.fixture

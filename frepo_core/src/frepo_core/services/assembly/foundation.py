@@ -7,27 +7,26 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from frepo_core.db import Database, make_engine
-from frepo_core.plugins import PluginContext, PluginRegistry, make_contexts
+from frepo_core.plugins import PluginContext, PluginRegistry, Service, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from ..blobs.backends import Backends
 from ..events.masking import Mask
 from ..events.storage_states import StorageStates
-from ..plugin_service import PluginService
 
 
 @dataclass(frozen=True, kw_only=True)
 class Foundation:
     """What all services use.
 
-    `contexts` are the contexts of the plug-ins by the plug-in's name; `plugin_service` is the facade in them. `mask`
+    `contexts` are the contexts of the plug-ins by the plug-in's name; `facade` is the service in them. `mask`
     masks the values of all secret settings.
     """
 
     settings: Settings
     plugins: PluginRegistry
     contexts: Mapping[str, PluginContext]
-    plugin_service: PluginService
+    facade: Service
     database: Database
     backends: Backends
     storage_states: StorageStates
@@ -39,14 +38,18 @@ def make_foundation(
     environment: Mapping[str, str] = os.environ,
     plugins: PluginRegistry | None = None,
     engine: Engine | None = None,
+    *,
+    facade: Service,
 ) -> Foundation:
-    """Load the settings and the plug-ins, without connecting to the database. Raises `ConfigurationError`."""
+    """Load the settings and the plug-ins, without connecting to the database. Raises `ConfigurationError`.
+
+    `facade` is how plug-ins use the services. They may be built later.
+    """
     disabled = load_disabled_plugins(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(disabled)
     # Settings of a plug-in that is switched off may stay in the ini file.
     settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
-    service = PluginService()
-    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), service)
+    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), facade)
     plugins = plugins.configured(contexts)
     engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
     database = Database(engine, settings.database_reserve)
@@ -55,7 +58,7 @@ def make_foundation(
         settings=settings,
         plugins=plugins,
         contexts=contexts,
-        plugin_service=service,
+        facade=facade,
         database=database,
         backends=backends,
         storage_states=StorageStates(database, is_read_only=settings.read_only),

@@ -1,8 +1,8 @@
 """Answers what is installed and in force: plug-ins, settings and storages, and which stored bytes are damaged."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from ..assembly.foundation import Foundation
 from ..jobs.job_catalog import ScheduledJob
 from ..keyset import Page, PageRequest
 from .damage import DamageRecord, list_damage
@@ -10,25 +10,22 @@ from .plugin_offers import InstalledPlugin, installed_plugins
 from .settings_in_force import FilledModel, SettingInForce, SettingsInForce
 from .storages import StorageRecord, list_storages
 
-if TYPE_CHECKING:
-    from ..container import CoreServices
-
 CORE = "frepo-core"
 
 
 class Inventory:
     """Lists what is installed and in force. The values of secrets are masked."""
 
-    def __init__(self, core: "CoreServices", scheduled: Mapping[str, ScheduledJob], in_force: SettingsInForce) -> None:
-        self._core = core
+    def __init__(self, base: Foundation, scheduled: Mapping[str, ScheduledJob], in_force: SettingsInForce) -> None:
+        self._base = base
         self._scheduled = scheduled
         self._in_force = in_force
 
     def plugins(self) -> list[InstalledPlugin]:
         """Return the installed plug-ins by name, with those that are switched off."""
-        core = self._core
+        base = self._base
         return installed_plugins(
-            core.plugins.found, core.contexts, core.backends.current, core.settings.plugins_disabled
+            base.plugins.found, base.contexts, base.backends.current, base.settings.plugins_disabled
         )
 
     def settings(self) -> list[SettingInForce]:
@@ -38,23 +35,23 @@ class Inventory:
 
     def storages(self) -> list[StorageRecord]:
         """Return the storages by name."""
-        return list_storages(self._core.database, self._core.backends, self._core.plugins)
+        return list_storages(self._base.database, self._base.backends, self._base.plugins)
 
     def damage(self, page: PageRequest) -> Page[DamageRecord]:
         """Return a page of the damaged blobs, the latest finding first."""
-        return list_damage(self._core.database, page)
+        return list_damage(self._base.database, page)
 
     def _models(self) -> Iterator[FilledModel]:
-        core = self._core
-        yield FilledModel(prefix="", model=core.settings, package=CORE)
-        packages = {spec.name: plugin.distribution for plugin in core.plugins.found for spec in plugin.storages}
-        for name, model in core.backends.in_use.items():
+        base = self._base
+        yield FilledModel(prefix="", model=base.settings, package=CORE)
+        packages = {spec.name: plugin.distribution for plugin in base.plugins.found for spec in plugin.storages}
+        for name, model in base.backends.in_use.items():
             yield FilledModel(prefix=f"fs.{name}", model=model, package=packages[name])
-        for prefix, owned in core.plugins.settings.items():
-            model = core.contexts[owned.plugin.name].settings
+        for prefix, owned in base.plugins.settings.items():
+            model = base.contexts[owned.plugin.name].settings
             yield FilledModel(prefix=prefix, model=model, package=owned.plugin.distribution)
 
     def _schedules(self) -> Iterator[SettingInForce]:
-        packages = {name: owned.plugin.distribution for name, owned in self._core.plugins.jobs.items()}
+        packages = {name: owned.plugin.distribution for name, owned in self._base.plugins.jobs.items()}
         for name, one in self._scheduled.items():
             yield self._in_force.of_job(name, one.schedule.text, one.job.schedule, packages.get(name, CORE))

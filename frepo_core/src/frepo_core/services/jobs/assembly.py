@@ -23,7 +23,7 @@ def build_worker(
     """
     settings, plugins, contexts = base.settings, base.plugins, base.contexts
     own = describe_core(core)
-    (context,) = make_contexts([own], {}, base.plugin_service).values()
+    (context,) = make_contexts([own], {}, base.facade).values()
     jobs = {job.name: (job, context) for job in own.configured(context).jobs}
     for name, owned in plugins.jobs.items():
         if name in jobs or f"jobs_{name}" in Settings.model_fields:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frepo_core.db.statistics import refresh_statistics
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext, hookimpl
 
+from ..container import CoreServices
 from ..events.subscriptions import list_subscriptions
 from ..maintenance import SweepReport, check_grace, sweep, verify
 from ..restore import RestoreFailedError
@@ -20,9 +21,6 @@ from .pruning import prune_events, prune_job_runs
 from .rate_limit import RateLimit
 from .samples import take_samples
 
-if TYPE_CHECKING:
-    from ..container import CoreServices
-
 VERIFY_AFTER = timedelta(days=30)
 SWEEP_GRACE = check_grace(timedelta(hours=48))
 EXAMPLES = 10
@@ -30,7 +28,7 @@ EXAMPLES = 10
 Summary = Mapping[str, Any]
 
 
-def verify_blobs(services: "CoreServices", context: JobContext) -> Summary:
+def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
     """Read the blobs that were not checked for 30 days, at most `jobs.verify_rate` bytes a second.
 
     Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and an
@@ -53,7 +51,7 @@ def verify_blobs(services: "CoreServices", context: JobContext) -> Summary:
     return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
 
 
-def sweep_storage(services: "CoreServices", context: JobContext) -> Summary:
+def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
     """Sweep the storage for new blobs with a grace period of 48 hours.
 
     Deletes no blob without a record if there are ones from before the first mark of this database, see `sweep`.
@@ -91,12 +89,12 @@ def sweep_storage(services: "CoreServices", context: JobContext) -> Summary:
     }
 
 
-def remove_tokens(services: "CoreServices", context: JobContext) -> Summary:
+def remove_tokens(services: CoreServices, context: JobContext) -> Summary:
     """Remove the tokens that have expired."""
     return {"removed": len(services.tokens.clear_expired(by=_actor("tokens")))}
 
 
-def end_trash(services: "CoreServices", context: JobContext) -> Summary:
+def end_trash(services: CoreServices, context: JobContext) -> Summary:
     """End what was in the trash for its time, and more while the storage has too little room."""
     by, check = _actor("trash"), context.check_lease
     ended = end_expired(services.database, services.blobs, now=context.now, by=by, check=check)
@@ -104,7 +102,7 @@ def end_trash(services: "CoreServices", context: JobContext) -> Summary:
     return {**ended, "early": early.versions, "freed_early": early.size}
 
 
-def prune(services: "CoreServices", context: JobContext) -> Summary:
+def prune(services: CoreServices, context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
@@ -123,22 +121,22 @@ def prune(services: "CoreServices", context: JobContext) -> Summary:
     return summary
 
 
-def maintain_database(services: "CoreServices", context: JobContext) -> Summary:
+def maintain_database(services: CoreServices, context: JobContext) -> Summary:
     """Let the database refresh its statistics about the tables, from which it plans its queries."""
     return {"tables": refresh_statistics(services.database, check=context.check_lease)}
 
 
-def sample(services: "CoreServices", context: JobContext) -> Summary:
+def sample(services: CoreServices, context: JobContext) -> Summary:
     """Record the size of each collection and of the service."""
     return take_samples(services.database, now=context.now)
 
 
-def report(services: "CoreServices", context: JobContext) -> Summary:
+def report(services: CoreServices, context: JobContext) -> Summary:
     """Write an event for each collection whose backup became overdue, and for each that has recovered."""
     return report_overdue(services.database, now=context.now, by=_actor("overdue"), check=context.check_lease)
 
 
-def test_restore(services: "CoreServices", context: JobContext) -> Summary:
+def test_restore(services: CoreServices, context: JobContext) -> Summary:
     """Test whether the newest version of a collection can be restored: of the one that was not tested for the longest time.
 
     Raises `RestoreFailedError` if it cannot, or if the test could not be completed.
@@ -160,7 +158,7 @@ def test_restore(services: "CoreServices", context: JobContext) -> Summary:
 
 
 # Name, schedule, lane, what it does, and the function.
-UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContext], Summary]], ...] = (
+UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext], Summary]], ...] = (
     ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
     ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
     ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
@@ -188,7 +186,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[["CoreServices", JobContex
 class CoreJobs:
     """A plug-in that offers the built-in jobs by the hook that others use, too."""
 
-    def __init__(self, services: "CoreServices") -> None:
+    def __init__(self, services: CoreServices) -> None:
         self._services = services
 
     @hookimpl
@@ -197,7 +195,7 @@ class CoreJobs:
         return upkeep_jobs(self._services)
 
 
-def upkeep_jobs(services: "CoreServices") -> list[Job]:
+def upkeep_jobs(services: CoreServices) -> list[Job]:
     """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
     off = set() if services.settings.restore_tests_command else {"restore_tests"}
     return [
@@ -212,9 +210,7 @@ def upkeep_jobs(services: "CoreServices") -> list[Job]:
     ]
 
 
-def _run(
-    services: "CoreServices", work: Callable[["CoreServices", JobContext], Summary], context: JobContext
-) -> Summary:
+def _run(services: CoreServices, work: Callable[[CoreServices, JobContext], Summary], context: JobContext) -> Summary:
     if services.settings.read_only:
         return {"skipped": "the service is in read-only mode"}
     return work(services, context)

@@ -1,0 +1,65 @@
+"""Builds all services."""
+
+import os
+from collections.abc import Mapping
+
+from sqlalchemy import Engine
+
+from frepo_core.plugins import PluginRegistry
+
+from ..access.token_uses import UseRecorder
+from ..container import CoreServices, Services
+from ..events.audit import Audit
+from ..health import Health
+from ..inventory.inventory import Inventory
+from ..inventory.settings_in_force import SettingsInForce
+from ..jobs.assembly import build_worker
+from ..overview.overview import Overviews
+from ..plugin_service import PluginService
+from ..service_time import ServiceTime
+from ..upkeep.jobs import CoreJobs
+from .access_services import build_access
+from .collection_services import build_collections
+from .file_services import build_files
+from .foundation import Foundation, make_foundation
+from .trash_services import build_trash
+
+
+def assemble(
+    ini: Mapping[str, str],
+    environment: Mapping[str, str] = os.environ,
+    plugins: PluginRegistry | None = None,
+    engine: Engine | None = None,
+) -> Services:
+    """Build the services from the settings, without connecting to the database or migrating it.
+
+    By default, the installed plug-ins are used, and an engine is made for `database.url`.
+    Raises `ConfigurationError` if the service cannot start with these settings.
+    """
+    facade = PluginService()
+    base = make_foundation(ini, environment, plugins, engine, facade=facade)
+    core = _build_core(base)
+    jobs, worker = build_worker(base, core=CoreJobs(core), ini=ini, environment=environment)
+    is_worker = base.settings.worker_in_process and not base.settings.read_only
+    recorder = UseRecorder(core.token_uses)
+    service_time = ServiceTime(base.plugins, base.contexts, base.backends, recorder, worker if is_worker else None)
+    inventory = Inventory(base, jobs.scheduled, SettingsInForce(ini, environment, base.mask))
+    services = Services(**vars(core), jobs=jobs, inventory=inventory, worker=worker, service_time=service_time)
+    facade.connect(services)
+    return services
+
+
+def _build_core(base: Foundation) -> CoreServices:
+    access = build_access(base)
+    files = build_files(base, access)
+    collections = build_collections(base, access, files)
+    return CoreServices(
+        **vars(base),
+        **vars(access),
+        **vars(files),
+        **vars(collections),
+        **vars(build_trash(base, files)),
+        audit=Audit(base.database),
+        health=Health(base),
+        overviews=Overviews(base.database, base.backends),
+    )
