@@ -89,6 +89,19 @@ class TestOverview:
         found = services.overviews.read().sizes
         assert (NOW, 8, 8) == (found.at, found.stored, found.sent)
 
+    @pytest.mark.parametrize("error", [StorageUnavailable("no answer"), ZeroDivisionError()])
+    def test_the_free_space_is_known_if_the_storage_cannot_tell_the_total(self, services, upload, monkeypatch, error):
+        def fail():
+            raise error
+
+        upload(b"1")
+        monkeypatch.setattr(services.backends.get("local")._backend, "total_space", fail)
+
+        found = services.overviews.read()
+
+        assert found.free_space is not None
+        assert found.total_space is None
+
     def test_a_storage_that_does_not_answer_has_an_unknown_free_space(self, services, monkeypatch):
         def fail():
             raise StorageUnavailable("down")

@@ -1,5 +1,6 @@
 """The overview: the state and the sizes of the service, for operators, and the history of sizes."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -111,12 +112,12 @@ class Overviews:
 
     def _space(self) -> tuple[int | None, int | None]:
         """Return the free and the total bytes of the storage for new blobs; None if it cannot tell, or does not answer."""
-        try:
+        free = total = None
+        with contextlib.suppress(FrepoError):  # the health check reports it
             backend = self._backends.get(self._backends.current)
             free = backend.free_space()
-            return free, None if free is None else backend.total_space()
-        except FrepoError:  # the health check reports it
-            return None, None
+            total = None if free is None else backend.total_space()
+        return free, total
 
     def history(
         self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None
