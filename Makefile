@@ -62,28 +62,31 @@ serve demo: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/sto
 serve demo: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
 serve demo: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
 serve demo: export FREPO_INI := $(CURDIR)/development.ini
+# Its name may have spaces and quotes, so the shell gets it as a variable.
+serve demo: export STATE := $(STATE)
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 # Other users of this machine must not read tokens, names and contents.
-	@umask 077 && mkdir -p "$(STATE)"
+	@umask 077 && mkdir -p "$$STATE"
 	@umask 077 && $(BIN)/frepo install
 # The file is written atomically: if a start is interrupted, the next start creates another token.
-	@if [ ! -s "$(STATE)/admin-token" ]; then umask 077 && \
-	    rm -f "$(STATE)/admin-token.new" && \
-	    $(BIN)/frepo auth:generate-admin-token > "$(STATE)/admin-token.new" && \
-	    mv -f "$(STATE)/admin-token.new" "$(STATE)/admin-token" && \
-	    echo "The administrator's token, kept in $(STATE)/admin-token: $$(cat "$(STATE)/admin-token")"; \
+	@if [ ! -s "$$STATE/admin-token" ]; then umask 077 && \
+	    rm -f "$$STATE/admin-token.new" && \
+	    $(BIN)/frepo auth:generate-admin-token > "$$STATE/admin-token.new" && \
+	    mv -f "$$STATE/admin-token.new" "$$STATE/admin-token" && \
+	    echo "The administrator's token, kept in $$STATE/admin-token: $$(cat "$$STATE/admin-token")"; \
 	fi
 # For the console in other folders, and in this one if STATE was changed.
-	@umask 077 && for name in FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY; do \
-	    eval "echo \"export $$name='\$$$$name'\""; done > "$(STATE)/environment"
+	@umask 077 && $(PYTHON) -c 'import os, shlex, sys; [print(f"export {name}={shlex.quote(os.environ[name])}") for name in sys.argv[1:]]' \
+	    FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY > "$$STATE/environment"
 # The token is behind the #, which browsers do not send: no server and no proxy logs it.
-	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$(STATE)/admin-token")"
+	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$$STATE/admin-token")"
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
 	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
 demo: install  ## fill the empty service of `make serve` with a hundred collections and a year of history
-	@umask 077 && mkdir -p "$(STATE)" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
-	@echo "Look at it with: make serve$(if $(subst $(CURDIR)/var,,$(STATE)), STATE=$(STATE))"
+	@umask 077 && mkdir -p "$$STATE" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
+	@$(PYTHON) -c 'import os, shlex, sys; print("Look at it with: make serve", *(shlex.quote(one) for one in sys.argv[1:]))' \
+	    $(if $(subst $(CURDIR)/var,,$(STATE)),"STATE=$$STATE")
 
 test: install  ## run all tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There
