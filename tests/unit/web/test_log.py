@@ -5,6 +5,8 @@ import logging
 import pytest
 
 from frepo_core.domain.roles import Role
+from frepo_core.errors import RuleError, UploadCheckError
+from frepo_core.services.checks.upload_checks import UploadChecks
 from support.client import Client
 
 
@@ -68,6 +70,42 @@ def test_a_refused_file_is_logged_with_its_name_and_the_reason(app, make_token, 
     assert f"file 'a.txt': an upload by token {who} from " in text
     assert " was refused: File size is too big" in text
     assert client.token not in text
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (RuleError(4900, "file", "only_on_sundays"), "was refused: only_on_sundays"),
+        (
+            UploadCheckError(context={"check": "acme", "message": "the member '\x1b[2K\x1b[1A' is broken"}),
+            "the member '\\x1b[2K\\x1b[1A' is broken",
+        ),
+    ],
+    ids=["rule of a plug-in", "quoted content"],
+)
+def test_the_reason_of_a_refusal_is_logged_and_cannot_forge_lines(
+    root, make_collection, monkeypatch, said, error, expected
+):
+    def run(*_):
+        raise error
+
+    monkeypatch.setattr(UploadChecks, "run", run)
+    collection = make_collection()
+    said()
+
+    root.push(collection, b"hello")
+
+    assert expected in said()
+
+
+def test_a_form_that_is_refused_before_its_body_arrives_is_logged_with_the_name_in_its_path(app, make_token, said):
+    client = Client(app, make_token(Role.UPLOAD_ALL, max_file_size=3))
+    said()
+
+    answer = client.send_form(("file", "part.txt", b"x" * (3 << 20)), path="/repository/file/night.txt")
+
+    assert 400 == answer.status_code
+    assert "file 'night.txt': an upload by token " in said()
 
 
 def test_a_request_without_a_token_is_logged(anonymous, said):

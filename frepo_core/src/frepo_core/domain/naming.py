@@ -144,3 +144,9 @@ def check_labels(labels: Iterable[str]) -> list[str]:
         if not label or len(label) > MAX_LABEL or not label.isprintable():
             raise ValueError(f"{label[:MAX_LABEL]!r} is not a label: write 1 to {MAX_LABEL} printable characters")
     return found
+
+
+def printable(text: str) -> str:
+    """Return a foreign text with unprintable characters escaped, so that any terminal can show it."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

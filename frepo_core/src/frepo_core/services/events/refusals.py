@@ -18,6 +18,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Event
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.naming import printable
 from frepo_core.errors import (
     CollectionFullError,
     DigestMismatchError,
@@ -155,8 +156,10 @@ def _reason(error: FrepoError) -> str:
 
 
 def describe_refusal(error: FrepoError) -> str:
-    """Return in one line why an upload was refused."""
-    return " ".join(_message(error).split())
+    """Return why an upload was refused, for the log: in one line, which a quoted part of the content cannot change."""
+    # A rule of a plug-in has only its text.
+    text = error.text if isinstance(error, RuleError) and not error.explanation else _message(error)
+    return printable(" ".join(text.split()))
 
 
 def _message(error: FrepoError) -> str:

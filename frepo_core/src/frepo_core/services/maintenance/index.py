@@ -7,10 +7,9 @@ from sqlalchemy import select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.domain.naming import parse_digest_in_key, printable
 from frepo_core.plugins import StorageBackend
 
-from .orphans import printable
 from .owner_mark import OwnerMark
 from .progress import Progress, batches, count_blobs, no_progress
 

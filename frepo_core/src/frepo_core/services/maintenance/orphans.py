@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.domain.naming import parse_digest_in_key, printable
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from .owner_mark import OwnerMark
@@ -70,12 +70,6 @@ def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> 
         known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
         moved = _moved_away(session, storage, [key for key in keys if key not in known])
     return [stat for stat in stats if stat.key not in known and not _is_migrated_copy(stat, moved)]
-
-
-def printable(key: str) -> str:
-    """Return a foreign name with unprintable characters escaped, so that any terminal can show it."""
-    text = key.encode("utf-8", "backslashreplace").decode()
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def in_batches(stats: Sequence[BlobStat]) -> Iterator[list[BlobStat]]:

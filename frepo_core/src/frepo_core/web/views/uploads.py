@@ -78,7 +78,7 @@ def before_upload(request: FrepoRequest) -> int | None:
         query = _parameters(request, [], request.matchdict.get("name"))
         request.services.files.check_rights(_new_file(query), by=request.sender)
     limits = request.services.files.limits(by=request.sender)
-    with logged_refusal(query.fileName, by=request.sender):
+    with logged_refusal(request.matchdict.get("name") or query.fileName, by=request.sender):
         return limit_body(request, limits, is_encoded=query.encoding == "base64")
 
 
