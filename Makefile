@@ -7,6 +7,13 @@ HTTP_LISTEN ?= 127.0.0.1:6543
 STATE ?= $(CURDIR)/var
 # An absolute path, because the console is used in other folders, too.
 override STATE := $(if $(filter-out /%,$(firstword $(STATE))),$(CURDIR)/)$(STATE)
+# `environment` of another state, read in this shell, is not meant.
+ifneq ($(or $(FREPO_STATE),$(STATE)),$(STATE))
+DATABASE_URL :=
+FS_LOCAL_DIRECTORY :=
+APP_SECRETS_FILE :=
+TEMP_DIRECTORY :=
+endif
 # make soak SECONDS=60 PLOT=docs/soak.svg
 SECONDS ?= 3600
 PLOT ?= var/soak.svg
@@ -64,6 +71,7 @@ serve demo: export TEMP_DIRECTORY := $(or $(TEMP_DIRECTORY),$(STATE)/temporary)
 serve demo: export FREPO_INI := $(CURDIR)/development.ini
 # Its name may have spaces and quotes, so the shell gets it as a variable.
 serve demo: export STATE := $(STATE)
+serve demo: export FREPO_STATE := $(STATE)
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$$STATE"
@@ -77,7 +85,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	fi
 # For the console in other folders, and in this one if STATE was changed.
 	@umask 077 && $(PYTHON) -c 'import os, shlex, sys; [print(f"export {name}={shlex.quote(os.environ[name])}") for name in sys.argv[1:]]' \
-	    FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY > "$$STATE/environment"
+	    FREPO_STATE FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY > "$$STATE/environment"
 # The token is behind the #, which browsers do not send: no server and no proxy logs it.
 	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$$STATE/admin-token")"
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"

@@ -45,3 +45,17 @@ def test_the_command_that_demo_prints_can_be_run(make, tmp_path):
     printed = make("demo", state).splitlines()[-1].partition(": ")[2]
 
     assert ["make", "serve", f"STATE={state}"] == shlex.split(printed)
+
+
+def test_another_state_is_used_in_a_shell_that_has_read_the_environment_of_the_first(make, tmp_path):
+    """README.md: after `make serve`, run `. var/environment`; STATE is the folder of the state."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    make("serve", first)
+    stub = f"BIN={tmp_path / 'bin'}"
+    script = f". {first}/environment; make -s -o install serve {stub} STATE={second}; . {second}/environment; echo $DATABASE_URL"
+
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=ROOT, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True
+    )
+
+    assert f"sqlite:///{second}/frepo.db" == done.stdout.splitlines()[-1]
