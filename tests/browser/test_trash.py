@@ -6,6 +6,9 @@ from playwright.sync_api import expect
 from frepo_core.domain.roles import Role
 from support.scale import first_of
 
+from .test_overview import FAILS
+from .test_states import refresh
+
 
 @pytest.fixture(scope="module")
 def collection(api):
@@ -149,6 +152,45 @@ def test_without_a_trash_a_deletion_is_named_as_one(console, service, api, delet
 
     expect(console.page.get_by_role("dialog")).to_contain_text("for good: this service has no trash")
     expect(console.page.get_by_role("dialog").get_by_role("button", name="Delete 1 version")).to_be_visible()
+
+
+# The path of each list of deleted things, and the view that has it.
+LISTS = {
+    "Trash": ("/api/v1/collections/{}/trash?*", "#/collections/{}"),
+    "Deleted collections": ("/api/v1/deleted-collections?*", "#/collections"),
+}
+
+
+@pytest.mark.parametrize("title", LISTS)
+def test_a_list_of_deleted_things_that_cannot_be_read_says_why(signed_in, deleted, title):
+    signed_in.expect("503")
+    page = signed_in.page
+    path, fragment = (text.format(deleted) for text in LISTS[title])
+    page.route(f"**{path}", lambda route: route.fulfill(**FAILS))
+    signed_in.go(fragment)
+    shown = trash(page, title)
+    expect(shown.get_by_role("alert")).to_contain_text("The service does not answer (503)")
+    expect(shown.get_by_role("listitem")).to_have_count(0)
+    page.unroute(f"**{path}")
+    shown.get_by_role("button", name="Try now").click()
+
+    expect(shown.get_by_role("alert")).to_have_count(0)
+    expect(shown.get_by_role("listitem").first).to_be_visible()
+
+
+@pytest.mark.parametrize("title", LISTS)
+def test_a_list_of_deleted_things_stays_when_it_cannot_be_read_again(signed_in, deleted, title):
+    signed_in.expect("503")
+    page = signed_in.page
+    path, fragment = (text.format(deleted) for text in LISTS[title])
+    signed_in.go(fragment)
+    shown = trash(page, title)
+    entries = shown.get_by_role("listitem").count()
+    page.route(f"**{path}", lambda route: route.fulfill(**FAILS))
+    refresh(page)
+
+    expect(shown.get_by_role("alert")).to_contain_text("What you see is from ")
+    expect(shown.get_by_role("listitem")).to_have_count(entries)
 
 
 @pytest.mark.parametrize(("theme", "width"), first_of([("dark", "wide"), ("light", "phone")]))

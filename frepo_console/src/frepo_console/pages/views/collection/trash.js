@@ -6,6 +6,7 @@ import { path, send } from "../../lib/api.js";
 import { useList, useReload } from "../../lib/data.js";
 import { dateTime, exactTime, size } from "../../lib/format.js";
 import { Confirm } from "../../components/dialog.js";
+import { ErrorNote } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts.js";
@@ -17,7 +18,8 @@ export function Trash({ collection, changed, changes, now }) {
   const list = useList(base, { limit: 20 });
   const [ending, setEnding] = useState(null);
   useReload(list, changes);
-  if (!list.items?.length) return null;
+  const items = list.items ?? [];
+  if (items.length === 0 && !list.error) return null;
   const restore = (entry) => async () => {
     await send("POST", `${base}${path(entry.number, "restore")}`);
     changed();
@@ -28,7 +30,8 @@ export function Trash({ collection, changed, changes, now }) {
   };
   return html`<section class="card flush">
     <div class="sec"><h2>${t.trash.title}</h2><p class="dim sm">${t.trash.text}</p></div>
-    <ul class="list">${list.items.map(
+    ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
+    <ul class="list">${items.map(
       (entry) => html`<li key=${entry.number}>
         <span class="faint"><${Icon} name="trash" /></span>
         <div class="grow"><b>${t.versions_.number(entry.number)}</b> <span class="dim">${size(entry.size)}, ${t.trash.reasons[entry.reason] ?? entry.reason} ${dateTime(entry.evicted_at, now)}</span>
@@ -37,7 +40,7 @@ export function Trash({ collection, changed, changes, now }) {
           ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>${t.trash.end}<span class="vh"> ${t.versions_.number(entry.number)}</span></button>`}</div>
       </li>`,
     )}</ul>
-    <${ListEnd} list=${list} />
+    ${items.length > 0 && html`<${ListEnd} list=${list} />`}
     ${ending && html`<${Confirm} title=${t.trash.endTitle(ending.number)} action=${t.trash.endAction} run=${end} close=${() => setEnding(null)}>${t.trash.endText(size(ending.size))}<//>`}
   </section>`;
 }
