@@ -3,10 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
-from .test_charts import GB, Growth
+from .test_charts import GB, Growth, whole
 from .test_states import refresh
 
 FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
+STATES = ("damaged", "overdue", "full", "suspicious", "late", "new", "ok")
 CARDS = {"Last 24 hours": "**/api/v1/events?*since=*", "Storage": "**/api/v1/history?*"}
 
 
@@ -117,3 +118,29 @@ def test_the_free_space_is_named_in_bytes_and_as_a_part_of_the_disk(signed_in, f
     signed_in.go("#/")
 
     expect(page.get_by_role("region", name="Figures")).to_contain_text(shown)
+
+
+@pytest.mark.parametrize(
+    ("states", "shown"),
+    [
+        ({}, "Nothing is backed up yet"),
+        ({"new": 1}, "The collection has no backup yet"),
+        ({"new": 3}, "None of the 3 collections has a backup yet"),
+        ({"ok": 1}, "The collection is backed up"),
+        ({"ok": 3}, "All 3 collections are backed up"),
+        ({"late": 1}, "The backup of the collection is late"),
+        ({"late": 1, "new": 1}, "None of the 2 collections is backed up as expected"),
+        ({"ok": 1, "new": 1}, "1 of 2 collections is backed up as expected"),
+        ({"ok": 2, "late": 1, "new": 1}, "2 of 4 collections are backed up as expected"),
+        ({"ok": 2, "late": 1, "new": 1, "overdue": 1}, "1 of 5 collections needs attention"),
+        ({"new": 1, "damaged": 1, "full": 1}, "2 of 3 collections need attention"),
+    ],
+)
+def test_the_headline_counts_only_what_has_a_backup_as_backed_up(signed_in, states, shown):
+    page = signed_in.page
+    counts = dict.fromkeys(STATES, 0) | states
+    page.route("**/api/v1/overview", lambda route: route.fulfill(json=whole(route) | {"collections": counts}))
+    signed_in.go("#/more")
+    signed_in.go("#/")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text(shown)

@@ -2,6 +2,18 @@
 
 const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
+function verdictOfOne(states) {
+  if (states.new) return "The collection has no backup yet";
+  return states.late ? "The backup of the collection is late" : "The collection is backed up";
+}
+
+function verdictOfMany({ ok, new: empty }, total) {
+  if (ok === total) return `All ${total} collections are backed up`;
+  if (empty === total) return `None of the ${total} collections has a backup yet`;
+  if (ok === 0) return `None of the ${total} collections is backed up as expected`;
+  return `${ok} of ${total} collections ${ok === 1 ? "is" : "are"} backed up as expected`;
+}
+
 export const t = {
   product: "frepo",
   loading: "Loading",
@@ -135,10 +147,10 @@ export const t = {
   },
 
   overview: {
-    verdict: (bad, total) => {
+    verdict: (states, bad, total) => {
       if (total === 0) return "Nothing is backed up yet";
-      if (bad === 0) return total === 1 ? "The collection is backed up" : `All ${total} collections are backed up`;
-      return `${bad} of ${plural(total, "collection", "collections")} ${bad === 1 ? "needs" : "need"} attention`;
+      if (bad > 0) return `${bad} of ${plural(total, "collection", "collections")} ${bad === 1 ? "needs" : "need"} attention`;
+      return total === 1 ? verdictOfOne(states) : verdictOfMany(states, total);
     },
     summary: (states, failingJobs) => {
       const parts = [`${states.ok} ${states.ok === 1 ? "is" : "are"} backed up as expected`];

@@ -44,7 +44,7 @@ function Verdict({ states, overview, at, now }) {
   const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
   return html`<header class="head">
     <div>
-      <h1>${states ? t.overview.verdict(bad, total) : t.menu.overview}</h1>
+      <h1>${states ? t.overview.verdict(states, bad, total) : t.menu.overview}</h1>
       <p class="dim">${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)}</p>
     </div>
     <p class="faint sm">${today(now)}, ${timeOfDay(now)}${at && html`${" · "}${t.updated(relative(at, new Date()))}`}</p>
