@@ -1,5 +1,7 @@
 """Charts that cannot be shown, and the figures of the overview."""
 
+from datetime import date, timedelta
+
 import pytest
 from playwright.sync_api import expect
 
@@ -7,6 +9,7 @@ from .test_charts import GB, Growth, whole
 from .test_states import refresh
 
 FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
+DAY = 24 * 3600 * 1000  # milliseconds
 STATES = ("damaged", "overdue", "full", "suspicious", "late", "new", "ok")
 CARDS = {"Last 24 hours": "**/api/v1/events?*since=*", "Storage": "**/api/v1/history?*"}
 
@@ -66,6 +69,38 @@ def test_the_arrivals_stay_when_the_next_half_an_hour_cannot_be_read(open_consol
     expect(shown.get_by_role("img").first).to_be_visible()
     page.route(CARDS["Last 24 hours"], lambda route: route.fulfill(**FAILS))
     page.clock.fast_forward(31 * 60 * 1000)
+
+    expect(shown.locator(".err")).to_contain_text("This chart was read at ")
+    expect(shown.get_by_role("img").first).to_be_visible()
+
+
+def open_with_clock(open_console, service):
+    """Open the overview with a clock that the test moves, and the growth of the storage."""
+    console = open_console(is_first=True)
+    console.expect("503")
+    console.page.clock.install()
+    growth = Growth(console.page)
+    console.sign_in(service.admin)
+    card(console.page, "Storage").scroll_into_view_if_needed()
+    expect(card(console.page, "Storage").get_by_role("img").first).to_be_visible()
+    return console, growth
+
+
+def test_the_storage_is_read_again_on_the_next_day(open_console, service):
+    console, growth = open_with_clock(open_console, service)
+    console.page.clock.fast_forward(DAY)
+    console.settle()
+
+    first, second = (date.fromisoformat(since) for since in growth.since)
+    assert timedelta(days=1) == second - first
+
+
+def test_the_storage_stays_when_the_next_day_cannot_be_read(open_console, service):
+    console, _ = open_with_clock(open_console, service)
+    page = console.page
+    page.route(CARDS["Storage"], lambda route: route.fulfill(**FAILS))
+    page.clock.fast_forward(DAY)
+    shown = card(page, "Storage")
 
     expect(shown.locator(".err")).to_contain_text("This chart was read at ")
     expect(shown.get_by_role("img").first).to_be_visible()

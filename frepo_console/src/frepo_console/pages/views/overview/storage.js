@@ -1,7 +1,7 @@
 // How the service grows, when it will be full at this rate, and its sizes in figures.
 
 import { html, useMemo, useState } from "../../lib/html.js";
-import { readAll, useReading } from "../../lib/data.js";
+import { readAll, useReading, useReload } from "../../lib/data.js";
 import { count, date, ratio, share, size } from "../../lib/format.js";
 import { Curve } from "../../components/charts.js";
 import { ChartError } from "../../components/feedback.js";
@@ -14,7 +14,9 @@ const SPREAD = 0.25;
 export function Storage({ overview, now }) {
   const [days, setDays] = useState(RANGES[1]);
   const since = new Date(now - days * DAY).toISOString().slice(0, 10);
-  const samples = useReading(`history ${since}`, () => readAll("/history", { query: { since } }), 0);
+  const samples = useReading(`history ${days}`, () => readAll("/history", { query: { since } }), 0);
+  // A sample is written each day. The chart stays until the new one is read.
+  useReload(samples, now.toISOString().slice(0, 10));
   const chart = useMemo(() => (samples.data ? chartOf(samples.data, overview, days) : null), [samples.data, overview, days]);
   return html`<section class="card w8">
     <div class="sec">
