@@ -117,6 +117,23 @@ def test_a_calendar_that_cannot_be_read_says_why(signed_in, api):
     expect(card(page, "A year of backups").locator(".err")).to_contain_text("The service answered 503")
 
 
+def test_a_calendar_stays_when_the_next_week_cannot_be_read(open_console, service, api):
+    made = api("POST", "/collections", {"name": "week.tar"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"one")
+    console = open_console(is_first=True)
+    console.expect("503")
+    page = console.page
+    page.clock.install()
+    console.sign_in(service.admin, f"#/collections/{made}")
+    shown = card(page, "A year of backups")
+    expect(shown.get_by_role("img")).to_be_visible()
+    page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(**FAILS))
+    page.clock.fast_forward(7 * DAY)
+
+    expect(shown.locator(".err")).to_contain_text("This chart was read at ")
+    expect(shown.get_by_role("img")).to_be_visible()
+
+
 def test_a_chart_whose_program_is_missing_says_so(open_console, service, api):
     api("POST", "/collections", {"name": "program.tar"})
     console = open_console(is_first=True)

@@ -13,7 +13,7 @@ export function Calendar({ collection, now }) {
   const begin = beginOfWeek(today, WEEKS - 1);
   const since = begin.toISOString().slice(0, 10);
   const query = { collection: collection.id, since, kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused"] };
-  const events = useReading(`calendar ${collection.id} ${since}`, () => readAll("/events", { query, most: 3000 }), 300);
+  const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: 3000 }), 300);
   const days = useMemo(() => (events.data ? daysOf(events.data, begin, today, collection) : null), [events.data, since]);
   if (!days && !events.error) return null;
   return html`<section class="card">
