@@ -12,6 +12,7 @@ from frepo_core.domain.roles import Role
 
 from .conftest import open_collection
 from .test_files import DROP
+from .test_overview import FAILS
 from .test_states import MERGE_PATCH
 
 
@@ -228,6 +229,22 @@ def test_a_tab_reads_each_list_once_when_it_is_opened(signed_in, world, tab, lis
     page.unroute_all(behavior="wait")
 
     assert lists == [name for name in lists for path in asked if path.endswith(f"/{name}")]
+
+
+def test_checks_that_cannot_be_read_do_not_count_as_missing(signed_in, world):
+    signed_in.expect("503")
+    page = signed_in.page
+    page.route("**/checks?*", lambda route: route.fulfill(**FAILS))
+    open_collection(signed_in, world, "mail.tar")
+    shown = page.get_by_role("region", name="Versions")
+    expect(shown.get_by_role("alert")).to_contain_text("(503)")
+    expect(shown.locator("tbody")).to_contain_text("unknown")
+    expect(shown.locator("tbody")).not_to_contain_text("not checked")
+    page.unroute("**/checks?*")
+    shown.get_by_role("button", name="Try now").click()
+
+    expect(shown.get_by_role("alert")).to_have_count(0)
+    expect(shown.locator("tbody tr").first).to_contain_text("not checked")
 
 
 def test_a_collection_that_is_gone_says_so(signed_in, world):

@@ -415,6 +415,7 @@ export const t = {
     quarantined: "Quarantined",
     quarantineText: "Does not count, evicts nothing",
     unchecked: "not checked",
+    unknown: "unknown",
     unreadable: "cannot be read",
     outcomes: { good: "good", broken: "broken", pending: "waits", "not checked": "not checked" },
     downloadOne: (name) => `Download ${name}`,

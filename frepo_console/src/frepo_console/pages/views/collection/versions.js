@@ -6,7 +6,7 @@ import { path } from "../../lib/api.js";
 import { useList, useReload, useResource } from "../../lib/data.js";
 import { dateTime, exactTime, percent, size } from "../../lib/format.js";
 import { ActionButton } from "../../components/action.js";
-import { Empty, Loaded } from "../../components/feedback.js";
+import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd, Table, useSelection } from "../../components/table.js";
 import { t } from "../../texts.js";
@@ -25,10 +25,10 @@ export function Versions({ collection, changed, changes, now }) {
   const [dialog, setDialog] = useState(null);
   const selection = useSelection((list.items ?? []).map((one) => one.number));
   useReload(list, changes);
-  const results = useMemo(() => byVersion(checks.data?.items ?? []), [checks.data]);
+  const results = useMemo(() => checks.data && byVersion(checks.data.items), [checks.data]);
   const close = () => setDialog(null);
   const open = { note: (version) => setDialog({ kind: "note", version }), delete: (versions) => setDialog({ kind: "delete", versions }) };
-  const table = { collection, results, access, open, changed, now };
+  const table = { collection, results, hasFailed: Boolean(checks.error), access, open, changed, now };
   return html`<${Loaded} resource=${{ ...list, data: list.items }}>
       ${(items) =>
         items.length === 0
@@ -36,6 +36,7 @@ export function Versions({ collection, changed, changes, now }) {
           : html`<div class="cols"><${VersionBars} versions=${items} collection=${collection} /><${SizeCurve} versions=${items} collection=${collection} /></div>
               ${access.may("events.view") && html`<${Calendar} collection=${collection} now=${now} />`}
               <section class="card flush" aria-label=${t.collection.tabs.versions}>
+                ${checks.error && html`<${ErrorNote} error=${checks.error} at=${checks.at} retry=${checks.retry} />`}
                 <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${(one) => downloadVersion(collection, one)} selection=${access.may("versions.delete") ? selection : undefined} keys=${rowKeys(table)} />
                 <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined_versions ?? 0)} />
               </section>`}
@@ -74,7 +75,7 @@ function columnsFor(items, table) {
     { title: t.versions_.received, className: "main", cell: (one) => html`<${Received} version=${one} now=${table.now} table=${table} />` },
     { title: t.table.size, className: "n", label: t.table.sizeShort, cell: (one) => size(one.size) },
     { title: t.versions_.change, className: "n", label: t.versions_.changeShort, cell: (one) => html`<${Change} version=${one} before=${before.get(one.number)} />` },
-    { title: t.versions_.checks, cell: (one) => html`<${Checks} version=${one} results=${table.results.get(one.number) ?? []} />` },
+    { title: t.versions_.checks, cell: (one) => html`<${Checks} version=${one} ...${table} />` },
     { title: t.table.actions, isHidden: true, className: "n act", cell: (one) => html`<${Actions} version=${one} ...${table} />` },
   ];
 }
@@ -107,12 +108,17 @@ function Change({ version, before }) {
 
 const CHECK_ICONS = { good: "ok", broken: "damaged", pending: "clock", "not checked": "minus" };
 
-const Checks = ({ version, results }) =>
-  results.length === 0
-    ? html`<span class="faint">${version.damaged ? t.versions_.unreadable : t.versions_.unchecked}</span>`
-    : results.map(
-        (one) => html`<span class=${`row ${CHECK_ICONS[one.outcome] ?? ""}`} title=${one.message}><${Icon} name=${CHECK_ICONS[one.outcome] ?? "minus"} isColoured /><span class="cut check-text">${one.name} ${t.versions_.outcomes[one.outcome] ?? one.outcome}</span></span>`,
-      );
+/** The results of a version. Until they are read it is not known whether there are any: `results` is null. */
+function Checks({ version, results, hasFailed }) {
+  const found = results?.get(version.number);
+  if (!found) {
+    const text = version.damaged ? t.versions_.unreadable : results ? t.versions_.unchecked : hasFailed && t.versions_.unknown;
+    return text && html`<span class="faint">${text}</span>`;
+  }
+  return found.map(
+    (one) => html`<span class=${`row ${CHECK_ICONS[one.outcome] ?? ""}`} title=${one.message}><${Icon} name=${CHECK_ICONS[one.outcome] ?? "minus"} isColoured /><span class="cut check-text">${one.name} ${t.versions_.outcomes[one.outcome] ?? one.outcome}</span></span>`,
+  );
+}
 
 function Actions({ version, collection, access, open, changed }) {
   const run = (action) => async () => {
