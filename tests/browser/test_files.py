@@ -9,6 +9,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.demo.images import draw_landscape
 from support.scale import first_of
 
+from .test_overview import FAILS
+
 PICTURE = draw_landscape("sunset")
 DROP = """async ([names, text]) => {
   const data = new DataTransfer();
@@ -175,6 +177,24 @@ def test_a_file_is_deleted_after_a_question(signed_in, files, api):
 
     expect(files.get_by_role("dialog")).to_have_count(0)
     assert "old.txt" not in names(api)
+
+
+def test_aliases_that_cannot_be_read_are_not_taken_for_none(signed_in, files, api):
+    signed_in.expect("503")
+    made = api("POST", "/files?name=named.txt", b"named")
+    api("PUT", "/aliases/short.txt", {"file": made["name"]})
+    files.route("**/api/v1/aliases?*", lambda route: route.fulfill(**FAILS))
+    signed_in.go(f"#/files/{made['name']}")
+    expect(files.locator("aside").get_by_role("alert")).to_contain_text("(503)")
+    files.get_by_role("button", name="Delete").click()
+    dialog = files.get_by_role("dialog", name="Delete named.txt?")
+    expect(dialog).to_contain_text("Its aliases cannot be read now. Those that exist will lead to nothing.")
+    dialog.get_by_role("button", name="Cancel").click()
+    files.unroute("**/api/v1/aliases?*")
+    files.locator("aside").get_by_role("button", name="Try now").click()
+
+    expect(files.locator("aside").get_by_role("alert")).to_have_count(0)
+    expect(files.get_by_role("list", name="Aliases")).to_contain_text("short.txt")
 
 
 def test_who_may_only_look_is_offered_nothing_else(console, api, picture):

@@ -37,7 +37,7 @@ function Retry({ error, retry }) {
     await retry();
     setTrying(false);
   };
-  return html`<button class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${error.action ?? t.tryNow}</button>`;
+  return html`<button type="button" class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${error.action ?? t.tryNow}</button>`;
 }
 
 /** Why something failed, with a button to try again. `at` is when the shown data is from. */

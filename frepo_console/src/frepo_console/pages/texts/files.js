@@ -39,6 +39,7 @@ export const t = {
   removeTitle: (name) => `Delete ${name}?`,
   removeText: (size) => `This deletes the file, ${size}, at once: files have no trash. Its links stop working.`,
   removeAliases: (number) => `${plural(number, "alias", "aliases")} will lead to nothing.`,
+  removeUnknownAliases: "Its aliases cannot be read now. Those that exist will lead to nothing.",
   tags: "Tags",
   renameHint: "The link becomes another one. Links with the old name stop working; aliases follow.",
   reachable: "Reachable by",

@@ -7,7 +7,7 @@ import { readAll, useReading, useResource } from "../../lib/data.js";
 import { date, dateTime, exactTime, size } from "../../lib/format.js";
 import { go, link } from "../../lib/navigation.js";
 import { Confirm } from "../../components/dialog.js";
-import { Loaded, Note } from "../../components/feedback.js";
+import { ErrorNote, Loaded, Note } from "../../components/feedback.js";
 import { CopyButton, Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { t as common } from "../../texts.js";
@@ -47,12 +47,12 @@ function Card({ file, changed, reload }) {
     <${Copyable} label=${t.link} text=${fileUrl(found[0]?.alias ?? file.name)} />
     <${TimedLink} file=${file} />
     ${access.may("files.edit") && html`<${Settings} file=${file} changed=${changed} renamed=${renamed} />`}
-    ${mayAlias && html`<${Aliases} file=${file} aliases=${found} reload=${aliases.reload} />`}
+    ${mayAlias && html`<${Aliases} file=${file} list=${aliases} />`}
     <div class="row"><${Download} file=${file} />
       ${access.may("files.delete") && html`<button class="btn bad end" onClick=${() => setAsking(true)}><${Icon} name="trash" />${t.remove}</button>`}</div>
     ${isAsking &&
     html`<${Confirm} title=${t.removeTitle(file.requested_name)} action=${t.remove} run=${remove} close=${() => setAsking(false)}>
-      <p>${t.removeText(size(file.size))}</p>${found.length > 0 && html`<p>${t.removeAliases(found.length)}</p>`}
+      <p>${t.removeText(size(file.size))}</p>${aliases.error ? html`<p>${t.removeUnknownAliases}</p>` : found.length > 0 && html`<p>${t.removeAliases(found.length)}</p>`}
     <//>`}
   </section>`;
 }
@@ -103,7 +103,9 @@ function Settings({ file, changed, renamed }) {
   </form>`;
 }
 
-function Aliases({ file, aliases, reload }) {
+function Aliases({ file, list }) {
+  const { data, error, at, reload, retry } = list;
+  const aliases = data ?? [];
   const form = useForm({ alias: "" });
   const add = (event) => {
     event.preventDefault();
@@ -116,6 +118,7 @@ function Aliases({ file, aliases, reload }) {
   const remove = (alias) => form.submit(async () => void (await send("DELETE", path("aliases", alias)), reload()));
   return html`<form class="stack" onSubmit=${add}>
     <h3>${t.aliasOf}</h3>
+    ${error && html`<${ErrorNote} error=${error} at=${at} retry=${retry} />`}
     <div class="row"><input class="in" aria-label=${t.alias} placeholder=${t.aliasHint} value=${form.values.alias} onInput=${(event) => form.set("alias", event.target.value)} /><button class="btn" disabled=${form.isSending || !form.values.alias.trim()}>${t.addAlias}</button></div>
     ${aliases.length > 0 && html`<ul class="row wrap" aria-label=${t.aliasOf}>${aliases.map((one) => html`<li class="tag row"><code>${one.alias}</code>${!one.read_only && html`<button type="button" class="btn bare s" aria-label=${t.removeAlias(one.alias)} onClick=${() => remove(one.alias)}><${Icon} name="close" /></button>`}</li>`)}</ul>`}
     ${form.errors.alias && html`<p class="err" role="alert">${form.errors.alias}</p>`}<${FormError} form=${form} />
