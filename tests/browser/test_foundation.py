@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
 
+from .test_overview import FAILS
+
 
 def test_the_token_of_a_link_signs_in_and_leaves_the_address_bar(console, service):
     console.sign_in(service.admin)
@@ -119,6 +121,14 @@ def test_a_service_that_does_not_answer_is_tried_again(console, service):
     console.page.get_by_role("button", name="Try now").click()
 
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+def test_the_menu_says_if_it_cannot_count_what_needs_attention(console, service):
+    console.expect("503")
+    console.page.route("**/api/v1/overview", lambda route: route.fulfill(**FAILS))
+    console.sign_in(service.admin, "#/tokens")
+
+    expect(console.page.get_by_role("link", name="Collections").get_by_title("cannot be read")).to_have_text("?")
 
 
 def test_pages_of_plugins_are_in_the_menu(console, service, api):

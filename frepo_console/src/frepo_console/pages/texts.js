@@ -84,6 +84,7 @@ export const t = {
     readOnly: "Read-only: nothing can be changed now",
     more: "More",
     needAttention: (number) => `${plural(number, "needs", "need")} attention`,
+    attentionUnknown: "How many need attention cannot be read now",
     theme: { system: "Light or dark: as the system", light: "Light", dark: "Dark" },
     shortcuts: "Keyboard shortcuts",
   },

@@ -50,11 +50,12 @@ function MenuEntry({ view, isCurrent }) {
   </a>`;
 }
 
-/** How many collections need attention. It is drawn only if the token may read the overview. */
+/** How many collections need attention, "?" if that cannot be read. It is drawn only if the token may read the overview. */
 function BadCollections() {
   const overview = useResource(useAccess().may("overview.view") ? "/overview" : null, { every: 60 });
-  const states = overview.data?.collections;
-  const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
+  if (!overview.data) return overview.error && html`<span class="badge end" title=${t.menu.attentionUnknown}>?</span>`;
+  const states = overview.data.collections;
+  const bad = BAD_STATES.reduce((sum, state) => sum + states[state], 0);
   return bad > 0 && html`<span class="badge overdue end" title=${t.menu.needAttention(bad)}>${bad}</span>`;
 }
 
