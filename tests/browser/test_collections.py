@@ -7,6 +7,7 @@ from frepo_core.domain.roles import Role
 from support.scale import first_of
 
 from .conftest import LABEL, NAME, XSS
+from .test_overview import FAILS
 
 
 class TestOverview:
@@ -114,6 +115,14 @@ class TestList:
         [made] = api("GET", "/collections?q=made.tar.gz")["items"]
         assert (["prod", "web"], "P1D") == (made["labels"], made["expected_every"])
         api("DELETE", f"/collections/{made['id']}")
+
+    def test_a_list_that_cannot_be_saved_as_csv_says_why(self, signed_in, world):
+        signed_in.expect("503")
+        signed_in.go("#/collections")
+        signed_in.page.route("**/api/v1/collections?*limit=500*", lambda route: route.fulfill(**FAILS))
+        signed_in.page.get_by_role("button", name="CSV").click()
+
+        expect(signed_in.page.get_by_role("alert")).to_have_text("The service answered 503")
 
     def test_the_list_is_saved_as_csv(self, signed_in, world):
         signed_in.go("#/collections")

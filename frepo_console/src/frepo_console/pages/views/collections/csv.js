@@ -1,8 +1,9 @@
 // The list as CSV, made in the browser from all pages of the filtered list.
 
-import { html, useState } from "../../lib/html.js";
+import { html } from "../../lib/html.js";
 import { readAll } from "../../lib/data.js";
 import { saveBlob } from "../../lib/save.js";
+import { ActionButton } from "../../components/action.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
 
@@ -27,16 +28,10 @@ function cell(value) {
 }
 
 export function CsvButton({ filters }) {
-  const [isLoading, setLoading] = useState(false);
   const download = async () => {
-    setLoading(true);
-    try {
-      const items = await readAll("/collections", { query: filters, most: MOST });
-      const rows = items.map((one) => Object.values(COLUMNS).map((read) => cell(read(one))).join(","));
-      saveBlob(new Blob([[Object.keys(COLUMNS).join(","), ...rows, ""].join("\r\n")], { type: "text/csv" }), "collections.csv");
-    } finally {
-      setLoading(false);
-    }
+    const items = await readAll("/collections", { query: filters, most: MOST });
+    const rows = items.map((one) => Object.values(COLUMNS).map((read) => cell(read(one))).join(","));
+    saveBlob(new Blob([[Object.keys(COLUMNS).join(","), ...rows, ""].join("\r\n")], { type: "text/csv" }), "collections.csv");
   };
-  return html`<button class="btn" disabled=${isLoading} onClick=${download}><${Icon} name="download" />${t.collectionsView.csv}</button>`;
+  return html`<${ActionButton} run=${download} className="btn"><${Icon} name="download" />${t.collectionsView.csv}<//>`;
 }
