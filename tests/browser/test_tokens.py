@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from frepo_core.domain.roles import Role
 from support.scale import first_of
 
+from .test_overview import FAILS
+
 PAYLOAD = "<img src=x onerror=alert(1)>\"'&"
 
 
@@ -78,6 +80,21 @@ def test_a_collection_that_was_typed_and_not_added_is_named(signed_in, api):
     page.get_by_role("button", name="Create token").click()
     expect(panel(signed_in).locator("output")).to_be_visible()
     assert ["too soon"] == [token["name"] for token in api("GET", "/tokens")["items"] if token["name"] == "too soon"]
+
+
+def test_a_collection_that_cannot_be_looked_up_says_why(signed_in, collection):
+    signed_in.expect("503")
+    signed_in.go("#/tokens/new")
+    page = signed_in.page
+    page.route("**/api/v1/collections?*", lambda route: route.fulfill(**FAILS))
+    field = page.get_by_label("To which collections?")
+    field.fill("shop.sql")
+    field.press("Enter")
+    expect(panel(signed_in).get_by_text("The service answered 503")).to_be_visible()
+    page.unroute("**/api/v1/collections?*")
+    field.press("Enter")
+
+    expect(page.get_by_role("button", name="Remove shop.sql.gz")).to_be_visible()
 
 
 def test_wrong_values_are_named_at_their_fields(signed_in):

@@ -69,6 +69,18 @@ function Roles({ form }) {
   </fieldset>`;
 }
 
+/** The collection of a name, or the only one that has it as a part; else the problem in words. */
+async function findCollection(name) {
+  try {
+    const { items } = await read("/collections", { query: { q: name, limit: 20 } });
+    const match = items.find((one) => one.name === name) ?? (items.length === 1 ? items[0] : null);
+    return { match, problem: match ? "" : t.noSuchCollection(name) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { match: null, problem: error.message };
+  }
+}
+
 /** Choose collections by name: the browser offers those that match the typed `text`. `missing` is an error about it. */
 function Collections({ chosen, set, text, setText, missing }) {
   const [found, setFound] = useState([]);
@@ -78,9 +90,8 @@ function Collections({ chosen, set, text, setText, missing }) {
     return () => clearTimeout(timer);
   }, [text]);
   const add = async (name) => {
-    const page = await read("/collections", { query: { q: name, limit: 20 } });
-    const match = page.items.find((one) => one.name === name) ?? (page.items.length === 1 ? page.items[0] : null);
-    setError(match ? "" : t.noSuchCollection(name));
+    const { match, problem } = await findCollection(name);
+    setError(problem);
     if (!match) return;
     setText("");
     if (!chosen.some((one) => one.id === match.id)) set([...chosen, { id: match.id, name: match.name }]);
