@@ -231,6 +231,20 @@ def test_a_tab_reads_each_list_once_when_it_is_opened(signed_in, world, tab, lis
     assert lists == [name for name in lists for path in asked if path.endswith(f"/{name}")]
 
 
+def test_a_download_that_cannot_begin_says_why(open_console, service, world, api):
+    console = open_console(script="delete window.showSaveFilePicker")
+    console.expect("503")
+    found = api("GET", f"/collections/{world['shop.sql.gz']}")
+    found["last_version"]["size"] = 10**9  # too large for the memory of the page: it is downloaded by a link
+    console.page.route(f"**/collections/{found['id']}", lambda route: route.fulfill(json=found))
+    console.page.route("**/link", lambda route: route.fulfill(**FAILS))
+    console.sign_in(service.admin)
+    page = open_collection(console, world, "shop.sql.gz")
+    page.get_by_role("button", name=re.compile(r"^Download \d+$")).click()
+
+    expect(page.get_by_role("alert")).to_have_text("The service answered 503")
+
+
 def test_checks_that_cannot_be_read_do_not_count_as_missing(signed_in, world):
     signed_in.expect("503")
     page = signed_in.page

@@ -197,6 +197,16 @@ def test_aliases_that_cannot_be_read_are_not_taken_for_none(signed_in, files, ap
     expect(files.get_by_role("list", name="Aliases")).to_contain_text("short.txt")
 
 
+def test_a_file_with_a_password_that_cannot_be_downloaded_says_why(signed_in, files, api):
+    signed_in.expect("503")
+    made = api("POST", "/files?name=secret.txt", b"secret", {"X-File-Password": "5ecre7 password"})
+    files.route("**/link", lambda route: route.fulfill(**FAILS))
+    signed_in.go(f"#/files/{made['name']}")
+    files.get_by_role("button", name="Download").click()
+
+    expect(files.locator("aside").get_by_role("alert")).to_have_text("The service answered 503")
+
+
 def test_who_may_only_look_is_offered_nothing_else(console, api, picture):
     console.sign_in(api.token(Role.VIEW_LISTING, Role.VIEW_ANY_FILE, Role.VIEW_ALL_TAGS), f"#/files/{picture['name']}")
     page = console.page

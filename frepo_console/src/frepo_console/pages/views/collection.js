@@ -7,6 +7,7 @@ import { useNow, useResource } from "../lib/data.js";
 import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
 import { go, link } from "../lib/navigation.js";
 import { upload } from "../lib/transfers.js";
+import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
@@ -83,7 +84,7 @@ function Head({ collection, startUpload, now }) {
       </p>
     </div>
     <div class="row">
-      ${last && access.may("versions.list") && html`<button class="btn" data-key="d" onClick=${() => downloadVersion(collection, last)}><${Icon} name="download" />${t.collection.download(last.number)}</button>`}
+      ${last && access.may("versions.list") && html`<${ActionButton} className="btn" data-key="d" run=${() => downloadVersion(collection, last)}><${Icon} name="download" />${t.collection.download(last.number)}<//>`}
       ${access.may("versions.upload") && html`<button class="btn pri" data-key="u" onClick=${startUpload}><${Icon} name="upload" />${t.collection.upload}</button>`}
       ${access.may("collections.delete") && html`<${DeleteButton} collection=${collection} />`}
     </div>

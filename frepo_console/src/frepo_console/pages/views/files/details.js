@@ -6,6 +6,7 @@ import { apiUrl, path, send } from "../../lib/api.js";
 import { readAll, useReading, useResource } from "../../lib/data.js";
 import { date, dateTime, exactTime, size } from "../../lib/format.js";
 import { go, link } from "../../lib/navigation.js";
+import { ActionButton } from "../../components/action.js";
 import { Confirm } from "../../components/dialog.js";
 import { ErrorNote, Loaded, Note } from "../../components/feedback.js";
 import { CopyButton, Field, FormError, fieldOf, useForm } from "../../components/form.js";
@@ -133,6 +134,6 @@ function Download({ file }) {
     const { url: signed } = await send("POST", `${path("files", file.name)}/link`, { body: { expires_in: "PT10M" } });
     location.assign(signed);
   };
-  return html`<button class="btn" data-key="d" onClick=${save}><${Icon} name="download" />${t.download}</button>`;
+  return html`<${ActionButton} className="btn" data-key="d" run=${save}><${Icon} name="download" />${t.download}<//>`;
 }
 
