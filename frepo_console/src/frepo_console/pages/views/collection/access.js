@@ -23,6 +23,11 @@ export function Access({ collection, now }) {
   const [dialog, setDialog] = useState(null);
   const used = new Map((tokens.data?.items ?? []).map((one) => [one.fingerprint, one]));
   const close = () => setDialog(null);
+  const granted = () => {
+    close();
+    list.reload();
+    tokens.reload();
+  };
   const remove = async () => {
     await send("DELETE", `${base}${path(dialog.fingerprint)}`);
     list.reload();
@@ -39,14 +44,17 @@ export function Access({ collection, now }) {
         <button class="btn s end" data-key="n" onClick=${() => setDialog("grant")}><${Icon} name="plus" />${t.selection.grant}</button></div>
       <${Loaded} resource=${list}>${({ items }) => (items.length ? html`<${Table} caption=${t.collection.tabs.access} columns=${columns} rows=${items} keyOf=${(one) => one.fingerprint} nameOf=${(one) => one.name} />` : html`<${Empty} icon="tokens" title=${t.access.none} text=${t.access.noneText} />`)}<//>
     </section>
-    ${dialog === "grant" && html`<${Grant} base=${base} close=${close} done=${() => (close(), list.reload())} />`}
+    ${dialog === "grant" && html`<${Grant} base=${base} close=${close} done=${granted} />`}
     ${dialog?.fingerprint && html`<${Confirm} title=${t.access.removeTitle(dialog.name ?? dialog.fingerprint)} action=${t.access.removeAction} run=${remove} close=${close}>${t.access.removeText(collection.name)}<//>`}`;
 }
 
-const LastUse = ({ token, now }) =>
-  token?.last_used_at
-    ? html`<time title=${exactTime(token.last_used_at)}>${relative(token.last_used_at, now)}</time> <span class="dim">${token.last_used_from && t.access.from(token.last_used_from)}</span>`
-    : html`<span class="faint">${t.never}</span>`;
+/** When a token was used last. Nothing if it is not known: it is not among the read tokens if it is new, or if there are many. */
+function LastUse({ token, now }) {
+  if (!token) return null;
+  const { last_used_at: at, last_used_from: from } = token;
+  if (!at) return html`<span class="faint">${t.never}</span>`;
+  return html`<time title=${exactTime(at)}>${relative(at, now)}</time> <span class="dim">${from && t.access.from(from)}</span>`;
+}
 
 function Grant({ base, close, done }) {
   const form = useForm({ fingerprint: "" });
