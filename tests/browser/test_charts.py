@@ -200,6 +200,26 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         expect(page.locator(".key").get_by_text(text, exact=True).last).to_be_visible()
 
 
+def test_days_beyond_the_read_events_do_not_count_as_days_without_a_backup(signed_in, page, api):
+    made = api("POST", "/collections", {"name": "often.tar"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"one")
+    now = datetime.now(UTC)
+    created = (now - 100 * DAY).isoformat()
+    events = [{"kind": "version.added", "at": (now - DAY).isoformat()}] * 500
+    page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(json={"items": events, "next": "more"}))
+    page.route(
+        f"**/api/v1/collections/{made}", lambda route: route.fulfill(json=whole(route) | {"created_at": created})
+    )
+    signed_in.go(f"#/collections/{made}")
+    expect(page.get_by_role("heading", name="A year of backups")).to_be_visible()
+    by_age = dict(enumerate(reversed(squares(page))))
+
+    assert {0: "no backup", 1: "3000 backups", 2: "not read", 99: "not read"} == {
+        age: by_age[age][1] for age in (0, 1, 2, 99)
+    }
+    expect(page.get_by_role("img", name="backups on 1 of 2 days, earlier days are not read")).to_be_visible()
+
+
 def test_a_version_in_quarantine_has_not_arrived(open_console, service, api):
     api("POST", "/collections", {"name": "quarantine.tar"})
     console = open_console(is_first=True)

@@ -447,9 +447,10 @@ export const t = {
 
   calendar: {
     title: "A year of backups",
-    summary: (arrived, days) => `backups on ${arrived} of ${days} days`,
+    summary: (arrived, days, isCut) => `backups on ${arrived} of ${days} days${isCut ? ", earlier days are not read" : ""}`,
     day: (arrived, kind) =>
-      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind].filter(Boolean).join(", ") || "no backup",
+      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind].filter(Boolean).join(", ") ||
+      (kind === "unread" ? "not read" : "no backup"),
     kinds: { arrived: "arrived", suspicious: "suspicious", refused: "refused", none: "no backup" },
   },
 

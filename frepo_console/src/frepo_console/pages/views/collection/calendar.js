@@ -7,13 +7,14 @@ import { t } from "../../texts.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WEEKS = 53;
+const MANY = 3000;
 
 export function Calendar({ collection, now }) {
   const today = startOfDay(now);
   const begin = beginOfWeek(today, WEEKS - 1);
   const since = begin.toISOString().slice(0, 10);
   const query = { collection: collection.id, since, kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused"] };
-  const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: 3000 }), 300);
+  const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: MANY }), 300);
   const days = useMemo(() => (events.data ? daysOf(events.data, begin, today, collection) : null), [events.data, since]);
   if (!days && !events.error) return null;
   return html`<section class="card">
@@ -23,7 +24,10 @@ export function Calendar({ collection, now }) {
   </section>`;
 }
 
-const summaryOf = (days) => t.calendar.summary(days.filter((one) => one.arrived > 0).length, days.length);
+function summaryOf(days) {
+  const read = days.filter((one) => one.kind !== "unread");
+  return t.calendar.summary(read.filter((one) => one.arrived > 0).length, read.length, read.length < days.length);
+}
 
 function Year({ days }) {
   return html`<${DayGrid} days=${days} label=${summaryOf(days)} square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`} title=${(day) => t.calendar.day(day.arrived, day.kind)} />
@@ -32,7 +36,10 @@ function Year({ days }) {
     </div>`;
 }
 
-/** One entry for each day; the worst that happened on it, with the number of backups that arrived. */
+/**
+ * One entry for each day; the worst that happened on it, with the number of backups that arrived. Of a collection with very
+ * many events only the newest ones are read: nothing is known about the days before them.
+ */
 function daysOf(events, begin, today, collection) {
   const days = Array.from({ length: Math.round((today - begin) / DAY) + 1 }, (_, index) => ({ at: new Date(begin.getTime() + index * DAY), arrived: 0, kind: "none" }));
   for (const event of events) {
@@ -44,7 +51,9 @@ function daysOf(events, begin, today, collection) {
     else if (event.kind === "version.refused" && day.kind === "none") day.kind = "refused";
   }
   const created = startOfDay(new Date(collection.created_at));
-  return days.map((day) => (day.at < created && day.kind === "none" ? { ...day, kind: "before" } : day));
+  const read = events.length < MANY ? begin : startOfDay(new Date(events.at(-1).at));
+  const kindOf = (day) => (day.kind !== "none" ? day.kind : day.at < read ? "unread" : day.at < created ? "before" : "none");
+  return days.map((day) => ({ ...day, kind: kindOf(day) }));
 }
 
 /** The size tells the kinds apart, too: a day without a backup is a dot. */
@@ -53,5 +62,5 @@ function Square({ kind, x, y }) {
   if (kind === "arrived") return html`<rect class="day" x=${px} y=${py} width="9" height="9" rx="2" />`;
   if (kind === "suspicious" || kind === "refused")
     return html`<rect class=${`day hollow ${kind === "refused" ? "full" : kind}`} x=${px + 1} y=${py + 1} width="7" height="7" rx="1" />`;
-  return html`<rect class=${kind === "before" ? "day faded" : "day dot"} x=${px + 2.5} y=${py + 2.5} width="4" height="4" rx="1" />`;
+  return html`<rect class=${kind === "before" || kind === "unread" ? "day faded" : "day dot"} x=${px + 2.5} y=${py + 2.5} width="4" height="4" rx="1" />`;
 }
