@@ -220,6 +220,20 @@ def test_days_beyond_the_read_events_do_not_count_as_days_without_a_backup(signe
     expect(page.get_by_role("img", name="backups on 1 of 2 days, earlier days are not read")).to_be_visible()
 
 
+def test_the_arrivals_say_if_too_many_events_were_not_read(open_console, service, api):
+    api("POST", "/collections", {"name": "many.tar"})
+    console = open_console(is_first=True)
+    at = datetime.now(UTC) - timedelta(hours=2)
+    events = [{"kind": "version.added", "at": at.isoformat(), "data": {}}] * 500
+    console.page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(json={"items": events, "next": "more"}))
+    console.sign_in(service.admin)
+    console.go("#/")
+    shown = f"2000 backups arrived, only those since {at:%H:%M} are counted"
+
+    expect(console.page.get_by_text(shown)).to_be_visible()
+    expect(console.page.get_by_role("img", name=shown)).to_be_visible()
+
+
 def test_a_version_in_quarantine_has_not_arrived(open_console, service, api):
     api("POST", "/collections", {"name": "quarantine.tar"})
     console = open_console(is_first=True)

@@ -175,6 +175,7 @@ export const t = {
     full: "refused",
     suspicious: "suspicious",
     now: "Now",
+    onlySince: (time) => `only those since ${time} are counted`,
     column: (time, arrived, expected) => `${time}: ${expected ? `${expected} expected` : `${arrived} arrived`}`,
     summary: ({ arrived, overdue, late, full, suspicious }) =>
       [

@@ -13,6 +13,7 @@ const PAST = 48;
 const FUTURE = 8;
 const HIGHEST = 12;
 const LABEL_EVERY = 8;
+const MANY = 2000;
 const KINDS = ["version.added", "version.suspicious", "version.quarantined", "version.refused"];
 const BELOW = ["overdue", "late", "full", "suspicious"];
 
@@ -22,22 +23,29 @@ export function Arrivals({ collections, now }) {
   const end = Math.ceil(now.getTime() / STEP) * STEP;
   const since = new Date(end - PAST * STEP).toISOString();
   const events = useReading(access.may("events.view") ? "arrivals" : null, () =>
-    readAll("/events", { query: { kind: KINDS, since } }),
+    readAll("/events", { query: { kind: KINDS, since }, most: MANY }),
   );
   const found = events.data ?? (access.may("events.view") ? null : lastVersions(collections));
   const columns = useMemo(() => (found ? columnsOf(found, collections, end, now) : null), [found, collections, end]);
   if (!columns && !events.error) return null;
+  const summary = columns && summaryOf(totalsOf(columns), events.data);
   return html`<section class="card">
-    <div class="sec"><h2>${t.arrivals.title}</h2>${columns && html`<p class="dim sm">${t.arrivals.summary(totalsOf(columns))}</p>`}</div>
+    <div class="sec"><h2>${t.arrivals.title}</h2>${columns && html`<p class="dim sm">${summary}</p>`}</div>
     ${events.error && html`<${ChartError} error=${events.error} at=${events.at} retry=${events.retry} />`}
-    ${columns && html`<${Columns} columns=${columns} />`}
+    ${columns && html`<${Columns} columns=${columns} summary=${summary} />`}
   </section>`;
 }
 
-function Columns({ columns }) {
+/** What arrived. If there are too many events to read them all, since when. */
+function summaryOf(totals, events) {
+  const since = events?.length >= MANY && t.arrivals.onlySince(timeOfDay(events.at(-1).at));
+  return [t.arrivals.summary(totals), since].filter(Boolean).join(", ");
+}
+
+function Columns({ columns, summary }) {
   const totals = totalsOf(columns);
   const unit = Math.ceil(Math.max(...columns.map((column) => column.arrived), 1) / HIGHEST);
-  return html`<div role="img" aria-label=${t.arrivals.summary(totals)}>
+  return html`<div role="img" aria-label=${summary}>
       <ul class="tl">${columns.map((column) => html`<${Column} column=${column} unit=${unit} />`)}</ul>
       <ul class="tl below">${columns.map((column) => html`<${Trouble} column=${column} />`)}</ul>
       <div class="x sm">${labels(columns).map(([text, isNow]) => html`<span class=${isNow ? "b" : ""}>${text}</span>`)}</div>
