@@ -245,34 +245,6 @@ def test_a_download_that_cannot_begin_says_why(open_console, service, world, api
     expect(page.get_by_role("alert")).to_have_text("The service answered 503")
 
 
-def test_a_use_of_a_token_that_is_not_known_is_not_called_never(signed_in, world, api):
-    page = signed_in.page
-    fingerprint = api("GET", "", token=api.token(Role.UPLOAD_ALL))["token"]["fingerprint"]
-    api("PUT", f"/collections/{world['mail.tar']}/access/{fingerprint}")
-    page.route("**/api/v1/tokens?*", lambda route: route.fulfill(json={"items": [], "next": None}))
-    open_collection(signed_in, world, "mail.tar", "access")
-    row = page.locator("tbody tr", has_text=fingerprint)
-    expect(row).to_be_visible()
-
-    expect(row.get_by_role("cell").nth(3)).to_have_text("")
-
-
-def test_checks_that_cannot_be_read_do_not_count_as_missing(signed_in, world):
-    signed_in.expect("503")
-    page = signed_in.page
-    page.route("**/checks?*", lambda route: route.fulfill(**FAILS))
-    open_collection(signed_in, world, "mail.tar")
-    shown = page.get_by_role("region", name="Versions")
-    expect(shown.get_by_role("alert")).to_contain_text("(503)")
-    expect(shown.locator("tbody")).to_contain_text("unknown")
-    expect(shown.locator("tbody")).not_to_contain_text("not checked")
-    page.unroute("**/checks?*")
-    shown.get_by_role("button", name="Try now").click()
-
-    expect(shown.get_by_role("alert")).to_have_count(0)
-    expect(shown.locator("tbody tr").first).to_contain_text("not checked")
-
-
 def test_a_collection_that_is_gone_says_so(signed_in, world):
     signed_in.expect("404")
     signed_in.go("#/collections/00000000-0000-4000-8000-000000000000")

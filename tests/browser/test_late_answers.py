@@ -1,4 +1,4 @@
-"""Lists that are read again: answers that come late, and rows that were asked for by "Show more"."""
+"""Lists that are read again: answers that come late or not at all, and rows that were asked for by "Show more"."""
 
 import re
 
@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
 
+from .conftest import open_collection
+from .test_overview import FAILS
 from .test_states import MERGE_PATCH, refresh
 
 # Those of the table: the first hundred, and one hundred more.
@@ -210,3 +212,44 @@ def test_a_late_refusal_of_the_last_token_does_not_end_the_next_session(signed_i
 
     expect(page.get_by_role("link", name="Tokens")).to_be_visible()
     assert token == page.evaluate("sessionStorage.getItem('frepo.token')")
+
+
+def test_a_use_of_a_token_that_is_not_known_is_not_called_never(signed_in, world, api):
+    page = signed_in.page
+    fingerprint = api("GET", "", token=api.token(Role.UPLOAD_ALL))["token"]["fingerprint"]
+    api("PUT", f"/collections/{world['mail.tar']}/access/{fingerprint}")
+    page.route("**/api/v1/tokens?*", lambda route: route.fulfill(json={"items": [], "next": None}))
+    open_collection(signed_in, world, "mail.tar", "access")
+    row = page.locator("tbody tr", has_text=fingerprint)
+    expect(row).to_be_visible()
+
+    expect(row.get_by_role("cell").nth(3)).to_have_text("")
+
+
+def test_uses_of_tokens_that_cannot_be_read_are_an_error(signed_in, world):
+    signed_in.expect("503")
+    page = signed_in.page
+    page.route("**/api/v1/tokens?*", lambda route: route.fulfill(**FAILS))
+    open_collection(signed_in, world, "mail.tar", "access")
+    expect(page.get_by_role("alert")).to_contain_text("(503)")
+    page.unroute("**/api/v1/tokens?*")
+    page.get_by_role("button", name="Try now").click()
+
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_role("columnheader", name="Last used")).to_be_visible()
+
+
+def test_checks_that_cannot_be_read_do_not_count_as_missing(signed_in, world):
+    signed_in.expect("503")
+    page = signed_in.page
+    page.route("**/checks?*", lambda route: route.fulfill(**FAILS))
+    open_collection(signed_in, world, "mail.tar")
+    shown = page.get_by_role("region", name="Versions")
+    expect(shown.get_by_role("alert")).to_contain_text("(503)")
+    expect(shown.locator("tbody")).to_contain_text("unknown")
+    expect(shown.locator("tbody")).not_to_contain_text("not checked")
+    page.unroute("**/checks?*")
+    shown.get_by_role("button", name="Try now").click()
+
+    expect(shown.get_by_role("alert")).to_have_count(0)
+    expect(shown.locator("tbody tr").first).to_contain_text("not checked")

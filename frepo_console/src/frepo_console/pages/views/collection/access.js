@@ -7,7 +7,7 @@ import { useResource } from "../../lib/data.js";
 import { date, exactTime, relative } from "../../lib/format.js";
 import { rightsOf } from "../../lib/rights.js";
 import { Confirm, Dialog } from "../../components/dialog.js";
-import { Empty, Loaded } from "../../components/feedback.js";
+import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { FormError, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { Table } from "../../components/table.js";
@@ -42,6 +42,7 @@ export function Access({ collection, now }) {
   return html`<section class="card flush">
       <div class="sec"><h2>${t.collection.tabs.access}</h2><p class="dim sm">${list.data && t.tokensCount(list.data.items.length)}</p>
         <button class="btn s end" data-key="n" onClick=${() => setDialog("grant")}><${Icon} name="plus" />${t.selection.grant}</button></div>
+      ${tokens.error && !list.error && html`<${ErrorNote} error=${tokens.error} at=${tokens.at} retry=${tokens.retry} />`}
       <${Loaded} resource=${list}>${({ items }) => (items.length ? html`<${Table} caption=${t.collection.tabs.access} columns=${columns} rows=${items} keyOf=${(one) => one.fingerprint} nameOf=${(one) => one.name} />` : html`<${Empty} icon="tokens" title=${t.access.none} text=${t.access.noneText} />`)}<//>
     </section>
     ${dialog === "grant" && html`<${Grant} base=${base} close=${close} done=${granted} />`}
