@@ -42,6 +42,17 @@ def test_the_page_is_opened_from_the_menu(console, service):
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
+def test_a_collection_without_a_backup_is_not_counted_as_one_that_is_there(console, service):
+    for name in ("full.tar", "empty.tar"):
+        made = service.request("POST", "/api/v1/collections", {"name": name}).json["id"]
+        if name == "full.tar":
+            service.request("PUT", f"/api/v1/collections/{made}/versions", b"a backup")
+    console.sign_in(service.admin)
+    console.page.goto(f"{service.url}/wallboard/")
+
+    expect(console.page.get_by_role("heading", level=1)).to_have_text("1 of 2 backups are there")
+
+
 def test_without_a_token_it_says_what_to_do(console, service):
     console.page.goto(f"{service.url}/wallboard/")
 

@@ -26,7 +26,9 @@ async function read(path) {
 function verdict(counts) {
   const bad = BAD.reduce((sum, state) => sum + counts[state], 0);
   if (bad) return `${bad} ${bad === 1 ? "backup needs" : "backups need"} attention`;
-  return counts.ok ? "All backups are there" : "Nothing is backed up yet";
+  if (!counts.ok) return "Nothing is backed up yet";
+  const total = STATES.reduce((sum, state) => sum + counts[state], 0);
+  return counts.ok === total ? "All backups are there" : `${counts.ok} of ${total} backups are there`;
 }
 
 async function show() {
