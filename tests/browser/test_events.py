@@ -3,6 +3,7 @@
 import csv
 import json
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,41 @@ def test_names_of_collections_are_asked_for_again_after_a_failure(signed_in, col
     refresh(page)
 
     expect(row.get_by_role("link")).to_have_text("shop.sql.gz")
+
+
+def test_the_names_in_a_long_list_of_events_are_asked_for_again(signed_in, api):
+    signed_in.expect("503")
+    page = signed_in.page
+    page.clock.install()
+    now = datetime.now(UTC)
+    made = api("POST", "/collections", {"name": "wanted.tar"})["id"]
+    one = next(event for event in api("GET", f"/events?collection={made}")["items"])
+    # More than 500 rows. Only the last ones are of the collection.
+    rows = [
+        one
+        | {
+            "id": 10_000 - at,
+            "at": (now - timedelta(seconds=at)).isoformat(),
+            "collection_id": made if at > 520 else None,
+        }
+        for at in range(600)
+    ]
+
+    def answer(route):
+        query = dict(part.partition("=")[::2] for part in route.request.url.partition("?")[2].split("&"))
+        begin, limit = int(query.get("cursor") or 0), int(query["limit"])
+        end = begin + limit
+        route.fulfill(json={"items": rows[begin:end], "next": str(end) if end < len(rows) else None})
+
+    page.route("**/api/v1/events?*", answer)
+    page.route("**/api/v1/collections?*", lambda route: route.fulfill(status=503, body="{}"))
+    signed_in.go("#/events")
+    more = page.get_by_role("button", name="Show more")
+    for _ in range(10):
+        more.click()
+        signed_in.settle()
+    expect(page.locator("ul.list > li")).to_have_count(550)
+    page.unroute("**/api/v1/collections?*")
+    page.clock.run_for(16_000)
+
+    expect(page.get_by_text("wanted.tar").first).to_be_visible()

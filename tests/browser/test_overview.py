@@ -196,3 +196,40 @@ def test_the_headline_counts_only_what_has_a_backup_as_backed_up(signed_in, stat
     signed_in.go("#/")
 
     expect(page.get_by_role("heading", level=1)).to_have_text(shown)
+
+
+def test_a_late_failure_does_not_replace_a_chart_that_is_drawn(open_console, service, api):
+    api("POST", "/collections", {"name": "race.tar"})
+    console = open_console(is_first=True)
+    console.expect("ERR_")
+    page, held = console.page, []
+    Growth(page)
+    console.sign_in(service.admin, "#/more")
+    page.route("**/uplot.mjs", lambda route: route.abort())
+
+    # After the failure, the console asks whether the service has got another version of the console. That is slow.
+    def hold(route):
+        if route.request.resource_type == "fetch":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(lambda url: url.split("#")[0].endswith("/ui/"), hold)
+    page.evaluate("location.hash = '#/'")
+    chart = card(page, "Storage")
+    chart.scroll_into_view_if_needed()
+    for _ in range(250):
+        if held:
+            break
+        page.wait_for_timeout(20)
+    assert held
+    # Meanwhile the network works again, and something draws the chart anew: other data, or the theme.
+    page.unroute("**/uplot.mjs")
+    page.evaluate("dispatchEvent(new Event('themechange'))")
+    expect(chart.locator(".uplot canvas")).to_be_visible()
+    for route in held:
+        route.continue_()
+    page.wait_for_timeout(500)
+
+    expect(chart.locator(".uplot canvas")).to_be_visible()
+    expect(chart.locator(".err")).to_have_count(0)

@@ -55,7 +55,11 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
       chart = new UPlot(options(lines, { format, marks, height, width: place.current.clientWidth }), data, place.current);
       resized.observe(place.current);
     };
-    loadUplot().then(draw, async () => setError(await loadError()));
+    const explain = async () => {
+      const found = await loadError(); // meanwhile another try may have drawn the chart
+      if (!isGone) setError(found);
+    };
+    loadUplot().then(draw, explain);
     return () => {
       isGone = true;
       resized.disconnect();

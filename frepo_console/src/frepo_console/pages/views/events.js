@@ -58,12 +58,13 @@ function filtersOf(query) {
 
 /**
  * The names of collections by id: "" for one that was deleted or is not visible. They are read when an id is new, and
- * after a failure again when the list has been read again.
+ * after a failure again, with the list or, as a long list is not read again, as often as others.
  */
-function useNames(list, isAllowed) {
+function useNames({ items, at }, isAllowed) {
   const [names, setNames] = useState({});
+  const [failures, setFailures] = useState(0);
   const isAsking = useRef(false);
-  const ids = (list.items ?? []).map((event) => event.collection_id).filter(Boolean);
+  const ids = (items ?? []).map((event) => event.collection_id).filter(Boolean);
   const unknown = ids.find((id) => !(id in names));
   useEffect(() => {
     if (!isAllowed || !unknown || isAsking.current) return;
@@ -71,9 +72,9 @@ function useNames(list, isAllowed) {
     const missing = Object.fromEntries(ids.map((id) => [id, ""]));
     const show = (found) => setNames((old) => ({ ...missing, ...old, ...Object.fromEntries(found.map((one) => [one.id, one.name])) }));
     readAll("/collections")
-      .then(show, () => {})
+      .then(show, () => setTimeout(() => setFailures((count) => count + 1), POLL_SECONDS * 1000))
       .finally(() => (isAsking.current = false));
-  }, [isAllowed, unknown, names, list.at]);
+  }, [isAllowed, unknown, names, failures, at]);
   return names;
 }
 
