@@ -67,7 +67,14 @@ def test_people_get_a_table(console, collection):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--every", "often"), ("--for", "long"), ("--size", "big"), ("--growth", "1000"), ("--start", "soon")],
+    [
+        ("--every", "often"),
+        ("--for", "long"),
+        ("--size", "big"),
+        ("--size", "-5"),
+        ("--growth", "1000"),
+        ("--start", "soon"),
+    ],
 )
 def test_a_wrong_option_is_named(console, collection, option, value):
     assert f"{option}: " in console.refusal("backup:preview", collection, option, value)

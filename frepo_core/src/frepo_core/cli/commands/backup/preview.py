@@ -121,7 +121,7 @@ def _plan(arguments: argparse.Namespace) -> "UploadPlan | None":
     parsers: dict[str, tuple[str, Callable[[str], Any]]] = {
         "every": ("--every", parse_expectation),
         "during": ("--for", parse_any_duration),
-        "size": ("--size", parse_size),
+        "size": ("--size", _size),
         "growth": ("--growth", _percent),
         "start": ("--start", _moment),
     }
@@ -136,6 +136,13 @@ def _plan(arguments: argparse.Namespace) -> "UploadPlan | None":
     if "during" in given:
         given["duration"] = given.pop("during")
     return UploadPlan(**given) if given else None
+
+
+def _size(text: str) -> int:
+    size = parse_size(text)
+    if size < 0:
+        raise ValueError("must not be negative")
+    return size
 
 
 def _percent(text: str) -> float:
