@@ -10,6 +10,14 @@ from typing import Any, TextIO
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
 _CAPITAL = re.compile("[A-Z]")
+# What commands call a field of the API, where that is not its name.
+_OTHER_NAMES = {
+    "collection": ("id",),
+    "duration": ("for",),
+    "file-name": ("name",),
+    "labels": ("label",),
+    "token": ("fingerprint", "allow"),
+}
 # For code names of fields: the command that lists the valid values.
 _REMEDIES = {"collection_no_longer_exists": "`frepo backup:list` lists the collections"}
 
@@ -71,22 +79,29 @@ def _details(error: FrepoError, parser: argparse.ArgumentParser | None) -> Itera
 
 
 def _argument(field: str, parser: argparse.ArgumentParser | None) -> str:
-    """Return the argument of the command for a field of the API, else the option."""
+    """Return what the usage of the command calls a field of the API, else the option that it would be."""
     name = option(field)
-    actions = parser._actions if parser else []
-    if any(name in action.option_strings for action in actions):
+    if parser is None:
         return name
-    arguments = {action.dest for action in actions if not action.option_strings}
-    plain = field.removeprefix("form.").lower()
-    if plain == "collection" and plain not in arguments:
-        plain = "id"
-    return f"<{plain}>" if plain in arguments else name
+    options = {one for action in parser._actions for one in action.option_strings}
+    arguments = {action.dest for action in parser._actions if not action.option_strings}
+    plain = name.strip("-<>").rpartition(".")[2]
+    for one in (plain, *_OTHER_NAMES.get(plain, ())):
+        if f"--{one}" in options:
+            return f"--{one}"
+        if one in arguments:
+            return f"<{one}>"
+    return name if name in options else plain
 
 
 def option(field: str) -> str:
     """Return the option for a field of the API: `--min-retention` for `minRetention`. `<file>` is an argument."""
     name = field.removeprefix("form.")
-    return name if name.startswith(("-", "<")) else "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name)
+    if name.startswith(("-", "<")):
+        return name
+    if name.isupper():  # as in the usage
+        return f"--{name.lower()}"
+    return "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name).replace("_", "-")
 
 
 def _context(context: Mapping[str, Any] | None) -> str:
