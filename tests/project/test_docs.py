@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 from frepo_core import errors
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins import FileMode, PluginRegistry
 from frepo_core.settings import Settings, environment_name
 from frepo_core.web.routing.error_views import STATUS
 from support.paths import ROOT
@@ -40,13 +40,19 @@ def kind(field):
         return " or ".join(f"`{choice}`" for choice in get_args(field.annotation))
     if "Size" in repr(field.metadata) or "_size" in repr(field.metadata):
         return "size"
-    if "_octal" in repr(field.metadata) + repr(field.annotation):
-        return "octal mode"
     if "tuple" in repr(field.annotation):
         return "commands" if re.search("_lines|_commands", repr(field.metadata)) else "list"
     if "_duration" in repr(field.metadata):
         return "duration"
-    names = {SecretStr: "secret", bool: "yes or no", int: "number", float: "number", str: "text", Path: "path"}
+    names = {
+        SecretStr: "secret",
+        bool: "yes or no",
+        int: "number",
+        float: "number",
+        str: "text",
+        Path: "path",
+        FileMode: "octal mode",
+    }
     return names[annotation]
 
 
@@ -61,8 +67,6 @@ def default(field):
         return "–"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if kind(field) == "octal mode":
-        return f"`{value:04o}`"
     return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 

@@ -5,20 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
-from frepo_core.plugins import StorageSettings
-
-
-def _octal(value: Any) -> Any:
-    if isinstance(value, str):
-        return int(value, 8) if value.strip() else None
-    return value
-
-
-OptionalMode = Annotated[Annotated[int, Field(ge=0, le=0o7777)] | None, BeforeValidator(_octal)]
+from frepo_core.plugins import FileMode, StorageSettings
 
 
 def _empty_is_none(value: Any) -> Any:
-    return None if value == "" else value
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+OptionalMode = Annotated[FileMode | None, BeforeValidator(_empty_is_none)]
 
 
 class FtpSettings(StorageSettings):

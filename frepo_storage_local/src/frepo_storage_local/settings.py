@@ -1,18 +1,11 @@
 """The settings of the storage `local`."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from frepo_core.plugins import StorageSettings
-
-
-def _octal(value: Any) -> Any:
-    return int(value, 8) if isinstance(value, str) else value
-
-
-Mode = Annotated[int, BeforeValidator(_octal), Field(ge=0, le=0o7777)]
+from frepo_core.plugins import FileMode, StorageSettings
 
 
 class LocalSettings(StorageSettings):
@@ -26,5 +19,5 @@ class LocalSettings(StorageSettings):
         "refuse",
         description="How to treat symbolic links below the root: `refuse` raises an error, `skip` ignores them.",
     )
-    file_permissions: Mode = Field(0o640, description="Mode of blob files, in octal.")
-    directory_permissions: Mode = Field(0o750, description="Mode of new folders, in octal.")
+    file_permissions: FileMode = Field(FileMode(0o640), description="Mode of blob files, in octal.")
+    directory_permissions: FileMode = Field(FileMode(0o750), description="Mode of new folders, in octal.")

@@ -29,6 +29,14 @@ def test_settings_come_from_the_environment():
     assert "12345" not in repr(settings)
 
 
+@pytest.mark.parametrize("mode", ["rw-r-----", "0888", "10000", "-1"])
+def test_a_mode_that_is_not_octal_is_refused(mode):
+    environment = {"FS_FTP_HOST": "h", "FS_FTP_USERNAME": "u", "FS_FTP_PASSWORD": "p", "FS_FTP_FILE_PERMISSIONS": mode}
+
+    with pytest.raises(ConfigurationError, match="octal digits, such as 0640"):
+        load_storage_settings(FtpSettings, "ftp", {}, environment)
+
+
 @pytest.mark.parametrize("name", ["host", "username", "password", "root"])
 def test_a_setting_of_two_lines_is_refused(name):
     values = {"FS_FTP_HOST": "h", "FS_FTP_USERNAME": "u", "FS_FTP_PASSWORD": "p"}

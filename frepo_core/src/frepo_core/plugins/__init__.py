@@ -12,7 +12,7 @@ from frepo_core.errors import (
     StorageFull,
     StorageUnavailable,
 )
-from frepo_core.settings.types import Networks, Seconds, Size, Words
+from frepo_core.settings.types import FileMode, Networks, Seconds, Size, Words
 
 from .context import PluginContext
 from .discovery import FoundPlugin, find_mistakes
@@ -91,6 +91,7 @@ __all__ = [
     "ExactReader",
     "ExpectedBackups",
     "FieldsError",
+    "FileMode",
     "Finding",
     "FoundPlugin",
     "FrepoError",

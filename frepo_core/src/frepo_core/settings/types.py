@@ -7,6 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import CoreSchema, core_schema
 
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.expiry import parse_expiry
@@ -17,6 +18,30 @@ _LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 
 _DOMAIN = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?", re.ASCII)
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?", re.ASCII)
+
+
+class FileMode(int):
+    """The mode of files or folders. Its text is octal, such as 0640, in settings and wherever it is shown."""
+
+    @classmethod
+    def parse(cls, value: Any) -> "FileMode":
+        """Return the mode. A text has octal digits. Raises `ValueError`."""
+        problem = "write octal digits, such as 0640"
+        try:
+            mode = int(value, 8) if isinstance(value, str) else int(value)
+        except ValueError as error:
+            raise ValueError(problem) from error
+        if not 0 <= mode <= 0o7777:
+            raise ValueError(problem)
+        return cls(mode)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        """Let models have fields of this type."""
+        return core_schema.no_info_plain_validator_function(cls.parse)
+
+    def __str__(self) -> str:
+        return f"{self:04o}"
 
 
 def _split(value: Any) -> Any:

@@ -39,6 +39,13 @@ def test_schedules_and_durations_are_written_as_in_the_ini_file(root):
     assert ("4w", "400d") == (found["events.keep"]["value"], found["events.keep"]["default"])
 
 
+@with_settings(fs__local__file_permissions="600")
+def test_modes_of_files_are_written_as_in_the_ini_file(root):
+    mode = by_name(root.get(SETTINGS))["fs.local.file_permissions"]
+
+    assert ("0600", "0640", "ini file") == (mode["value"], mode["default"], mode["source"])
+
+
 @with_settings(
     notify__heartbeat="https://user:5ecre7-in-url@hc.example.org/ping",
     health_check__code="5ecre7-code",
