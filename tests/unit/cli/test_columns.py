@@ -1,6 +1,7 @@
-"""Sizes and lengths of time: one form in the tables for people, and the form of the API for programs."""
+"""Sizes, times and lengths of time: one form in the tables for people, and the form of the API for programs."""
 
 import contextlib
+import gzip
 import json
 import re
 import sqlite3
@@ -35,3 +36,50 @@ def test_the_list_of_overdue_collections_writes_lengths_of_time_as_the_other_tab
 
     assert "| 1m " in console.run("status", "--overdue").stdout
     assert '"PT1M"' in console.run("status", "--overdue", "-f", "json").stdout
+
+
+def table_of(console, *command):
+    """Return the table of a command with one record, by field."""
+    return dict(re.findall(r"^\| (\w+) +\| (.*?) *\|$", console.run(*command).stdout, re.MULTILINE))
+
+
+@pytest.fixture
+def collection(console):
+    """A collection with one version, whose check and restore test are recorded."""
+    collection = console.answer("backup:create-collection", "-f", "a.gz")
+    (console.folder / "a.gz").write_bytes(gzip.compress(b"a dump", mtime=0))
+    console.answer("backup:upload", collection, "a.gz")
+    console.answer("backup:test-restore", collection, "--command", "gunzip -t")
+    return collection
+
+
+def test_the_results_of_checks_have_short_times_and_plain_details_in_a_table(console, collection):
+    table = console.answer("backup:checks", collection)
+    integrity, restore = json.loads(console.answer("backup:checks", collection, "-f", "json"))
+
+    assert f"| {integrity['At'][:19].replace('T', ' ')} |" in table
+    assert "| kinds gzip " in table
+    assert re.search(r"\| command gunzip -t, size 26B, read 26B, status 0, seconds [\d.]+ +\|", table)
+    assert ({"kinds": ["gzip"]}, 26) == (integrity["Details"], restore["Details"]["read"])
+    assert "+00:00" in integrity["At"]
+
+
+def test_the_restore_test_prints_a_readable_size(console, collection):
+    command = ("backup:test-restore", collection, "--command", "gunzip -t")
+
+    assert "26B" == table_of(console, *command)["read"]
+    assert 26 == json.loads(console.answer(*command, "-f", "json"))["read"]
+
+
+def test_a_job_prints_readable_sizes_and_lists(console, collection):
+    table = table_of(console, "jobs:run", "verify")
+    record = json.loads(console.answer("jobs:run", "verify", "-f", "json"))
+
+    assert ("1", "26B", "0", "") == tuple(table[name] for name in ("checked", "size", "damaged", "examples"))
+    assert {"size": 0, "examples": []}.items() <= record.items()
+    assert "| checked 1, size 26B, damaged 0 " in console.answer("jobs", "verify")
+    assert "0B" == table_of(console, "jobs:run", "sweep")["orphan_size"]
+
+
+def test_a_list_without_items_is_empty_in_a_table(console, collection):
+    assert "" == table_of(console, "storage:verify")["damaged"]

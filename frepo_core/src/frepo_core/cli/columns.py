@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from cliff.columns import FormattableColumn
 
 from frepo_core.domain.durations import format_duration, parse_any_duration
 from frepo_core.domain.sizes import readable_size
+
+from .tables import readable
 
 
 class Expected(FormattableColumn[str | None]):
@@ -34,20 +36,33 @@ class Moment(FormattableColumn[datetime | None]):
         return self._value.isoformat() if self._value else None
 
 
-class Report(FormattableColumn[Mapping[str, Any]]):
-    """Named values: an object for programs, `name value` pairs for people."""
-
-    def human_readable(self) -> str:
-        """Format the values for people."""
-        return ", ".join(f"{name} {value}" for name, value in self._value.items())
-
-
 class Size(FormattableColumn[int]):
     """A size in bytes: readable in a table, a number in other formats."""
 
     def human_readable(self) -> str:
         """Format the size for people."""
         return readable_size(self._value)
+
+
+class Report(FormattableColumn[Mapping[str, Any]]):
+    """Named values, such as what a job found: an object for programs, `name value` pairs for people."""
+
+    # The names of values in bytes, besides those that end with `_size`.
+    sizes: ClassVar[frozenset[str]] = frozenset({"size"})
+
+    def cells(self) -> dict[str, Any]:
+        """Return a cell for each value."""
+        return {name: self._cell(name, value) for name, value in self._value.items()}
+
+    def human_readable(self) -> str:
+        """Format the values for people. Empty ones are left out."""
+        texts = {name: str(readable(cell)) for name, cell in self.cells().items()}
+        return ", ".join(f"{name} {text}" for name, text in texts.items() if text)
+
+    def _cell(self, name: str, value: Any) -> Any:
+        if (name in self.sizes or name.endswith("_size")) and type(value) is int:
+            return Size(value)
+        return Report(value) if isinstance(value, Mapping) else value
 
 
 class Words(FormattableColumn[Sequence[str]]):

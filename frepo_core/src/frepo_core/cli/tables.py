@@ -83,7 +83,7 @@ def plain(cell: Any) -> Any:
 
 
 def readable(cell: Any) -> Any:
-    """Return a cell for a table: null is empty, true is `yes`. Control characters are escaped: clients write notes, and terminals obey."""
+    """Return a cell for a table, like `plain`. Control characters are escaped: clients write notes, and terminals obey."""
     if cell is None:
         return ""
     if isinstance(cell, Word):  # one of our own words, with its colour
@@ -91,6 +91,8 @@ def readable(cell: Any) -> Any:
     text = cell.human_readable() if isinstance(cell, FormattableColumn) else cell
     if isinstance(text, bool):
         return "yes" if text else "no"
+    if isinstance(text, list | tuple):
+        return ", ".join(str(readable(item)) for item in text)
     return _CONTROLS.sub(_escape, text.replace("\r\n", "\n")) if isinstance(text, str) else text
 
 

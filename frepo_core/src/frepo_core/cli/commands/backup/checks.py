@@ -3,9 +3,16 @@
 import argparse
 from typing import Any
 
+from ...columns import Moment, Report
 from ...tables import ListCommand
 
 COLUMNS = ("Version", "Check", "Outcome", "Message", "At", "By", "Details")
+
+
+class RestoreDetails(Report):
+    """The details of a restore test: `read` is in bytes, too."""
+
+    sizes = Report.sizes | {"read"}
 
 
 class Checks(ListCommand):
@@ -22,6 +29,8 @@ class Checks(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each result. Raises `FieldsError` or `NotFoundError` if there is no such version."""
+        from frepo_core.services.collections.version_checks import RESTORE
+
         services = self.services()
         collection = services.collections.get(arguments.id)
         number = services.versions.find(collection.id, arguments.version).number if arguments.version else None
@@ -31,9 +40,9 @@ class Checks(ListCommand):
                 one.name,
                 self.word(one.outcome),
                 one.message,
-                one.at.isoformat(),
+                Moment(one.at),
                 one.actor,
-                one.details,
+                (RestoreDetails if one.name == RESTORE else Report)(one.details),
             )
             for one in services.version_checks.of_collection(collection.id, number)
         ]

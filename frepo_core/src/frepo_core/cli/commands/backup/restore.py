@@ -7,6 +7,7 @@ from typing import Any
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
+from ...columns import Size
 from ...tables import ShowCommand
 
 
@@ -44,7 +45,7 @@ class RestoreTest(ShowCommand):
             f"v{result.version.number}",
             self.word(result.outcome),
             result.message,
-            result.size,
+            Size(result.size),
             round(result.seconds, 3),
             result.output,
         )

@@ -82,7 +82,7 @@ class RunJob(ShowCommand):
 
         result = self.services().jobs.run(arguments.job, cause=console_actor().name, wait=arguments.wait)
         self._is_good = result.outcome == "good"
-        rows = {"job": arguments.job, "outcome": self.word(str(result.outcome))} | (result.summary or {})
+        rows = {"job": arguments.job, "outcome": self.word(str(result.outcome))} | Report(result.summary or {}).cells()
         if result.error:
             rows["error"] = result.error
         return tuple(rows), tuple(rows.values())
