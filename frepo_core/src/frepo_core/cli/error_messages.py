@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
-from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
+from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, NotFoundError, RuleError
 
 _CAPITAL = re.compile("[A-Z]")
 # What commands call a field of the API, where that is not its name.
@@ -57,7 +57,8 @@ def explain(error: Exception, parser: argparse.ArgumentParser | None = None) -> 
     With the `parser` of the command, a field is named as in its usage.
     """
     if isinstance(error, FrepoError):
-        return "\n".join([f"frepo: {error.message}", *(f"  {line}" for line in _details(error, parser))])
+        message = (isinstance(error, NotFoundError) and error.sentence) or error.message
+        return "\n".join([f"frepo: {message}", *(f"  {line}" for line in _details(error, parser))])
     reason = " ".join(str(error).split()) or "no reason given"
     return (
         f"frepo: unexpected {type(error).__name__}: {reason}\n  Run it with --debug to get a traceback for a bug report"
@@ -74,6 +75,8 @@ def _details(error: FrepoError, parser: argparse.ArgumentParser | None) -> Itera
         yield " ".join(str(getattr(error.__cause__, "orig", None) or error.__cause__).split())
     if error.explanation:
         yield error.explanation
+    if isinstance(error, NotFoundError) and error.remedy:
+        yield error.remedy
     if isinstance(error, FieldsError):
         yield from (_REMEDIES[text] for texts in error.fields.values() for text in texts if text in _REMEDIES)
 

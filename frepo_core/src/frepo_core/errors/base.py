@@ -63,9 +63,26 @@ class TooManyAttemptsError(FrepoError):
 
 
 class NotFoundError(FrepoError):
-    """The named object does not exist."""
+    """The named object does not exist.
+
+    The console prints `sentence` in place of a message that old clients compare, and `remedy`: which command lists the
+    objects that exist.
+    """
 
     number = 404
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        context: Mapping[str, Any] | None = None,
+        explanation: str | None = None,
+        sentence: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message, context=context, explanation=explanation)
+        self.sentence = sentence
+        self.remedy = remedy
 
 
 class FieldsError(FrepoError):

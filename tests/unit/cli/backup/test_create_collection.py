@@ -250,4 +250,4 @@ def test_an_unknown_collection_or_version_is_refused(console, checked):
     assert "There is no collection with this id" in console.refusal(
         "backup:checks", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb009"
     )
-    assert "Object not found" in console.refusal("backup:checks", checked, "v9")
+    assert "has no version 'v9'" in console.refusal("backup:checks", checked, "v9")

@@ -79,7 +79,7 @@ class Versions:
         with self._database.reading() as session:
             row = session.scalar(query)
             if row is None:
-                raise NotFoundError("Object not found", explanation=_malformed(name, *_WORDS))
+                raise _not_found(collection_id, name)
             return VersionRecord.of(row)
 
     def find_selected(self, collection_id: str, selector: str) -> VersionRecord:
@@ -176,6 +176,19 @@ def _parse_end(selector: str) -> datetime | None:
         raise NotFoundError(
             f"{selector!r} is no time that exists, write e.g. 2026-11-22T20:13:33Z or 2026-11-22"
         ) from None
+
+
+def _not_found(collection_id: str, name: str) -> NotFoundError:
+    """Return the error for a name that no version of the collection has."""
+    remedy = (
+        f"`frepo backup:versions {collection_id}` lists the versions, `frepo backup:trash {collection_id}` those that "
+        "can be restored"
+    )
+    if name in _WORDS:
+        remedy += ". `latest` and `first` leave out versions in quarantine"
+    sentence = f"The collection {collection_id} has no version {name[:64]!r}"
+    explanation = _malformed(name, *_WORDS)
+    return NotFoundError("Object not found", sentence=sentence, explanation=explanation, remedy=remedy)
 
 
 def _malformed(name: str, *words: str) -> str | None:

@@ -105,5 +105,6 @@ def _find(session: Session, collection_id: str, number: int, *, lock: bool = Fal
     query = query.where(_is_in_trash_of(session, collection_id), TrashEntry.number == number)
     row = session.scalar(query.order_by(TrashEntry.id.desc()).limit(1))
     if row is None:
-        raise NotFoundError(f"The version {number} is not in the trash of the collection")
+        remedy = f"`frepo backup:trash {collection_id}` lists what is in it"
+        raise NotFoundError(f"The version {number} is not in the trash of the collection", remedy=remedy)
     return row

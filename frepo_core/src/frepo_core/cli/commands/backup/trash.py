@@ -102,5 +102,5 @@ class EmptyTrash(ActionCommand):
 def _number(text: str) -> int:
     number = parse_version_number(text)
     if number is None:
-        raise FieldsError({"version": [f"{text!r} is not v<number>, such as v3"]})
+        raise FieldsError({"version": [f"{text!r} is not v<number>, such as v3, as `frepo backup:trash` lists it"]})
     return number

@@ -1,0 +1,64 @@
+"""What the console says if a name, an id or a number is wrong: what does not exist, and which command lists what does."""
+
+import pytest
+
+VERSION_COMMANDS = {
+    "backup:checks": [],
+    "backup:delete-version": ["--yes"],
+    "backup:download": [],
+    "backup:note": ["a note"],
+    "backup:pin": [],
+    "backup:release": [],
+    "backup:unpin": [],
+}
+OTHER_ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb009"
+NAMES = [OTHER_ID, "nonsense", "latest"]
+
+
+@pytest.fixture
+def collection(console):
+    return console.answer("backup:create-collection", "-f", "db.sql", "--on-suspicious", "mark")
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [*((command, "v9") for command in VERSION_COMMANDS), *(("backup:download", name) for name in NAMES)],
+)
+def test_a_version_that_does_not_exist_is_named_with_its_collection(console, collection, command, name):
+    refusal = console.refusal(command, collection, name, *VERSION_COMMANDS[command])
+
+    assert f"frepo: The collection {collection} has no version {name!r}\n" in refusal
+    assert f"`frepo backup:versions {collection}` lists the versions" in refusal
+    assert f"`frepo backup:trash {collection}` those that can be restored" in refusal
+
+
+def test_the_restore_test_of_a_version_that_does_not_exist_names_it(console, collection):
+    refusal = console.refusal("backup:test-restore", collection, "--version", "v9", "--command", "cat")
+
+    assert f"frepo: The collection {collection} has no version 'v9'\n" in refusal
+
+
+def test_words_for_versions_are_said_to_leave_out_the_quarantine(console, collection):
+    for number, content in enumerate(("a long dump of the database", "")):
+        (console.folder / f"{number}").write_text(content)
+    console.answer("backup:edit", collection, "--min-version-size", "5", "--on-suspicious", "quarantine")
+    console.run("backup:upload", collection, "1")
+
+    assert "`latest` and `first` leave out versions in quarantine" in console.refusal("backup:download", collection)
+    assert "quarantine" not in console.refusal("backup:download", collection, "v9")
+
+
+def test_a_name_that_no_version_can_have_is_explained(console, collection):
+    assert "and it is not one of: v<number>, latest" in console.refusal("backup:download", collection, "newest")
+
+
+@pytest.mark.parametrize("command", ["backup:restore-version", "backup:empty-trash"])
+def test_a_version_that_is_not_in_the_trash_is_named_with_the_list_of_the_trash(console, collection, command):
+    options = ["--yes"] if command == "backup:empty-trash" else []
+
+    refusal = console.refusal(command, collection, "v9", *options)
+    malformed = console.refusal(command, collection, "latest", *options)
+
+    assert "The version 9 is not in the trash of the collection" in refusal
+    assert f"`frepo backup:trash {collection}` lists what is in it" in refusal
+    assert "<version>: 'latest' is not v<number>, such as v3, as `frepo backup:trash` lists it" in malformed
