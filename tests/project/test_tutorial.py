@@ -58,22 +58,25 @@ def answers(url):
 
 @pytest.fixture(scope="module")
 def walkthrough(tmp_path_factory, wheels):
-    """Run the parts one after the other in one clone: each uses the results of the previous one."""
+    """Run the parts one after the other in one clone, twice: each uses the results of the previous one."""
     clone = tmp_path_factory.mktemp("tutorial") / "clone"
     environment = copy_clone(clone, wheels).variables
     address = f"127.0.0.1:{free_port()}"
     first = FirstTerminal(clone, environment | {"HTTP_LISTEN": address}, f"http://{address}/")
-    second = Terminal(clone, environment)
+    seconds = [Terminal(clone, environment) for _ in range(2)]
+    parts = [(attempt, title) for attempt in range(2) for title in LOCAL_PARTS]
     finished = []
 
-    def walk(title):
-        for part in LOCAL_PARTS[len(finished) : LOCAL_PARTS.index(title) + 1]:
+    def walk(*until):
+        for part in parts[len(finished) : parts.index(until) + 1]:
             finished.append(part)
-            run_part(part, {"": second, "first terminal": first}, lambda code: code.replace("127.0.0.1:6543", address))
+            terminals = {"": seconds[part[0]], "first terminal": first}
+            run_part(part[1], terminals, lambda code: code.replace("127.0.0.1:6543", address))
 
     yield walk
-    second.close()
     first.close()
+    for second in seconds:
+        second.close()
 
 
 def run_part(title, terminals, adapt):
@@ -87,16 +90,22 @@ def run_part(title, terminals, adapt):
 
 @pytest.mark.parametrize("title", LOCAL_PARTS)
 def test_each_local_part_runs(walkthrough, title):
-    walkthrough(title)
+    walkthrough(0, title)
+
+
+@pytest.mark.parametrize("title", LOCAL_PARTS)
+def test_each_local_part_runs_again_in_the_same_clone(walkthrough, title):
+    walkthrough(1, title)
 
 
 @pytest.mark.skipif(bool(postgresql.MISSING or nginx.MISSING), reason="PostgreSQL or nginx is not installed")
-def test_the_production_part_runs(tmp_path, wheels):
+def test_the_production_part_runs_and_can_be_begun_again(tmp_path, wheels):
     with postgresql.postgresql() as url:
         machine = Machine(tmp_path / "machine", wheels, url)
         terminal = Terminal(machine.clone, machine.variables)
         try:
-            run_part("Set up production", {"": terminal}, machine.adapt)
+            for _ in range(2):
+                run_part("Set up production", {"": terminal, "to begin again": terminal}, machine.adapt)
         finally:
             terminal.close()
             machine.stop()

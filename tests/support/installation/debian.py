@@ -19,7 +19,8 @@ FOLDERS = ("etc/systemd/system", "etc/nginx/conf.d", "usr/local/bin", "opt", "va
 # These programs require root or change the machine. `systemctl` starts the command of the installed unit.
 STAND_INS = {
     "apt-get": "#!/bin/sh\nexit 0\n",
-    "useradd": "#!/bin/sh\nexit 0\n",
+    "useradd": "#!/bin/sh\nset -C; : > {root}/frepo.user\n",
+    "userdel": "#!/bin/sh\nexec rm {root}/frepo.user\n",
     "setpriv": '#!/bin/sh\nshift 3\nexec "$@"\n',
     "su": '#!/bin/sh\nexec sh -c "$3"\n',
     "nginx": '#!/bin/sh\nexec {nginx} -p {root}/nginx -c {root}/nginx/nginx.conf -e {root}/nginx/error.log "$@"\n',
@@ -29,17 +30,25 @@ unit={root}/etc/systemd/system/frepo@.service
 value() {{ sed -n "s/^$1=//p" "$unit" | sed "s/%i/$port/"; }}
 case "$1" in
     daemon-reload) ;;
-    reload) nginx & echo $! > {root}/pids/nginx ;;
+    reload) [ ! -f {root}/pids/nginx ] || exec nginx -s reload; nginx > {root}/nginx.log 2>&1 & echo $! > {root}/pids/nginx ;;
     enable)
         shift 2
         for name in "$@"; do
             port=${{name#frepo@}}
             (
                 set -a; . "$(value EnvironmentFile)"; set +a
-                cd "$(value WorkingDirectory)"
+                mkdir -p "$(value WorkingDirectory)"; cd "$(value WorkingDirectory)"
                 exec env "$(value Environment)" $(value ExecStart)
             ) > {root}/service-$port.log 2>&1 &
             echo $! > {root}/pids/$port
+        done ;;
+    disable)
+        shift 2
+        for name in "$@"; do
+            pid=$(cat {root}/pids/${{name#frepo@}})
+            kill "$pid"
+            while grep -qs '^State:\t[^Z]' /proc/$pid/status; do sleep 0.05; done
+            rm {root}/pids/${{name#frepo@}}
         done ;;
     *) echo "unknown: $*" >&2; exit 1 ;;
 esac
