@@ -1,7 +1,7 @@
 """The rows that `frepo plugins` shows: what each plug-in offers, and the settings of one."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
@@ -14,7 +14,7 @@ from frepo_core.settings import environment_name
 OFFERS = ("Kind", "Name", "In use", "Entry point", "Package", "Version", "What it is")
 SETTINGS = ("Setting", "Variable", "Default", "What it is")
 # They would make a table wider than a terminal. Programs get them, and whoever names them with `-c`.
-HIDDEN = {"Entry point", "Version", "Variable"}
+HIDDEN = {"Entry point", "Version"}
 
 
 def offer_rows(
@@ -49,6 +49,14 @@ def _fields(prefix: str, model: type[BaseModel]) -> Iterable[tuple[str, ...]]:
     for field_name, field in model.model_fields.items():
         setting = f"{prefix}.{field_name}"
         yield setting, environment_name(setting), default_text(field), field.description or ""
+
+
+def for_people(names: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Return the columns of a table that is as wide as a terminal: the variable of a setting is below its name."""
+    if names == SETTINGS:
+        return ("Setting", *names[2:]), [(f"{name}\n{variable}", *others) for name, variable, *others in rows]
+    shown = [at for at, name in enumerate(names) if name not in HIDDEN]
+    return [names[at] for at in shown], [[row[at] for at in shown] for row in rows]
 
 
 def adapter_of(ini: Mapping[str, str]) -> str:

@@ -205,3 +205,13 @@ def test_the_table_has_the_columns_for_people_and_programs_get_all(console):
     ]
     assert {"Entry point", "Version"} <= rows(console)[0].keys()
     assert "| strategies " in console.answer("plugins", "-c", "Name", "-c", "Entry point")
+
+
+def test_the_table_of_settings_shows_each_variable_below_its_setting(console):
+    lines = [line.split("|")[1].strip() for line in console.answer("plugins", "--settings", "local").splitlines()[3:-1]]
+
+    listed = rows(console, "--settings", "local")
+    assert [text for row in listed for text in (row["Setting"], row["Variable"])] == [line for line in lines if line]
+    assert "| FS_LOCAL_DIRECTORY " in console.answer("plugins", "--settings", "local", "-c", "Variable")
+    assert "FS_LOCAL" not in console.answer("plugins", "--settings", "local", "-c", "Setting")
+    assert "\n" not in console.answer("plugins", "--settings", "local", "-f", "csv", "-c", "Setting").splitlines()[1]

@@ -55,8 +55,12 @@ class Plugins(Lister):
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[str]]
     ) -> int:
         """Print the rows. A table has fewer columns unless `-c` names some, and fits on the terminal."""
+        from ...plugin_tables import for_people
+
         if parsed_args.formatter == "table":
-            column_names, data = _fit(column_names, [*data], is_chosen=bool(parsed_args.columns))
+            if not parsed_args.columns:
+                column_names, data = for_people(column_names, data)
+            column_names, data = _fit(column_names, [*data])
         return int(super().produce_output(parsed_args, column_names, data))
 
     def _configured(
@@ -78,18 +82,10 @@ class Plugins(Lister):
         self.app.stderr.write(f"{text}\n")
 
 
-def _fit(
-    names: Sequence[str], rows: Sequence[Sequence[str]], *, is_chosen: bool
-) -> tuple[Sequence[str], list[tuple[str, ...]]]:
-    """Leave out what is not for people, and wrap the descriptions, which are the last column, to fit on the terminal."""
-    from ...plugin_tables import HIDDEN
-
-    shown = [at for at, name in enumerate(names) if is_chosen or name not in HIDDEN]
-    others = [max(map(len, (names[at], *(row[at] for row in rows)))) for at in shown[:-1]]
-    frame = 3 * len(shown) + 1
+def _fit(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+    """Wrap the descriptions, which are the last column, to fit on the terminal."""
+    others = [max(len(line) for cell in column for line in cell.split("\n")) for column in zip(names, *rows)][:-1]
+    frame = 3 * len(names) + 1
     room = shutil.get_terminal_size((SCREEN, 24)).columns - sum(others) - frame
     width = min(max(room, SHORTEST), LONGEST)
-    fitted = [
-        (*(row[at] for at in shown[:-1]), textwrap.fill(row[shown[-1]], width, break_long_words=False)) for row in rows
-    ]
-    return [names[at] for at in shown], fitted
+    return names, [(*row[:-1], textwrap.fill(row[-1], width, break_long_words=False)) for row in rows]
