@@ -62,3 +62,44 @@ def test_a_version_that_is_not_in_the_trash_is_named_with_the_list_of_the_trash(
     assert "The version 9 is not in the trash of the collection" in refusal
     assert f"`frepo backup:trash {collection}` lists what is in it" in refusal
     assert "<version>: 'latest' is not v<number>, such as v3, as `frepo backup:trash` lists it" in malformed
+
+
+FINGERPRINT, TOKEN_ID = "3f9c2a71d0be", "5c1e9a77-40d2-4b1e-9f43-3f4f5c1d2e3a"
+NO_FILE = "There is no file 'nonsense'"
+REMEDIES = {
+    "auth:show nonsense": ("<fingerprint>: 12 to 16 hexadecimal digits are expected", "`frepo auth:list`"),
+    f"auth:show {FINGERPRINT}": (f"No token has the fingerprint {FINGERPRINT}", "`frepo auth:list` lists the tokens"),
+    f"auth:revoke {FINGERPRINT}": (f"No token has the fingerprint {FINGERPRINT}", "`frepo auth:list` lists the tokens"),
+    "backup:grant {id} nonsense": ("<token>: write the fingerprint", "`frepo auth:list` lists the tokens"),
+    f"backup:grant {{id}} {FINGERPRINT}": (FINGERPRINT, "`frepo auth:list` lists the tokens"),
+    f"backup:revoke {{id}} {TOKEN_ID}": ("no token with this id", "`frepo auth:list` lists the tokens"),
+    "backup:restore-collection nonsense": (
+        "no deleted collection 'nonsense'",
+        "`frepo backup:deleted-collections` lists",
+    ),
+    f"backup:end-deleted-collection {OTHER_ID} --yes": (OTHER_ID, "`frepo backup:deleted-collections` lists"),
+    "alias:delete nonsense": ("There is no alias 'nonsense'", "`frepo alias:list` lists the aliases"),
+    "alias:set manual.txt nonsense": (NO_FILE, "`frepo file:list` shows it"),
+    "file:show nonsense": (NO_FILE, "`frepo file:list` shows it"),
+    "events --collection nonsense": ("--collection: 'nonsense' is not the id of a collection", "`frepo backup:list`"),
+    "events --actor nonsense": ("--actor: 'nonsense' is not", "console:<user>, system:<job> or anonymous"),
+    "events:retry nonsense": ("'nonsense' is not the number of an event", "`frepo events:parked` lists"),
+    "events:retry 7": ("No parked event has the number 7", "`frepo events:parked` lists"),
+    "events:unsubscribe nonsense": ("No subscription has the name 'nonsense'", "`frepo events:subscriptions` lists"),
+    "jobs:run nonsense": ("There is no job 'nonsense'", "Jobs: database"),
+    "plugins --settings nonsense": ("No installed plug-in is named 'nonsense'", "Installed: "),
+}
+
+
+@pytest.mark.parametrize("line", REMEDIES)
+def test_a_wrong_name_is_said_with_the_command_that_lists_the_right_ones(console, collection, line):
+    refusal = console.refusal(*line.format(id=collection).split())
+
+    wrong, remedy = REMEDIES[line]
+    assert wrong in refusal and remedy in refusal, refusal
+
+
+def test_the_id_of_a_token_is_not_repeated(console, collection):
+    for command in ("auth:show", "auth:revoke"):
+        assert TOKEN_ID not in console.refusal(command, TOKEN_ID)
+    assert TOKEN_ID not in console.refusal("backup:grant", collection, TOKEN_ID)

@@ -75,7 +75,7 @@ def _details(error: FrepoError, parser: argparse.ArgumentParser | None) -> Itera
         yield " ".join(str(getattr(error.__cause__, "orig", None) or error.__cause__).split())
     if error.explanation:
         yield error.explanation
-    if isinstance(error, NotFoundError) and error.remedy:
+    if error.remedy:
         yield error.remedy
     if isinstance(error, FieldsError):
         yield from (_REMEDIES[text] for texts in error.fields.values() for text in texts if text in _REMEDIES)

@@ -9,18 +9,25 @@ from frepo_core.error_explanations import explain_fields
 class FrepoError(Exception):
     """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name.
 
+    `remedy` is a sentence for the console, such as which command lists the objects that exist.
     `others` are further errors of the same request. `/api/v1` answers all of them, the first API only this one.
     """
 
     number: ClassVar[int] = 500
 
     def __init__(
-        self, message: str, *, context: Mapping[str, Any] | None = None, explanation: str | None = None
+        self,
+        message: str,
+        *,
+        context: Mapping[str, Any] | None = None,
+        explanation: str | None = None,
+        remedy: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.context = dict(context) if context else None
         self.explanation = explanation
+        self.remedy = remedy
         self.others: tuple[FrepoError, ...] = ()
 
 
@@ -63,11 +70,7 @@ class TooManyAttemptsError(FrepoError):
 
 
 class NotFoundError(FrepoError):
-    """The named object does not exist.
-
-    The console prints `sentence` in place of a message that old clients compare, and `remedy`: which command lists the
-    objects that exist.
-    """
+    """The named object does not exist. The console prints `sentence` in place of a message that old clients compare."""
 
     number = 404
 
@@ -80,9 +83,8 @@ class NotFoundError(FrepoError):
         sentence: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        super().__init__(message, context=context, explanation=explanation)
+        super().__init__(message, context=context, explanation=explanation, remedy=remedy)
         self.sentence = sentence
-        self.remedy = remedy
 
 
 class FieldsError(FrepoError):
@@ -92,9 +94,14 @@ class FieldsError(FrepoError):
     FORM = "Form validation error"
 
     def __init__(
-        self, fields: Mapping[str, Sequence[str]], message: str = "Validation error", *, explanation: str | None = None
+        self,
+        fields: Mapping[str, Sequence[str]],
+        message: str = "Validation error",
+        *,
+        explanation: str | None = None,
+        remedy: str | None = None,
     ) -> None:
-        super().__init__(message, explanation=explanation or explain_fields(fields))
+        super().__init__(message, explanation=explanation or explain_fields(fields), remedy=remedy)
         self.fields = {name: list(texts) for name, texts in fields.items()}
 
 

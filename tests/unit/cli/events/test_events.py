@@ -68,7 +68,7 @@ def test_a_table_shows_the_data_as_json(console, collection):
         (["--kind", "collection.*"], 1),
         (["--kind", "token.created", "--kind", "version.*"], 1),
         (["--kind", "job.failed"], 0),
-        (["--actor", "nobody"], 0),
+        (["--actor", "console:nobody"], 0),
         (["--since", "1h"], 2),
         (["--since", "2100-01-01"], 0),
         (["--limit", "1"], 1),

@@ -21,6 +21,7 @@ from ..events.actors import actor_of
 from ..events.recording import NewEvent, record
 from ..records import identity_of
 
+LIST_OF_TOKENS = "`frepo auth:list` lists the tokens with their fingerprints"
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 
 
@@ -106,14 +107,16 @@ def lock_token(session: Session, text: str, by: By) -> Token:
 def check_fingerprint(text: str) -> str:
     """Return the fingerprint in lower case. Raises `FieldsError`."""
     if not _FINGERPRINT.fullmatch(text.lower()):  # the text may be a token's id, which no message may contain
-        raise FieldsError({"fingerprint": ["12 to 16 hexadecimal digits are expected, as logs show them"]})
+        problem = "12 to 16 hexadecimal digits are expected, as logs show them"
+        raise FieldsError({"fingerprint": [problem]}, remedy=LIST_OF_TOKENS)
     return text.lower()
 
 
 def token_not_found(text: str, *, is_admin_setting: bool = False) -> NotFoundError:
     """Return the error for a fingerprint that no token has. `check_fingerprint` must have accepted the text."""
     hint = "It is that of security.admin_token: `frepo install` generates that token" if is_admin_setting else None
-    return NotFoundError(f"No token has the fingerprint {text}: it was revoked, cleared, or used up", explanation=hint)
+    message = f"No token has the fingerprint {text}: it was revoked, cleared, or used up"
+    return NotFoundError(message, explanation=hint, remedy=LIST_OF_TOKENS)
 
 
 def check_may_change(row: Token, by: By) -> None:

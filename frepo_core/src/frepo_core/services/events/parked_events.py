@@ -57,7 +57,8 @@ def request_retry(database: Database, ids: Sequence[int], subscriber: str | None
     """
     found = [each for each in list_parked(database, subscriber) if not ids or each.id in ids]
     if missing := set(ids) - {each.id for each in found}:
-        raise NotFoundError(f"No parked event has the number {min(missing)}; frepo events:parked lists them")
+        message = f"No parked event has the number {min(missing)}"
+        raise NotFoundError(message, remedy="`frepo events:parked` lists the parked events")
     if not found:
         return 0
     statement = update(ParkedEvent).where(ParkedEvent.event_id.in_({each.id for each in found}))

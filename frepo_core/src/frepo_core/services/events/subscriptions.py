@@ -77,7 +77,8 @@ def find_subscription(database: Database, name: str) -> SubscriptionRecord:
     """Return a subscription. Raises `NotFoundError` with the existing names."""
     found = {each.name: each for each in list_subscriptions(database)}
     if name not in found:
-        raise NotFoundError(f"No subscription has the name {name!r}; there are: {', '.join(found) or 'none'}")
+        message = f"No subscription has the name {name!r}; there are: {', '.join(found) or 'none'}"
+        raise NotFoundError(message, remedy="`frepo events:subscriptions` lists the subscriptions")
     return found[name]
 
 

@@ -154,7 +154,7 @@ def _missing(name: str) -> AliasRecord:
 
 
 def _not_found(name: str) -> NotFoundError:
-    return NotFoundError(f"There is no alias {name!r}")
+    return NotFoundError(f"There is no alias {name!r}", remedy="`frepo alias:list` lists the aliases")
 
 
 def _event(kind: EventKind, by: By, name: str, **data: object) -> NewEvent:

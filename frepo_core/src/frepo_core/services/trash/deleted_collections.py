@@ -151,7 +151,8 @@ class DeletedCollections:
 
 def _not_found(name: str, by: Identity | None = None) -> NotFoundError:
     which = " that the token may restore" if by is not None and by.token else ""
-    return NotFoundError(f"There is no deleted collection {name[:64]!r}{which}")
+    remedy = "`frepo backup:deleted-collections` lists those that can be restored"
+    return NotFoundError(f"There is no deleted collection {name[:64]!r}{which}", remedy=remedy)
 
 
 def _is_visible(by: Identity) -> ColumnElement[bool]:

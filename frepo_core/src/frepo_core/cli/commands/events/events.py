@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cliff.columns import FormattableColumn
 
 from frepo_core.domain.durations import parse_duration
+from frepo_core.domain.identity import parse_uuid4
 from frepo_core.errors import FieldsError
 
 from ...tables import ListCommand
@@ -24,6 +26,7 @@ COLUMNS = ("Position", "Time", "Kind", "Actor", "Address", "Collection", "Versio
 # Seconds between two looks for new events.
 PAUSE = 1.0
 PAGE = 500
+_ACTOR = re.compile("[0-9a-f]{12,16}|(console|system):.+|anonymous")
 
 
 class Data(FormattableColumn[Mapping[str, Any]]):
@@ -121,10 +124,25 @@ def _search(arguments: argparse.Namespace) -> "EventSearch":
         raise FieldsError({"--kind": [f"{unknown[0]!r} matches no kind of event; docs/events.md lists them"]})
     return EventSearch(
         kinds=arguments.kind,
-        collection_id=arguments.collection and arguments.collection.lower(),
-        actor=arguments.actor,
+        collection_id=_collection_id(arguments.collection),
+        actor=_actor(arguments.actor),
         since=_since(arguments.since),
     )
+
+
+def _collection_id(text: str | None) -> str | None:
+    """Return the id, which may be that of a collection that was deleted."""
+    if text is not None and parse_uuid4(text.lower()) is None:
+        problem = {"--collection": [f"{text!r} is not the id of a collection, which is a UUID of version 4"]}
+        raise FieldsError(problem, remedy="`frepo backup:list` lists the collections")
+    return text and text.lower()
+
+
+def _actor(text: str | None) -> str | None:
+    if text is not None and not _ACTOR.fullmatch(text):
+        expected = "the fingerprint of a token, console:<user>, system:<job> or anonymous"
+        raise FieldsError({"--actor": [f"{text!r} is not {expected}"]})
+    return text
 
 
 def _since(text: str | None) -> datetime | None:

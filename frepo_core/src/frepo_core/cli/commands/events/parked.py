@@ -40,7 +40,7 @@ class Retry(ShowCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("event", nargs="*", type=int, metavar="EVENT", help="numbers of events")
+        parser.add_argument("event", nargs="*", metavar="EVENT", help="numbers of events, see `frepo events:parked`")
         parser.add_argument("--all", action="store_true", help="all parked events")
         parser.add_argument("--subscriber", metavar="NAME", help="only those of this subscriber")
         return parser
@@ -51,5 +51,13 @@ class Retry(ShowCommand):
 
         if bool(arguments.event) == arguments.all:
             raise FieldsError({"all": ["name events by their numbers, or write --all"]})
-        count = request_retry(self.services().database, arguments.event, arguments.subscriber)
-        return ("requested",), (count,)
+        ids = [_number(text) for text in arguments.event]
+        return ("requested",), (request_retry(self.services().database, ids, arguments.subscriber),)
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        problem = {"event": [f"{text!r} is not the number of an event"]}
+        raise FieldsError(problem, remedy="`frepo events:parked` lists the parked events") from None

@@ -97,8 +97,13 @@ def find(services: "Services", name: str) -> "FileRecord":
     try:
         return services.files.find(name)
     except NotFoundError as error:
-        hint = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
-        raise NotFoundError(f"There is no file {name!r}", explanation=hint) from error
+        raise no_such_file(name) from error
+
+
+def no_such_file(name: str) -> NotFoundError:
+    """Return the error for a stored name that no file has."""
+    remedy = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
+    return NotFoundError(f"There is no file {name!r}", remedy=remedy)
 
 
 def show(services: "Services", file: "FileRecord") -> Record:

@@ -10,6 +10,7 @@ from frepo_core.db.models import CollectionToken, Token
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import FieldsError, NotFoundError
 
+from ...access.token_rows import LIST_OF_TOKENS
 from ...access.tokens import Tokens
 from ...records import identity_of
 from ..collection_rows import find_collection
@@ -44,13 +45,14 @@ class CollectionAccess:
         key = None if is_fingerprint else self._tokens.key(name)
         if not is_fingerprint and key is None:
             problem = "write the fingerprint, which has 12 to 16 hexadecimal digits, or the id, which is a UUIDv4"
-            raise FieldsError({"token": [problem]})
+            raise FieldsError({"token": [problem]}, remedy=LIST_OF_TOKENS)
         condition = Token.fingerprint == name.lower() if is_fingerprint else Token.key == key
         with self._database.reading() as session:
             row = session.scalar(select(Token).where(condition))
             if row is None:
                 shown = f"with the fingerprint {name.lower()}" if is_fingerprint else "with this id"
-                raise NotFoundError(f"There is no token {shown}: it was revoked, cleared, or never existed")
+                message = f"There is no token {shown}: it was revoked, cleared, or never existed"
+                raise NotFoundError(message, remedy=LIST_OF_TOKENS)
             return identity_of(row)
 
     def grant(self, collection_id: str, name: str, *, by: Identity | None = None) -> tuple[Identity, bool]:
