@@ -14,7 +14,7 @@ from frepo_core.settings import environment_name
 OFFERS = ("Kind", "Name", "In use", "Entry point", "Package", "Version", "What it is")
 SETTINGS = ("Setting", "Variable", "Default", "What it is")
 # They would make a table wider than a terminal. Programs get them, and whoever names them with `-c`.
-HIDDEN = {"Entry point", "Version"}
+HIDDEN = {"Entry point", "Version", "Variable"}
 
 
 def offer_rows(
@@ -51,12 +51,11 @@ def _fields(prefix: str, model: type[BaseModel]) -> Iterable[tuple[str, ...]]:
         yield setting, environment_name(setting), default_text(field), field.description or ""
 
 
-def for_people(names: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[Sequence[str], list[Sequence[str]]]:
-    """Return the columns of a table that is as wide as a terminal: the variable of a setting is below its name."""
+def for_people(names: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[list[str], Iterable[Sequence[str]]]:
+    """Return the columns that a table shows, and the rows: the variable of a setting is below its name."""
     if names == SETTINGS:
-        return ("Setting", *names[2:]), [(f"{name}\n{variable}", *others) for name, variable, *others in rows]
-    shown = [at for at, name in enumerate(names) if name not in HIDDEN]
-    return [names[at] for at in shown], [[row[at] for at in shown] for row in rows]
+        rows = [(f"{name}\n{variable}", variable, *others) for name, variable, *others in rows]
+    return [name for name in names if name not in HIDDEN], rows
 
 
 def adapter_of(ini: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,6 @@ from ...ini_file import find_ini, is_chosen, read_ini
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, PluginRegistry
 
-# The lines of a description in a table, as far as the terminal has room for them next to the other columns.
-SHORTEST, LONGEST = 24, 60
 # The columns of a screen, where stdout is no terminal.
 SCREEN = 120
 
@@ -59,8 +56,8 @@ class Plugins(Lister):
 
         if parsed_args.formatter == "table":
             if not parsed_args.columns:
-                column_names, data = for_people(column_names, data)
-            column_names, data = _fit(column_names, [*data])
+                parsed_args.columns, data = for_people(column_names, data)
+            parsed_args.max_width = parsed_args.max_width or shutil.get_terminal_size((SCREEN, 24)).columns
         return int(super().produce_output(parsed_args, column_names, data))
 
     def _configured(
@@ -80,12 +77,3 @@ class Plugins(Lister):
 
     def _warn(self, text: str) -> None:
         self.app.stderr.write(f"{text}\n")
-
-
-def _fit(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
-    """Wrap the descriptions, which are the last column, to fit on the terminal."""
-    others = [max(len(line) for cell in column for line in cell.split("\n")) for column in zip(names, *rows)][:-1]
-    frame = 3 * len(names) + 1
-    room = shutil.get_terminal_size((SCREEN, 24)).columns - sum(others) - frame
-    width = min(max(room, SHORTEST), LONGEST)
-    return names, [(*row[:-1], textwrap.fill(row[-1], width, break_long_words=False)) for row in rows]
