@@ -8,6 +8,7 @@ from sqlalchemy import insert, text, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event
+from frepo_core.db.statistics import refresh_statistics
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.services.events.search import EventSearch, newest_events, next_events
 
@@ -113,6 +114,9 @@ def test_no_search_reads_all_events(services, database_kind, search):
         for number in range(1, 3001)
     ]
     services.database.write(lambda session: session.execute(insert(Event), rows))
+    refresh_statistics(
+        services.database, check=lambda: None
+    )  # the daily job does it; MariaDB plans with old ones otherwise
     if search.get("since"):
         search = {"since": now}
     statements = []
