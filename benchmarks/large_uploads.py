@@ -55,12 +55,16 @@ def _uploads(results: Results, sizes: Sizes, service: Service, where: Path, at: 
     with receivers.yardsticks(results, file, where) as yardsticks:
         if not yardsticks:
             return
-        samples = alternate(works | yardsticks)
+        copy = {"dd": receivers.synced_copy(file, where)} if at == "to disk" else {}
+        samples = alternate(works | yardsticks | copy)
     slower = max(yardsticks, key=lambda yardstick: statistics.median(samples[yardstick]))
     for way in works:
         what = f"{way} of {sizes.big >> 20} MiB {at} : openssl dgst or nginx"
         note = f"the slower of the two: {slower}"
         results.add(compare("uploads", what, samples[way], samples[slower], reach=1.25, note=note))
+    if copy:
+        what = f"upload of {sizes.big >> 20} MiB {at} : dd, which copies the file and syncs the copy"
+        results.add(compare("uploads", what, samples["upload"], samples["dd"], reach=1.25))
     file.unlink()
 
 

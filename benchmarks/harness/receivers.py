@@ -1,4 +1,4 @@
-"""Programs in C that receive or hash a file, to compare uploads with: nginx and openssl."""
+"""Programs in C that receive, hash or copy a file, to compare uploads with: nginx, openssl and dd."""
 
 import contextlib
 import os
@@ -46,6 +46,19 @@ def yardsticks(results: Results, file: Path, where: Path) -> Iterator[dict[str, 
             address = stack.enter_context(nginx(where, bodies=where / "bodies"))
             works["nginx"] = timed(lambda: post_file(address, "/received/", file, {}))
         yield works
+
+
+def synced_copy(file: Path, where: Path) -> Work:
+    """Return the work of copying a file to the same disk and syncing the copy, which nginx does not do."""
+    copy = where / "copy"
+
+    def run() -> float:
+        command = ["dd", f"if={file}", f"of={copy}", "bs=1M", "conv=fsync", "status=none"]
+        seconds = timed(lambda: subprocess.run(command, check=True))()
+        copy.unlink()
+        return seconds
+
+    return run
 
 
 @contextlib.contextmanager
