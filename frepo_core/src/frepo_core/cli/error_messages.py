@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
-from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, NotFoundError, RuleError
+from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
 _CAPITAL = re.compile("[A-Z]")
 # What commands call a field of the API, where that is not its name.
@@ -18,8 +18,6 @@ _OTHER_NAMES = {
     "labels": ("label",),
     "token": ("fingerprint", "allow"),
 }
-# For code names of fields: the command that lists the valid values.
-_REMEDIES = {"collection_no_longer_exists": "`frepo backup:list` lists the collections"}
 
 
 def exit_status(work: Callable[[], object], stdout: TextIO, stderr: TextIO) -> int:
@@ -57,8 +55,9 @@ def explain(error: Exception, parser: argparse.ArgumentParser | None = None) -> 
     With the `parser` of the command, a field is named as in its usage.
     """
     if isinstance(error, FrepoError):
-        message = (isinstance(error, NotFoundError) and error.sentence) or error.message
-        return "\n".join([f"frepo: {message}", *(f"  {line}" for line in _details(error, parser))])
+        return "\n".join(
+            [f"frepo: {error.sentence or error.message}", *(f"  {line}" for line in _details(error, parser))]
+        )
     reason = " ".join(str(error).split()) or "no reason given"
     return (
         f"frepo: unexpected {type(error).__name__}: {reason}\n  Run it with --debug to get a traceback for a bug report"
@@ -77,8 +76,6 @@ def _details(error: FrepoError, parser: argparse.ArgumentParser | None) -> Itera
         yield error.explanation
     if error.remedy:
         yield error.remedy
-    if isinstance(error, FieldsError):
-        yield from (_REMEDIES[text] for texts in error.fields.values() for text in texts if text in _REMEDIES)
 
 
 def _argument(field: str, parser: argparse.ArgumentParser | None) -> str:

@@ -9,7 +9,8 @@ from frepo_core.error_explanations import explain_fields
 class FrepoError(Exception):
     """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name.
 
-    `remedy` is a sentence for the console, such as which command lists the objects that exist.
+    For the console are `sentence`, in place of a message that old clients compare, and `remedy`, such as which command
+    lists the objects that exist.
     `others` are further errors of the same request. `/api/v1` answers all of them, the first API only this one.
     """
 
@@ -21,12 +22,14 @@ class FrepoError(Exception):
         *,
         context: Mapping[str, Any] | None = None,
         explanation: str | None = None,
+        sentence: str | None = None,
         remedy: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.context = dict(context) if context else None
         self.explanation = explanation
+        self.sentence = sentence
         self.remedy = remedy
         self.others: tuple[FrepoError, ...] = ()
 
@@ -70,21 +73,9 @@ class TooManyAttemptsError(FrepoError):
 
 
 class NotFoundError(FrepoError):
-    """The named object does not exist. The console prints `sentence` in place of a message that old clients compare."""
+    """The named object does not exist."""
 
     number = 404
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        context: Mapping[str, Any] | None = None,
-        explanation: str | None = None,
-        sentence: str | None = None,
-        remedy: str | None = None,
-    ) -> None:
-        super().__init__(message, context=context, explanation=explanation, remedy=remedy)
-        self.sentence = sentence
 
 
 class FieldsError(FrepoError):
