@@ -59,8 +59,8 @@ def prepare(console, example):
         (console.folder / "holiday.txt").write_text("hello")
         if name != "file:upload":
             console.answer("file:upload", "holiday.txt")
-    if name == "events:unsubscribe":
-        make_subscription_to_end(console, arguments[0])
+    if "notify_ops" in arguments:
+        make_subscription(console, "notify_ops")
     if name == "alias:delete":
         console.answer("alias:set", "manual.txt", "2cf24dba5fholiday.txt")
     for fingerprint in re.findall("3f9c2a71d0be", example):
@@ -79,7 +79,7 @@ def lead(console):
         database.execute("INSERT INTO lease VALUES ('worker', 'a', 1, 1, '2999-01-01 00:00:00.000000')")
 
 
-def make_subscription_to_end(console, name):
+def make_subscription(console, name):
     """Make a subscription with the name that an example uses."""
     console.answer("jobs")  # creates the database
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:

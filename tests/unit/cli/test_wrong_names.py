@@ -85,6 +85,14 @@ REMEDIES = {
     "events --actor nonsense": ("--actor: 'nonsense' is not", "console:<user>, system:<job> or anonymous"),
     "events:retry nonsense": ("'nonsense' is not the number of an event", "`frepo events:parked` lists"),
     "events:retry 7": ("No parked event has the number 7", "`frepo events:parked` lists"),
+    "events:parked --subscriber nonsense": (
+        "No subscription has the name 'nonsense'",
+        "`frepo events:subscriptions` lists",
+    ),
+    "events:retry --all --subscriber nonsense": (
+        "No subscription has the name 'nonsense'",
+        "`frepo events:subscriptions` lists",
+    ),
     "events:unsubscribe nonsense": ("No subscription has the name 'nonsense'", "`frepo events:subscriptions` lists"),
     "jobs:run nonsense": ("There is no job 'nonsense'", "Jobs: database"),
     "plugins --settings nonsense": ("No installed plug-in is named 'nonsense'", "Installed: "),

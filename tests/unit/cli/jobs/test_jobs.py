@@ -16,6 +16,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Event, ParkedEvent
 from frepo_core.domain.roles import Role
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.events.subscriptions import create_subscriptions
 from frepo_core.services.files.files import NewFile
 from support.paths import ROOT
 
@@ -30,7 +31,8 @@ def database_url(console):
 
 @pytest.fixture
 def parked(services):
-    """Park the event 1 of the subscriber `paint`; return the parked event's row."""
+    """Park the event 1 of the subscriber `paint`, next to the subscriber `other`; return the parked event's row."""
+    create_subscriptions(services.database, ["paint", "other"])
     row = {"subscription": "paint", "event_id": 1, "kind": "file.added", "tries": 12, "error": "RuntimeError: no paint"}
     event = {"id": 1, "position": 1, "at": utc_now(), "kind": "file.added", "actor": "console:root", "data": {}}
     services.database.write(lambda session: session.execute(insert(Event), [event]))

@@ -1,12 +1,15 @@
 """Commands for events that a subscriber could not handle."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.errors import FieldsError
 
 from ...columns import Moment
 from ...tables import ListCommand, ShowCommand
+
+if TYPE_CHECKING:
+    from frepo_core.services.container import Services
 
 COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", "Error")
 
@@ -14,7 +17,7 @@ COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", 
 class Parked(ListCommand):
     """List the events that a subscriber could not handle in 12 tries over a day."""
 
-    examples = ("frepo events:parked --subscriber notify -f json",)
+    examples = ("frepo events:parked --subscriber notify_ops -f json",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
@@ -26,16 +29,18 @@ class Parked(ListCommand):
         """Return a row for each."""
         from frepo_core.services.events.parked_events import list_parked
 
+        services = self.services()
+        _check_subscriber(services, arguments.subscriber)
         return COLUMNS, [
             (each.id, each.kind, each.subscriber, each.tries, Moment(each.parked_at), Moment(each.retry_at), each.error)
-            for each in list_parked(self.services().database, arguments.subscriber)
+            for each in list_parked(services.database, arguments.subscriber)
         ]
 
 
 class Retry(ShowCommand):
     """Deliver parked events again. The worker does it within seconds; what fails again stays parked."""
 
-    examples = ("frepo events:retry --all --subscriber notify",)
+    examples = ("frepo events:retry --all --subscriber notify_ops",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
@@ -52,7 +57,17 @@ class Retry(ShowCommand):
         if bool(arguments.event) == arguments.all:
             raise FieldsError({"all": ["name events by their numbers, or write --all"]})
         ids = [_number(text) for text in arguments.event]
-        return ("requested",), (request_retry(self.services().database, ids, arguments.subscriber),)
+        services = self.services()
+        _check_subscriber(services, arguments.subscriber)
+        return ("requested",), (request_retry(services.database, ids, arguments.subscriber),)
+
+
+def _check_subscriber(services: "Services", name: str | None) -> None:
+    """Raise `NotFoundError` if neither a plug-in nor a subscription has the name."""
+    from frepo_core.services.events.subscriptions import find_subscription
+
+    if name is not None and name not in services.plugins.subscribers:
+        find_subscription(services.database, name)
 
 
 def _number(text: str) -> int:

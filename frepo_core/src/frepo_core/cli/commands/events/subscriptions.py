@@ -34,7 +34,7 @@ class Subscriptions(ListCommand):
 class Unsubscribe(ShowCommand):
     """End the subscription of a subscriber that does not exist any more. What it had not got is lost for it."""
 
-    examples = ("frepo events:unsubscribe notify",)
+    examples = ("frepo events:unsubscribe notify_ops",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
