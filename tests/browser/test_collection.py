@@ -147,6 +147,27 @@ def test_a_version_is_pinned_by_a_key_and_gets_a_note(signed_in, world, api):
     expect(row).not_to_contain_text("Pinned")
 
 
+@pytest.mark.parametrize(("key", "path"), [("p", "**/versions/v1"), ("d", "**/link"), ("Enter", "**/link")])
+def test_a_row_says_why_its_key_failed(open_console, service, world, key, path):
+    console = open_console(script="delete window.showSaveFilePicker")
+    console.sign_in(service.admin)
+    console.expect("503")
+    page = console.page
+    page.route("**/versions?*", lambda route: route.fulfill(json=_with_large_versions(route.fetch().json())))
+    page.route(path, lambda route: route.fulfill(**FAILS))
+    open_collection(console, world, "late.tar")
+    row = page.locator("tbody tr").filter(has=page.get_by_role("button", name="Note of version 1"))
+    row.focus()
+    page.keyboard.press(key)
+
+    expect(row.get_by_role("alert")).to_contain_text("503")
+
+
+def _with_large_versions(listed):
+    """Too large for the memory of the page: they are downloaded by a link."""
+    return listed | {"items": [one | {"size": 10**9} for one in listed["items"]]}
+
+
 def test_a_version_in_quarantine_is_released(signed_in, world, api):
     collection = api("POST", "/collections", {"name": "small.tar", "guards": {"min_version_size": 100}})["id"]
     api("PUT", f"/collections/{collection}/versions", b"small")

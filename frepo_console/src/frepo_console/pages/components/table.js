@@ -6,8 +6,9 @@ import { t } from "../texts.js";
 
 /**
  * A table of `rows`. Each column: `{title, cell(row), className, sort, label}`; `label` is the title on a phone, where a
- * row becomes a few lines; `sort` is the name of its order. `open(row)` opens a row by Enter. With a `selection` (see
- * `useSelection`) each row has a check box; `keys` are further shortcuts for the row with the focus, `{p: pin}`. `sort` is the current order, `sortBy(order)` changes it.
+ * row becomes a few lines; `sort` is the name of its order. `open(row, tr)` opens a row by Enter. With a `selection` (see
+ * `useSelection`) each row has a check box; `keys` are further shortcuts for the row with the focus, `{p: pin}`, called
+ * like `open`. `sort` is the current order, `sortBy(order)` changes it.
  */
 export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, keys, sort, sortBy }) {
   const body = useRef(null);
@@ -97,14 +98,11 @@ function useRowKeys(body, rows, { open, selection, keys = {}, keyOf }) {
     at.current = Math.max(0, Math.min(trs.length - 1, (current < 0 ? at.current : current) + step));
     trs[at.current]?.focus();
   };
-  const focused = () => {
-    const index = [...(body.current?.rows ?? [])].findIndex((tr) => tr.contains(document.activeElement));
-    return index < 0 ? null : rows[index];
-  };
   const onRow = (run) => () => {
-    const row = focused();
-    if (row) run(row);
-    return Boolean(row);
+    const trs = [...(body.current?.rows ?? [])];
+    const index = trs.findIndex((tr) => tr.contains(document.activeElement));
+    if (index >= 0) run(rows[index], trs[index]);
+    return index >= 0;
   };
   useShortcuts(
     open

@@ -5,7 +5,7 @@ import { useAccess } from "../lib/access.js";
 import { useList, useNow, useResource } from "../lib/data.js";
 import { count, exactTime, relative, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
-import { Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
+import { ChartError, Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { STATES, Sparkline, StateBadge, Tag, reason } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
@@ -50,7 +50,8 @@ function List({ query, isNew }) {
     ${list.items?.length === 0 && html`<${Nothing} isFiltered=${isFiltered} filters=${filters} />`}
     ${items.length > 0 &&
     html`<section class="card flush" aria-label=${t.menu.collections}>
-      <${Table} caption=${t.menu.collections} columns=${columnsFor(sizes, now)} rows=${items} keyOf=${(one) => one.id} nameOf=${(one) => one.name} open=${(one) => go(["collections", one.id])} selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined} sort=${filters.sort} sortBy=${(sort) => changeQuery({ sort })} />
+      ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
+      <${Table} caption=${t.menu.collections} columns=${columnsFor(sizes.byId, now)} rows=${items} keyOf=${(one) => one.id} nameOf=${(one) => one.name} open=${(one) => go(["collections", one.id])} selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined} sort=${filters.sort} sortBy=${(sort) => changeQuery({ sort })} />
       <${ListEnd} list=${list} total=${isFiltered ? null : total} />
     </section>`}
     ${access.has("deleted-collections") && access.may("trash.view") && html`<${DeletedCollections} now=${now} />`}
@@ -97,10 +98,10 @@ function dueCell({ due_at: due, state }, now) {
   return html`<time class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""} datetime=${due} title=${exactTime(due)}>${relative(due, now)}</time>`;
 }
 
-/** The stored sizes of the last 20 days of the first collections, by id. */
+/** The stored sizes of the last 20 days of the first collections: a resource with `byId`. */
 function useSizes(items) {
   const ids = items.slice(0, SPARKS).map((one) => one.id);
   const found = useResource(ids.length ? "/history/collections" : null, { query: { collection: ids, days: 20 }, every: 0 });
   const known = (found.data?.items ?? []).filter((one) => one.sizes.length > 1);
-  return Object.fromEntries(known.map((one) => [one.id, one.sizes.map((day) => day.size)]));
+  return { ...found, byId: Object.fromEntries(known.map((one) => [one.id, one.sizes.map((day) => day.size)])) };
 }

@@ -37,7 +37,7 @@ export function Versions({ collection, changed, changes, now }) {
               ${access.may("events.view") && html`<${Calendar} collection=${collection} now=${now} />`}
               <section class="card flush" aria-label=${t.collection.tabs.versions}>
                 ${checks.error && html`<${ErrorNote} error=${checks.error} at=${checks.at} retry=${checks.retry} />`}
-                <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${(one) => downloadVersion(collection, one)} selection=${access.may("versions.delete") ? selection : undefined} keys=${rowKeys(table)} />
+                <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${press("d")} selection=${access.may("versions.delete") ? selection : undefined} keys=${ROW_KEYS} />
                 <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined_versions ?? 0)} />
               </section>`}
     <//>
@@ -48,12 +48,9 @@ export function Versions({ collection, changed, changes, now }) {
     html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} until=${access.trashEnds} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
 }
 
-/** `d` downloads the version with the focus, `p` pins it. */
-function rowKeys({ collection, access, changed }) {
-  const pin = (version) => pinVersion(collection, version).then(changed, () => {});
-  const canPin = (version) => "pinned" in version && access.may("versions.pin") && !version.quarantined;
-  return { d: (version) => downloadVersion(collection, version), p: (version) => void (canPin(version) && pin(version)) };
-}
+/** Press the button of a row, which shows an error in the row. A row without that button ignores the key. */
+const press = (key) => (version, row) => row.querySelector(`[data-row-key=${key}]`)?.click();
+const ROW_KEYS = { d: press("d"), p: press("p") };
 
 const byVersion = (results) => Map.groupBy(results, (result) => result.version);
 
@@ -129,8 +126,8 @@ function Actions({ version, collection, access, open, changed }) {
   const canPin = "pinned" in version && access.may("versions.pin");
   const bare = { className: "btn bare s" };
   return html`<span class="row actions">
-    <${ActionButton} run=${() => downloadVersion(collection, version)} aria-label=${t.versions_.downloadOne(name)} title=${t.versions_.downloadOne(name)} ...${bare}><${Icon} name="download" /><//>
-    ${canPin && !version.quarantined && html`<${ActionButton} run=${run(pinVersion)} aria-label=${t.versions_.pinOne(name, version.pinned)} title=${t.versions_.pinOne(name, version.pinned)} aria-pressed=${String(version.pinned)} ...${bare}><${Icon} name="pin" /><//>`}
+    <${ActionButton} run=${() => downloadVersion(collection, version)} aria-label=${t.versions_.downloadOne(name)} title=${t.versions_.downloadOne(name)} data-row-key="d" ...${bare}><${Icon} name="download" /><//>
+    ${canPin && !version.quarantined && html`<${ActionButton} run=${run(pinVersion)} aria-label=${t.versions_.pinOne(name, version.pinned)} title=${t.versions_.pinOne(name, version.pinned)} aria-pressed=${String(version.pinned)} data-row-key="p" ...${bare}><${Icon} name="pin" /><//>`}
     ${canPin && html`<button class="btn bare s" aria-label=${t.versions_.noteOne(name)} title=${t.versions_.noteOne(name)} onClick=${() => open.note(version)}><${Icon} name="edit" /></button>`}
     ${access.may("versions.delete") && !version.pinned && html`<button class="btn bare s" aria-label=${t.versions_.deleteOne(name)} title=${t.versions_.deleteOne(name)} onClick=${() => open.delete([version])}><${Icon} name="trash" /></button>`}
   </span>`;
