@@ -176,8 +176,8 @@ def test_the_free_space_is_named_in_bytes_and_as_a_part_of_the_disk(signed_in, f
     ("states", "shown"),
     [
         ({}, "Nothing is backed up yet"),
-        ({"new": 1}, "The collection has no backup yet"),
-        ({"new": 3}, "None of the 3 collections has a backup yet"),
+        ({"new": 1}, "The collection has no backup"),
+        ({"new": 3}, "None of the 3 collections has a backup"),
         ({"ok": 1}, "The collection is backed up"),
         ({"ok": 3}, "All 3 collections are backed up"),
         ({"late": 1}, "The backup of the collection is late"),

@@ -3,13 +3,13 @@
 const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
 function verdictOfOne(states) {
-  if (states.new) return "The collection has no backup yet";
+  if (states.new) return "The collection has no backup";
   return states.late ? "The backup of the collection is late" : "The collection is backed up";
 }
 
 function verdictOfMany({ ok, new: empty }, total) {
   if (ok === total) return `All ${total} collections are backed up`;
-  if (empty === total) return `None of the ${total} collections has a backup yet`;
+  if (empty === total) return `None of the ${total} collections has a backup`;
   if (ok === 0) return `None of the ${total} collections is backed up as expected`;
   return `${ok} of ${total} collections ${ok === 1 ? "is" : "are"} backed up as expected`;
 }
@@ -133,7 +133,7 @@ export const t = {
     suspicious: (number) => `Version ${number} looks wrong`,
     quarantined: "Newest version quarantined",
     late: (elapsed) => `${elapsed} late`,
-    new: "Nothing received yet",
+    new: "No version",
   },
   details: {
     damaged: (versions) => `${plural(versions, "version", "versions")} are kept`,

@@ -75,6 +75,14 @@ class TestStates:
         assert ["ok", "ok", "late", "overdue"] == [name for name, _ in found]
         assert [0, 9, 1, 1] == [round(length / HOUR) for _, length in found]
 
+    def test_a_collection_whose_versions_were_deleted_is_not_ok(self, services, sender, make_collection, push, state):
+        collection = make_collection()
+        push(collection, b"dump")
+        services.versions.delete(collection, "v1", by=sender)
+
+        found, length = state(collection, HOUR)
+        assert ("new", 1) == (found, round(length / HOUR))
+
     def test_a_refused_upload_is_full_and_does_not_count_as_arrived(self, make_collection, push, state, row):
         collection = make_collection(1, strategy="alert_when_backup_limit_reached", expected_every="1d")
         push(collection, b"dump")
@@ -136,7 +144,7 @@ class TestStates:
             "full": {"full_since": past, "suspicious_since": past},
             "suspicious": {"suspicious_since": past, "due_at": past},
             "late": {"due_at": past, "arrived_at": None},
-            "new": {"arrived_at": None, "due_at": utc_now() + HOUR},
+            "new": {"versions_count": 0, "due_at": utc_now() + HOUR},
             "ok": {"due_at": utc_now() + HOUR, "overdue_at": utc_now() + HOUR},
         }.items():
             expected[name] = make_collection()

@@ -99,7 +99,7 @@ class TestStates:
             "overdue": {"due_at": past - DAY, "overdue_at": past, "full_since": past},
             "late": {"due_at": past, "last_number": 1},
             "new": {},
-            "ok": {"last_number": 1, "arrived_at": past},
+            "ok": {"last_number": 1, "versions_count": 1, "arrived_at": past},
         }.items():
             made = create(name).json
             if values:

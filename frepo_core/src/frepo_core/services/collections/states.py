@@ -35,7 +35,7 @@ class StateRecord:
     """The state of a collection, and since when (UTC, aware).
 
     `since` is the time of the damage that was found first, of the end of the grace, of the refusal, of the suspicious
-    version, or of the deadline. For `new` it is the creation, for `ok` the last arrival.
+    version, or of the deadline. For `new` and `ok` it is the last arrival, or the creation if nothing has arrived.
     """
 
     state: BackupState
@@ -61,9 +61,9 @@ def since_column(now: datetime) -> ColumnElement[datetime]:
         BackupState.FULL: Collection.full_since,
         BackupState.SUSPICIOUS: Collection.suspicious_since,
         BackupState.LATE: Collection.due_at,
-        BackupState.NEW: Collection.created_at,
     }
-    found = case(*((condition, times[state]) for state, condition in _conditions(now)), else_=Collection.arrived_at)
+    last = Collection.arrived_at
+    found = case(*((condition, times.get(state, last)) for state, condition in _conditions(now)), else_=last)
     return func.coalesce(found, Collection.created_at, type_=Collection.created_at.type)
 
 
@@ -128,7 +128,7 @@ def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
         (BackupState.FULL, Collection.full_since.is_not(None)),
         (BackupState.SUSPICIOUS, Collection.suspicious_since.is_not(None)),
         (BackupState.LATE, Collection.due_at <= now),
-        (BackupState.NEW, Collection.arrived_at.is_(None)),
+        (BackupState.NEW, Collection.versions_count == 0),
     ]
 
 
