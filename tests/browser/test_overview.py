@@ -5,6 +5,8 @@ from datetime import date, timedelta
 import pytest
 from playwright.sync_api import expect
 
+from frepo_core.domain.roles import Role
+
 from .test_charts import GB, Growth, whole
 from .test_states import refresh
 
@@ -196,6 +198,30 @@ def test_the_headline_counts_only_what_has_a_backup_as_backed_up(signed_in, stat
     signed_in.go("#/")
 
     expect(page.get_by_role("heading", level=1)).to_have_text(shown)
+
+
+@pytest.mark.parametrize(
+    ("roles", "shown"),
+    [([], "Only the worst 2,000 are shown and counted."), ([Role.VIEW_METRICS], "Only the worst 2,000 are shown.")],
+)
+def test_it_says_that_not_all_of_very_many_collections_are_shown(console, world, api, roles, shown):
+    page = console.page
+    one = api("GET", f"/collections/{world['shop.sql.gz']}")
+    many = {"items": [one | {"id": str(number)} for number in range(500)], "next": "more"}
+    page.route("**/api/v1/collections?*", lambda route: route.fulfill(json=many))
+    console.sign_in(api.token(Role.LIST_COLLECTIONS, Role.MODIFY_ANY_COLLECTION, *roles))
+
+    expect(page.locator("header.head").get_by_text("Only the worst")).to_contain_text(shown)
+
+
+def test_bars_of_sizes_that_cannot_be_read_say_so(signed_in, world):
+    signed_in.expect("503")
+    page = signed_in.page
+    page.route("**/api/v1/history/collections?*", lambda route: route.fulfill(**FAILS))
+    signed_in.go("#/more")
+    signed_in.go("#/")
+
+    expect(page.get_by_role("region", name="Collections by state").get_by_role("alert")).to_contain_text("503")
 
 
 def test_a_late_failure_does_not_replace_a_chart_that_is_drawn(open_console, service, api):

@@ -159,6 +159,8 @@ export const t = {
       if (states.new) parts.push(`${states.new} ${states.new === 1 ? "is" : "are"} new`);
       return `${parts.join(", ")}.${failingJobs ? ` ${plural(failingJobs, "job", "jobs")} failed.` : ""}`;
     },
+    onlyShown: (number) => `Only the worst ${number} are shown.`,
+    onlyCounted: (number) => `Only the worst ${number} are shown and counted.`,
     byState: "Collections by state",
     showAll: (number) => `Show all ${number}`,
     bars: "Bars: how much each collection stored on the last 10 days.",

@@ -1,9 +1,13 @@
 // The state of a collection, always as shape and word, and why; its labels; and its sizes as small bars.
 
-import { html } from "../lib/html.js";
+import { html, useMemo } from "../lib/html.js";
+import { useResource } from "../lib/data.js";
 import { dateTime, duration, durationSeconds, elapsed, relative, size, timeOfDay } from "../lib/format.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
+
+const SIZES_OF = 100;
+const SIZE_DAYS = 20;
 
 /** The states, the worst first. */
 export const STATES = ["damaged", "overdue", "full", "suspicious", "late", "new", "ok"];
@@ -24,6 +28,17 @@ export function Sparkline({ values, label }) {
   const width = values.length * 4 - 1;
   const bars = values.map((value, index) => `M${index * 4} 14v-${Math.max(1, (value / most) * 14).toFixed(1)}h3V14z`);
   return html`<svg class="spark" viewBox=${`0 0 ${width} 14`} preserveAspectRatio="none" role="img" aria-label=${label}><path fill="currentColor" d=${bars.join("")} /></svg>`;
+}
+
+/** Read how much the first 100 collections stored on the last days, once: a resource with `byId`, lists of bytes. */
+export function useSizes(collections) {
+  const ids = collections.slice(0, SIZES_OF).map((one) => one.id);
+  const found = useResource(ids.length ? "/history/collections" : null, { query: { collection: ids, days: SIZE_DAYS }, every: 0 });
+  const byId = useMemo(() => {
+    const known = (found.data?.items ?? []).filter((one) => one.sizes.length > 1);
+    return Object.fromEntries(known.map((one) => [one.id, one.sizes.map((day) => day.size)]));
+  }, [found.data]);
+  return { ...found, byId };
 }
 
 const REASONS = {

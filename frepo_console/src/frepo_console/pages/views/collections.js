@@ -7,7 +7,7 @@ import { count, exactTime, relative, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { ChartError, Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { STATES, Sparkline, StateBadge, Tag, reason } from "../components/state.js";
+import { STATES, Sparkline, StateBadge, Tag, reason, useSizes } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
 import { t } from "../texts.js";
 import { CsvButton } from "./collections/csv.js";
@@ -16,7 +16,6 @@ import { Filters, filtersOf } from "./collections/filters.js";
 import { NewCollection } from "./collections/new.js";
 import { SelectionBar } from "./collections/selection.js";
 
-const SPARKS = 100;
 const loadCollection = () => import("./collection.js");
 
 export default function Collections({ route }) {
@@ -96,12 +95,4 @@ function dueCell({ due_at: due, state }, now) {
   if (!due) return html`<span class="faint">${t.table.notSet}</span>`;
   const isDue = state === "late" || state === "overdue" || new Date(due) < now;
   return html`<time class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""} datetime=${due} title=${exactTime(due)}>${relative(due, now)}</time>`;
-}
-
-/** The stored sizes of the last 20 days of the first collections: a resource with `byId`. */
-function useSizes(items) {
-  const ids = items.slice(0, SPARKS).map((one) => one.id);
-  const found = useResource(ids.length ? "/history/collections" : null, { query: { collection: ids, days: 20 }, every: 0 });
-  const known = (found.data?.items ?? []).filter((one) => one.sizes.length > 1);
-  return { ...found, byId: Object.fromEntries(known.map((one) => [one.id, one.sizes.map((day) => day.size)])) };
 }

@@ -3,11 +3,11 @@
 import { Part, html, useMemo, useState, useSteps } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { readAll, useNow, useReading, useResource } from "../lib/data.js";
-import { elapsed, relative, size, timeOfDay, today } from "../lib/format.js";
+import { count, elapsed, relative, size, timeOfDay, today } from "../lib/format.js";
 import { link } from "../lib/navigation.js";
-import { Empty, Lazy, Loaded, NoPermission } from "../components/feedback.js";
+import { ChartError, Empty, Lazy, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { BAD_STATES, STATES, Sparkline, StateIcon, detail, reason } from "../components/state.js";
+import { BAD_STATES, STATES, Sparkline, StateIcon, detail, reason, useSizes } from "../components/state.js";
 import { t } from "../texts.js";
 
 // What is below the tiles is loaded after them.
@@ -15,7 +15,6 @@ const loadDetails = () => import("./overview/details.js");
 const MANY = 2000;
 const QUIET_SHOWN = 240;
 const QUIET_STEP = 20;
-const SPARKS = 100;
 
 export default function Overview() {
   const access = useAccess();
@@ -26,7 +25,8 @@ export default function Overview() {
   );
   const states = useMemo(() => countStates(overview.data, collections.data), [overview.data, collections.data]);
   const source = access.may("collections.list") ? collections : overview;
-  return html`<${Verdict} states=${states} overview=${overview.data} at=${source.at} now=${now} />
+  const isCut = collections.data?.length >= MANY;
+  return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} />
     ${access.may("collections.list")
       ? html`<${Loaded} resource=${collections} lines=${8}>${(items) => html`<${States} items=${items} states=${states} now=${now} />`}<//>`
       : html`<${NoPermission} action="collections.list" />`}
@@ -39,13 +39,13 @@ function countStates(overview, collections) {
   return Object.fromEntries(STATES.map((state) => [state, collections.filter((one) => one.state === state).length]));
 }
 
-function Verdict({ states, overview, at, now }) {
+function Verdict({ states, overview, isCut, at, now }) {
   const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : 0;
   const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
   return html`<header class="head">
     <div>
       <h1>${states ? t.overview.verdict(states, bad, total) : t.menu.overview}</h1>
-      <p class="dim">${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)}</p>
+      <p class="dim">${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)} ${isCut && (overview ? t.overview.onlyShown(count(MANY)) : t.overview.onlyCounted(count(MANY)))}</p>
     </div>
     <p class="faint sm">${today(now)}, ${timeOfDay(now)}${at && html`${" · "}${t.updated(relative(at, new Date()))}`}</p>
   </header>`;
@@ -53,8 +53,8 @@ function Verdict({ states, overview, at, now }) {
 
 function States({ items, states, now }) {
   const [isWhole, setWhole] = useState(false);
-  const sizes = useSizes(items);
   const quiet = items.filter((one) => one.state === "ok");
+  const sizes = useSizes(quiet);
   const shown = quiet.slice(0, useSteps(isWhole ? quiet.length : Math.min(quiet.length, QUIET_SHOWN), QUIET_STEP));
   if (items.length === 0) return html`<${NoCollections} />`;
   const loud = items.filter((one) => one.state !== "ok");
@@ -66,12 +66,13 @@ function States({ items, states, now }) {
     </div>
     <ul class="tiles lg">${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}</ul>
     <ul class=${isWhole ? "tiles" : "tiles phone-cut"}>
-      ${shown.map((one) => html`<li key=${one.id}><${Part} uses=${[one, sizes[one.id], now]} draw=${() => html`<${QuietTile} collection=${one} sizes=${sizes[one.id]} now=${now} />`} /></li>`)}
+      ${shown.map((one) => html`<li key=${one.id}><${Part} uses=${[one, sizes.byId[one.id], now]} draw=${() => html`<${QuietTile} collection=${one} sizes=${sizes.byId[one.id]} now=${now} />`} /></li>`)}
     </ul>
     ${!isWhole &&
     quiet.length > 12 &&
     html`<button class=${quiet.length > shown.length ? "btn" : "btn more"} onClick=${() => setWhole(true)}>${t.overview.showAll(quiet.length)}</button>`}
-    ${Object.keys(sizes).length > 0 && html`<p class="faint sm">${t.overview.bars}</p>`}
+    ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
+    ${Object.keys(sizes.byId).length > 0 && html`<p class="faint sm">${t.overview.bars}</p>`}
   </section>`;
 }
 
@@ -91,17 +92,6 @@ function QuietTile({ collection, sizes, now }) {
     <span class="faint">${last ? `${elapsed(last.at, now, { isShort: true })} · ${size(last.size)}` : t.none}</span>
     ${sizes && html`<${Sparkline} values=${sizes.slice(-10)} label=${t.overview.sizes(collection.name)} />`}
   </a>`;
-}
-
-/** The stored sizes of the last days of the first collections, by id. They change once a day. */
-function useSizes(items) {
-  const ids = items.slice(0, SPARKS).map((one) => one.id);
-  const path = ids.length ? "/history/collections" : null;
-  const found = useResource(path, { query: { collection: ids, days: 20 }, every: 0 });
-  return useMemo(
-    () => Object.fromEntries((found.data?.items ?? []).filter((one) => one.sizes.length > 1).map((one) => [one.id, one.sizes.map((day) => day.size)])),
-    [found.data],
-  );
 }
 
 function NoCollections() {
