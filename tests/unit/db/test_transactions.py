@@ -1,8 +1,12 @@
 """Transactions that only read, and single statements that write."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Tag
@@ -53,6 +57,26 @@ def test_a_conflict_of_a_single_statement_is_raised(services):
 
     with pytest.raises(IntegrityError):
         services.database.execute(insert(Tag).values(name="a"))
+
+
+@pytest.mark.databases("postgresql", "mariadb")
+def test_a_single_statement_is_repeated_after_a_deadlock(services):
+    """It waits first, and has changed less: the databases end it."""
+    database = services.database
+    database.execute(insert(Tag).values([{"name": "a"}, {"name": "b"}]))
+    every = update(Tag).where(Tag.name.in_(["a", "b"])).values(name=func.concat(Tag.name, "1"))
+
+    with Session(database.engine) as other, ThreadPoolExecutor() as executor:
+        other.execute(insert(Tag).values([{"name": f"more {number}"} for number in range(100)]))
+        other.execute(update(Tag).where(Tag.name == "b").values(name="c"))
+        changed = executor.submit(database.execute, every)
+        time.sleep(0.5)  # until it has the lock of a, and waits for that of b
+        other.execute(update(Tag).where(Tag.name == "a").values(name="b"))
+        other.commit()
+
+        assert 1 == changed.result(20)
+    with database.reading() as session:
+        assert ["b1", "c"] == list(session.scalars(select(Tag.name).where(Tag.name.not_like("more%")).order_by(Tag.id)))
 
 
 def test_the_clock_of_the_database_is_aware_and_right(services):

@@ -110,7 +110,8 @@ class Database:
         """Run one statement that writes, and return the number of rows that an UPDATE or a DELETE found.
 
         The database itself begins and ends the transaction, so a process that is stopped at any moment holds no lock
-        on a server. Uses the reserve if the disk is full. Raises `IntegrityError` for a conflict about a unique value.
+        on a server. It is run again if the database ends it because of another writer, and from the reserve if the
+        disk is full. Raises `IntegrityError` for a conflict about a unique value.
         """
         try:
             return self._execute(statement)
@@ -160,8 +161,7 @@ class Database:
         manager = self._transactions
         with self._writer_lock(), translated(self.engine), _ended(manager):
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
-                if tried:
-                    time.sleep(random.uniform(0, 0.02 * tried))  # spreads the writers; needs no secure randomness
+                _spread_writers(tried)
                 with attempt as current:
                     session = self._sessions()
                     current.join(_RetryPolicy(manager, deadline))
@@ -171,7 +171,19 @@ class Database:
             return result
 
     def _execute(self, statement: UpdateBase) -> int:
-        with self._writer_lock(), translated(self.engine), self._single_engine.connect() as connection:
+        deadline = time.monotonic() + BUSY_SECONDS
+        with self._writer_lock(), translated(self.engine):
+            for tried in range(ATTEMPTS - 1):
+                _spread_writers(tried)
+                try:
+                    return self._execute_once(statement)
+                except OperationalError as error:
+                    if not _is_conflict(error) or time.monotonic() > deadline:
+                        raise
+            return self._execute_once(statement)
+
+    def _execute_once(self, statement: UpdateBase) -> int:
+        with self._single_engine.connect() as connection:
             result = connection.execute(statement)
             connection.commit()
             return result.rowcount
@@ -249,13 +261,20 @@ class _RetryPolicy(CommitWatch):
             return False
         if isinstance(error, DBAPIError) and error.connection_invalidated:
             return not self.tried
-        if isinstance(error, IntegrityError):
-            return True
-        if not isinstance(error, OperationalError) or error.orig is None:
-            return False
-        if str(getattr(error.orig, "sqlstate", "")).startswith("40"):  # PostgreSQL's class of rollbacks
-            return True
-        return error.orig.args[:1] in {(1205,), (1213,), ("database is locked",)}
+        return isinstance(error, IntegrityError) or (isinstance(error, OperationalError) and _is_conflict(error))
+
+
+def _is_conflict(error: OperationalError) -> bool:
+    """Return whether the database ended the transaction because of a lock of another writer."""
+    if str(getattr(error.orig, "sqlstate", "")).startswith("40"):  # PostgreSQL's class of rollbacks
+        return True
+    return getattr(error.orig, "args", ())[:1] in {(1205,), (1213,), ("database is locked",)}
+
+
+def _spread_writers(tried: int) -> None:
+    """Pause before another attempt, so that writers that failed together do not meet again."""
+    if tried:
+        time.sleep(random.uniform(0, 0.02 * tried))  # needs no secure randomness
 
 
 @contextlib.contextmanager
