@@ -88,7 +88,7 @@ def test_parts_after_failed_ones_are_correct(ceph, s3_settings):
     """The memory of parts is reused, even if a stored exception refers to it."""
     sizes = (9 * MIB, 17 * MIB + 1, 40 * MIB)
     with ceph.gateway() as gateway:
-        backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=2, attempts=1))
+        backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=5, attempts=1))
         hang = Source(48 * MIB, at=20 * MIB, do=lambda: gateway.process.send_signal(signal.SIGSTOP))
         with pytest.raises(StorageUnavailable) as kept:
             backend.store("key", hang.file, hang.size)
