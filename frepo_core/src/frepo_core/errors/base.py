@@ -9,8 +9,8 @@ from frepo_core.error_explanations import explain_fields
 class FrepoError(Exception):
     """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name.
 
-    For the console are `sentence`, in place of a message that old clients compare, and `remedy`, such as which command
-    lists the objects that exist.
+    The console and `/api/v1` show `sentence` in place of a message that old clients compare. The console also shows
+    `remedy`, such as which command lists the objects that exist.
     `others` are further errors of the same request. `/api/v1` answers all of them, the first API only this one.
     """
 

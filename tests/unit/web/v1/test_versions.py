@@ -143,9 +143,21 @@ def test_a_version_is_found_by_its_id(root, dated):
     assert one == root.get(f"{dated}/{one['id']}").json
 
 
-@pytest.mark.parametrize("selector", ["v9", "2025-12-31", "2026-02-31", "9999-12-31T23:59:59Z+", "newest"])
-def test_what_selects_no_version_is_a_404(root, dated, selector):
-    assert 404 == root.get(f"{dated}/{selector}").status_int
+@pytest.mark.parametrize(
+    ("selector", "detail"),
+    [
+        ("v9", "has no version 'v9'"),
+        ("2025-12-31", "no version at or before 2025-12-31"),
+        ("2026-02-31", "no time that exists"),
+        ("9999-12-31T23:59:59Z+", "it is not one of: v<number>"),
+        ("newest", "it is not one of: v<number>, latest"),
+    ],
+)
+def test_what_selects_no_version_is_a_404_and_named(root, dated, selector, detail):
+    answer = root.get(f"{dated}/{selector}")
+
+    assert 404 == answer.status_int
+    assert detail in answer.json["detail"]
 
 
 def test_the_content_is_sent_without_a_redirect(root, dated):
