@@ -22,7 +22,7 @@ TEXTS = (
     "must be from 0 to 366 days",
     "is needed, because there is no version",
     "There is no such strategy",
-    "There is no file with this stored name",
+    "There is no file '",
     "is one of a plug-in: choose another name",  # a check
     "has no options",  # a strategy
     "has no such option; its options: ",

@@ -255,7 +255,8 @@ def test_deleting(add, root, uploader):
 
     assert 403 == uploader.delete(path).status_int
     assert 204 == root.delete(path).status_int
-    assert 404 == root.get(path).status_int
+    missing = root.get(path)
+    assert (404, f"There is no file '{path.rpartition('/')[2]}'") == (missing.status_int, missing.json["detail"])
 
 
 @pytest.mark.parametrize("path", ["", "/link"])

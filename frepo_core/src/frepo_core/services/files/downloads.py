@@ -29,7 +29,8 @@ from ..content.read_ahead import PIECE, ReadAhead
 from ..content.verified_reader import VerifiedContent, VerifiedFile, check
 from ..records import BlobRecord, FileRecord
 from .aliases import Aliases
-from .files import Files, file_not_found
+from .file_rows import FILE_NOT_FOUND
+from .files import Files
 from .stored_aliases import StoredAliases
 
 log = logging.getLogger(__name__)
@@ -222,7 +223,7 @@ class Downloads:
                     query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
                     row = session.execute(query).one_or_none()
                 if row is None:
-                    raise file_not_found() from error
+                    raise NotFoundError(FILE_NOT_FOUND) from error
                 if row.key == key:
                     log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
                     raise BytesMissingError(BYTES_MISSING) from error

@@ -18,8 +18,8 @@ from ..change_log import Changes, describe_changes, file_changes
 from ..events.facts import file_event
 from ..events.recording import record
 from ..records import FileRecord
-from .file_rows import FilePrecondition, find_or_insert_tags, free_stored_name
-from .files import Files, NewFile, file_not_found
+from .file_rows import FilePrecondition, file_not_found, find_or_insert_tags, free_stored_name
+from .files import Files, NewFile
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def _lock(session: Session, name: str) -> File:
     query = select(File).where(File.stored_name == name, File.kind == "plain").options(joinedload(File.blob))
     row = session.scalar(query.with_for_update(of=File)) if "\0" not in name else None
     if row is None:
-        raise file_not_found()
+        raise file_not_found(name)
     return row
 
 

@@ -1,4 +1,4 @@
-"""Inserts the rows of files and tags."""
+"""Inserts the rows of files and tags, and says which do not exist."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -10,11 +10,14 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.db.row_inserts import insert_of, insert_row, insert_rows
 from frepo_core.domain.naming import stored_name
+from frepo_core.errors import NotFoundError
 
 from ..records import BlobRecord, FileRecord
 
 # Called with a locked file before a change; what it raises prevents the change.
 FilePrecondition: TypeAlias = Callable[[FileRecord], None] | None
+FILE_NOT_FOUND = "File not found in the storage"
+STORED_NAME = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
 _FILE = File.__table__
 _INSERT, _INSERT_TAGS = insert_of(File), insert(file_tag)
 _TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))
@@ -69,3 +72,8 @@ def find_or_insert_tags(session: Session, names: Sequence[str]) -> list[Tag]:
             session.add(known[name])
     session.flush()
     return [known[name] for name in names]
+
+
+def file_not_found(name: str) -> NotFoundError:
+    """Return the error for a stored name that no file has."""
+    return NotFoundError(FILE_NOT_FOUND, sentence=f"There is no file {name!r}", remedy=STORED_NAME)

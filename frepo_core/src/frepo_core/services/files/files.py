@@ -17,7 +17,6 @@ from frepo_core.error_explanations import explain
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,
-    NotFoundError,
     TooBigError,
     TooManyAttemptsError,
     TypeNotAllowedError,
@@ -35,7 +34,7 @@ from ..events.facts import file_event
 from ..events.recording import NewEvent, record
 from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
 from ..records import WITH_BLOB, BlobRecord, FileRecord
-from .file_rows import FilePrecondition, find_or_insert_tags, insert_file
+from .file_rows import FilePrecondition, file_not_found, find_or_insert_tags, insert_file
 from .upload_refusals import logged_refusal
 
 log = logging.getLogger(__name__)
@@ -159,14 +158,14 @@ class Files:
             # PostgreSQL refuses NUL in a text, even in a condition.
             row = session.scalar(query) if "\0" not in name else None
             if row is None:
-                raise file_not_found()
+                raise file_not_found(name)
             return FileRecord.of(row)
 
     def find_for_download(self, name: str) -> FileRecord:
         """Return the same as `find` at half the cost, but without tags."""
         rows = self._database.fetch_rows(_BY_NAME, name=name) if "\0" not in name else ()
         if not rows:
-            raise file_not_found()
+            raise file_not_found(name)
         return FileRecord.of_row(rows[0])
 
     def delete(
@@ -273,11 +272,6 @@ def _log(added: AddedFile, by: Identity) -> None:
     else:
         log.info("file %s: added by %s: %s", file.id, describe_actor(by), what)
     log_consumed_token(by)
-
-
-def file_not_found() -> NotFoundError:
-    """Return the error for a file that does not exist."""
-    return NotFoundError("File not found in the storage")
 
 
 def type_not_allowed(mime: str) -> TypeNotAllowedError:

@@ -18,6 +18,7 @@ from frepo_core.errors import FieldsError, NotFoundError
 from ..events.recording import NewEvent, record
 from ..keyset import Page, PageRequest
 from .aliases import Aliases
+from .file_rows import STORED_NAME
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +91,7 @@ class StoredAliases:
             if precondition is not None:
                 precondition(_record(row) if row else _missing(name))
             if session.scalar(select(File.id).where(File.stored_name == file)) is None:
-                raise FieldsError({"file": ["There is no file with this stored name"]})
+                raise FieldsError({"file": [f"There is no file {file!r}"]}, remedy=STORED_NAME)
             before = row.file if row else None
             if row is None:
                 row = Alias(name=name, file=file, created_at=utc_now())

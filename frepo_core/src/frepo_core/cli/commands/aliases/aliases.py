@@ -2,11 +2,8 @@
 
 import argparse
 
-from frepo_core.errors import FieldsError
-
 from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Record, Rows, ShowCommand
-from ..files.files import no_such_file
 
 COLUMNS = ("Alias", "File", "Read-only")
 PAGE = 500
@@ -44,12 +41,7 @@ class SetAlias(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Set the alias."""
-        try:
-            record, is_new = self.services().aliases.put(arguments.alias, arguments.file, by=None)
-        except FieldsError as error:
-            if "file" in error.fields:
-                raise no_such_file(arguments.file) from error
-            raise
+        record, is_new = self.services().aliases.put(arguments.alias, arguments.file, by=None)
         return ("alias", "file", "created"), (record.name, record.file, is_new)
 
 

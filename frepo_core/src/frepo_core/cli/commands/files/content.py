@@ -13,7 +13,7 @@ from ...tables import Record, ShowCommand
 from ...terminal import read_password
 from ...transfers.downloading import add_target, check_target, download
 from ...transfers.streams import STDIO, MeteredStream, TransferBar, source
-from .files import find, show, tags_of
+from .files import show, tags_of
 
 
 class UploadFile(ShowCommand):
@@ -82,7 +82,7 @@ class DownloadFile(ActionCommand):
         """Download the file."""
         check_target(arguments, prints_record=self.prints_record(arguments))
         services = self.services()
-        return download(self, services, find(services, arguments.name), arguments)
+        return download(self, services, services.files.find(arguments.name), arguments)
 
 
 def _name(arguments: argparse.Namespace) -> str:

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.naming import check_tag
-from frepo_core.errors import FieldsError, NotFoundError
+from frepo_core.errors import FieldsError
 
 from ...columns import Moment, Size, Words
 from ...outcomes import ActionCommand, Outcome
@@ -63,7 +63,7 @@ class ShowFile(ShowCommand):
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Return the fields."""
         services = self.services()
-        file = find(services, arguments.name)
+        file = services.files.find(arguments.name)
         return show(services, file)
 
 
@@ -84,26 +84,12 @@ class DeleteFile(ActionCommand):
         from frepo_core.services.events.actors import console_identity
 
         services = self.services()
-        file = find(services, arguments.name)
+        file = services.files.find(arguments.name)
         shown = f"{file.stored_name} (of {file.created_at:%Y-%m-%d %H:%M} UTC)"
         self.require_yes(f"Delete {shown}?", given=arguments.yes)
         services.files.delete(file.stored_name, "", by=console_identity())
         record = {"name": file.stored_name, "id": file.id, "created_at": Moment(file.created_at), "deleted": True}
         return Outcome(text=f"Deleted {shown}", records=[record])
-
-
-def find(services: "Services", name: str) -> "FileRecord":
-    """Return the file with this stored name. Raises `NotFoundError`, which says how to find the name."""
-    try:
-        return services.files.find(name)
-    except NotFoundError as error:
-        raise no_such_file(name) from error
-
-
-def no_such_file(name: str) -> NotFoundError:
-    """Return the error for a stored name that no file has."""
-    remedy = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
-    return NotFoundError(f"There is no file {name!r}", remedy=remedy)
 
 
 def show(services: "Services", file: "FileRecord") -> Record:
