@@ -1,4 +1,4 @@
-"""Measures times that must not grow with the stored data: tokens, versions of a collection, files in a listing."""
+"""Measures times that must not grow with the stored data: tokens, versions of a collection, files in a listing, previews."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from support.servers import mariadb, postgresql
 from support.servers.service import Service
 
 from .harness.client import PersistentConnection
-from .harness.measure import Results, Sizes, Work, alternate, compare
+from .harness.measure import Results, Sizes, Work, alternate, compare, timed
 from .harness.world import folder, frepo
 
 ASKED = 100
@@ -34,6 +34,7 @@ def run(results: Results, sizes: Sizes) -> None:
         _tokens(results, sizes, few, many)
         _files(results, sizes, "SQLite", few, many)
         _collections(results, few)
+        _previews(results, few)
     for kind, server in (("PostgreSQL", postgresql), ("MariaDB", mariadb)) if sizes.full else ():
         if server.MISSING:
             results.skipped[f"listings on {kind}"] = server.MISSING
@@ -69,6 +70,23 @@ def _collections(results: Results, service: Service) -> None:
     samples = alternate(works, runs=9)
     what = "version added to a collection of 10,000 : 10"
     results.add(compare("growth", what, samples["10000"], samples["10"], reach=1.2))
+
+
+def _previews(results: Results, service: Service) -> None:
+    """Simulate nightly uploads under the rules of `keep`. The time must grow as the nights do."""
+    form = {"filename": "preview.bin", "maxBackupsCount": 10}
+    made = json.loads(_connect(service).ask("POST", "/repository/collection", json.dumps(form).encode()))
+    path = f"/api/v1/collections/{made['collection']['id']}/retention/preview"
+    samples = alternate({str(nights): _previewing(service, path, nights) for nights in (1000, 10_000)}, runs=7)
+    what = "preview of 10,000 nights : 1,000"
+    results.add(compare("growth", what, samples["10000"], samples["1000"], reach=15))
+
+
+def _previewing(service: Service, path: str, nights: int) -> Work:
+    connection = _connect(service)
+    schedule = {"every": "P1D", "duration": f"P{nights}D", "size": 4096}
+    body = json.dumps({"strategy": "keep", "strategy_options": {"yearly": 10}, "schedule": schedule}).encode()
+    return timed(lambda: connection.ask("POST", path, body))
 
 
 def _adding(service: Service, collection: str) -> Work:

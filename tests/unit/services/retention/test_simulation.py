@@ -1,6 +1,5 @@
 """Simulated uploads: the decisions are those of uploads, with the day, the rule and the storage of each."""
 
-import time
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -233,17 +232,8 @@ def test_a_simulation_that_reads_too_much_is_ended(simulate, monkeypatch, guards
     ],
     ids=["keep", "retention", "many", "all"],
 )
-def test_ten_thousand_nights_take_less_than_two_seconds(simulate, rules):
-    """Processor time, of the best of three runs: other processes share the caches."""
+def test_ten_thousand_nights_are_simulated_completely(simulate, rules):
+    """`MAX_READS` limits the work. The benchmarks measure the time."""
+    timeline = simulate(10_000, **({"trash_keep": 7 * DAY} | rules))
 
-    def measure():
-        began = time.process_time()
-        timeline = simulate(10_000, **({"trash_keep": 7 * DAY} | rules))
-        return time.process_time() - began, len(timeline.fates), timeline.is_complete
-
-    taken, *found = measure()
-    for _ in range(2):
-        taken = min(taken, measure()[0]) if taken > 1.5 else taken
-
-    assert found == [10_000, True]
-    assert taken < 2
+    assert (10_000, True) == (len(timeline.fates), timeline.is_complete)

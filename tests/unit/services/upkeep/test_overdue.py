@@ -1,6 +1,5 @@
 """The job that writes an event when a backup is overdue, and one when it has arrived."""
 
-import time
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -211,20 +210,14 @@ def test_ten_thousand_collections_at_once_need_few_statements(services, run, sta
     times = [START + DAY + 90 * MINUTE, START + DAY + 91 * MINUTE, START + 2 * DAY]
     found = [measure(run, statements, now) for now in times]
 
-    assert [100, 0, 9_900] == [overdue for overdue, _, _ in found]
-    print("10,000 collections:", *(f"{overdue} overdue: {spent * 1000:.0f} ms;" for overdue, spent, _ in found))
-    assert found[0][1] < 1
-    assert found[1][1] < 0.1
-    assert 2 == found[1][2]  # which ones are overdue, and which have recovered
+    assert [100, 0, 9_900] == [overdue for overdue, _ in found]
+    assert 2 == found[1][1]  # which ones are overdue, and which have recovered
     # All at once. For each batch of 1,000: the ids, the lock, the events, the update, and the transactions.
-    assert found[2][2] <= 10 * 7
-    assert found[2][1] < 1.5  # half a second on a machine that does nothing else
+    assert found[2][1] <= 10 * 7
 
 
 def measure(run, statements, now):
-    """Return how many became overdue, the processor time in seconds, and the number of queries and changes."""
+    """Return how many became overdue, and the number of queries and changes."""
     del statements[:]
-    started = time.process_time()
     overdue = run("overdue", now)["overdue"]
-    spent = time.process_time() - started
-    return overdue, spent, len([one for one in statements if not one.startswith(("BEGIN", "COMMIT", "ROLLBACK"))])
+    return overdue, len([one for one in statements if not one.startswith(("BEGIN", "COMMIT", "ROLLBACK"))])
