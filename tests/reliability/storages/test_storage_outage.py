@@ -11,7 +11,7 @@ from support.reliability.recording_client import RecordingClient, assert_holds_a
 from support.servers.fork_server import ForkedService
 from support.servers.lying_s3 import lying_s3
 
-WAIT = 0.4  # seconds that the service waits for the store
+WAIT = 1.5  # seconds that the service waits for the store; a busy machine makes a working store slow, too
 OUT_OF_ORDER = ["gone", "500", "page", "page of an error", "slow"]
 LIES = ["truncates", "appends"]
 
@@ -92,7 +92,7 @@ def test_a_failing_store_is_a_fast_503_and_rotates_nothing(caller, collection, s
     again = caller.push_and_record(collection, content)
 
     assert (503, 7016103, "30") == (refused.status, refused.json["error_code"], refused.headers["Retry-After"])
-    assert took < 20 * WAIT
+    assert took < 10 * WAIT
     assert (b"good", 200, content) == (kept, again, download(caller, collection).body)
 
 
@@ -117,7 +117,7 @@ def test_a_slow_store_blocks_only_requests_that_need_it(caller, collection, stor
     started = time.monotonic()
     statuses = {caller.request("GET", f"/repository/collection/{collection}/backup").status for _ in range(5)}
 
-    assert ({200}, True) == (statuses, time.monotonic() - started < 20 * WAIT)
+    assert ({200}, True) == (statuses, time.monotonic() - started < 10 * WAIT)
 
 
 def test_wrong_bytes_of_the_right_length_are_detected_by_a_download(caller, collection, store, content):
