@@ -1,7 +1,6 @@
 """Debian's Chromium, driven by Playwright, against a real service. A test fails if the console logs an error."""
 
 import json
-import shutil
 import sqlite3
 import time
 import urllib.request
@@ -12,8 +11,8 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Error, sync_playwright
 
-CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server", "--no-first-run"]
+from support.browser.chromium import MISSING, launch
+
 # Reports each violation of the policy, also of those that the browser does not log.
 WATCH = "window.violations = []; addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective))"
 VIOLATIONS = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
@@ -38,10 +37,10 @@ FORGET = """async () => {
 @pytest.fixture(scope="session")
 def chromium():
     """The browser, started once."""
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
+    if MISSING:
+        pytest.skip(MISSING)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = launch(playwright)
         yield browser
         browser.close()
 

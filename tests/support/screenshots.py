@@ -3,7 +3,6 @@
 All are written to the folder of the first argument. Those that the documentation shows are in `docs/screenshots`.
 """
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from support.browser.chromium import launch
 from support.servers.service import Service
 
 WIDE, PHONE = {"width": 1300, "height": 860}, {"width": 390, "height": 844}
@@ -26,7 +26,6 @@ VIEWS = {
 }
 SETTLE = 1000  # milliseconds in which names and pictures arrive
 LOOKS = {"": (WIDE, "light"), "-dark": (WIDE, "dark"), "-phone": (PHONE, "light")}
-ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server", "--no-first-run"]
 
 
 def main(folder: Path) -> None:
@@ -37,7 +36,7 @@ def main(folder: Path) -> None:
         service.frepo("install")
         service.frepo("demo:fill")
         service.start()
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        browser = launch(playwright)
         try:
             for path in _take_all(browser, service, folder):
                 print(f"{path} {path.stat().st_size // 1000} kB")

@@ -10,10 +10,11 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from support.browser.chromium import ARGUMENTS, PROGRAM
 from support.browser.memory import browser_memory
 from support.scale import only_in_long_form
 
-from ..conftest import ARGUMENTS, CHROMIUM, Console
+from ..conftest import Console
 from ..test_transfers import PICKER
 
 pytestmark = only_in_long_form
@@ -43,7 +44,7 @@ def collection(api):
 def page(chromium, service, collection, tmp_path):
     """The collection in a browser with a profile: without one, the browser keeps the files of a page in its memory."""
     kind = chromium.browser_type
-    context = kind.launch_persistent_context(tmp_path / "profile", executable_path=CHROMIUM, args=ARGUMENTS)
+    context = kind.launch_persistent_context(tmp_path / "profile", executable_path=PROGRAM, args=ARGUMENTS)
     context.add_init_script(PICKER)
     console = Console(context.new_page(), service.url)
     console.sign_in(service.admin, f"#/collections/{collection}")
