@@ -21,7 +21,10 @@ def running_server(application, hooks=None, timeouts=None, **options):
     try:
         yield SimpleNamespace(address=f"127.0.0.1:{server.effective_port}")
     finally:
-        # The server's own thread sets it, as by the signal handler: no other one can pull the trigger after its close.
-        server.trigger.pull_trigger(lambda: setattr(stop, "is_requested", True))
+        # The server's own thread sets it, as by the signal handler, and then closes the trigger. It needs the lock for
+        # that, so the trigger is pulled before.
+        with server.trigger.lock:
+            server.trigger.thunks.append(lambda: setattr(stop, "is_requested", True))
+            server.trigger.pull_trigger()
         thread.join(SECONDS)
         assert not thread.is_alive()
