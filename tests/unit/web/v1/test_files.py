@@ -259,6 +259,11 @@ def test_deleting(add, root, uploader):
     assert (404, f"There is no file '{path.rpartition('/')[2]}'") == (missing.status_int, missing.json["detail"])
 
 
+def test_the_name_of_a_missing_file_is_repeated_as_it_is(root):
+    """Elsewhere in texts, `maxBackupsCount` is a field of the first API, and gets its name in this one."""
+    assert "There is no file 'maxBackupsCount.txt'" == root.get(f"{FILES}/maxBackupsCount.txt").json["detail"]
+
+
 @pytest.mark.parametrize("path", ["", "/link"])
 def test_the_file_of_a_version_is_not_a_plain_file(root, push, collection, path):
     name = push(collection, b"one").json["version"]["file"]["filename"]

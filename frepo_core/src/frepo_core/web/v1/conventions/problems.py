@@ -147,8 +147,10 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
     if isinstance(error, errors.WrongPasswordError):
         return problem(request, _password_needed(request), error.number, status, title=WRONG_PASSWORD)
     wrong = tuple(_wrong_fields(error))
-    detail = _renamed(error.explanation or error.sentence or message)
-    if isinstance(error, errors.RemoteError):
+    detail = _renamed(error.explanation or message)
+    if error.sentence and not error.explanation:
+        detail = error.sentence  # it names an object, whose name may be that of a field
+    elif isinstance(error, errors.RemoteError):
         detail = f"{message}: {error.reason}"
     elif len(wrong) == 1 and not error.explanation:
         detail = f"{wrong[0].field}: {wrong[0].message}"
