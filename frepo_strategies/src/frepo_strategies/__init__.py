@@ -28,6 +28,5 @@ def frepo_strategies() -> list[StrategySpec]:
             build=Keep,
             summary="keeps a number of daily, weekly, monthly and yearly versions, as restic does",
             options=KeepOptions,
-            may_evict_all=True,
         ),
     ]

@@ -2,18 +2,21 @@
 
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from webtest import TestApp
 
+from frepo_core.db import simulated_time
 from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.installation.mistakes import find_deprecated_uses
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.web import make_app
 from support.client import Client
 
 PACKAGES = Path(__file__).parent / "packages_of_0_1"
-NAMES = ("acme_crate", "acme_daily")
+NAMES = ("acme_crate", "acme_daily", "acme_sparse")
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +60,13 @@ def root(services, admin):
     return Client(TestApp(make_app(services)), admin)
 
 
-def test_both_are_found(plugins):
+def test_all_are_found(plugins):
     origins = {plugin.name: plugin.origin for plugin in plugins.found}
 
     assert [
         "the plug-in 'acme_crate' of the package acme-crate 1.0",
         "the plug-in 'acme_daily' of the package acme-daily 1.0",
+        "the plug-in 'acme_sparse' of the package acme-sparse 1.0",
     ] == [origins[name] for name in NAMES]
 
 
@@ -85,3 +89,21 @@ def test_the_endpoint_answers(root):
     root.push(collection, b"first")
 
     assert {"fits": True, "leaving": []} == root.get(f"/acme-daily/{collection}/preview", {"size": 5}).json
+
+
+@pytest.mark.parametrize("strategy", ["one_each_day", "one_each_day_at_most"])
+def test_a_strategy_that_keeps_one_version_a_day_replaces_it_at_the_second_push(root, strategy):
+    collection = root.create(strategy=strategy, maxBackupsCount=5).json["collection"]["id"]
+    with simulated_time(datetime(2026, 2, 27, 12, tzinfo=UTC)):
+        statuses = [root.push(collection, content).status_int for content in (b"morning", b"evening")]
+
+    assert ([200, 200], ["2"]) == (statuses, sorted(root.versions(collection)))
+
+
+def test_a_deprecated_field_is_reported_with_its_package(plugins):
+    (warning,) = find_deprecated_uses(plugins.found)
+
+    assert (
+        "the plug-in 'acme_sparse' of the package acme-sparse 1.0 passes may_evict_all for the strategy "
+        "'one_each_day_at_most'"
+    ) in warning

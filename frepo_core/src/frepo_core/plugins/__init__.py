@@ -15,7 +15,7 @@ from frepo_core.errors import (
 from frepo_core.settings.types import FileMode, Networks, Seconds, Size, Words
 
 from .context import PluginContext
-from .discovery import FoundPlugin, find_mistakes
+from .discovery import FoundPlugin
 from .health_check import HealthCheck
 from .hookspecs import hookimpl
 from .job import Job, JobContext, Lane, LeaseLost
@@ -140,7 +140,6 @@ __all__ = [
     "check_deadline",
     "check_on_finding",
     "exactly",
-    "find_mistakes",
     "hookimpl",
     "is_blob_key",
     "is_key",

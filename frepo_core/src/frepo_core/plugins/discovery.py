@@ -1,15 +1,10 @@
 """Finds plug-ins by their entry points, calls their hooks with pluggy, and checks what they return."""
 
 import logging
-import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.metadata import Distribution, EntryPoint, distributions, entry_points, version
-from itertools import islice
-from pathlib import Path
-from types import ModuleType
+from importlib.metadata import EntryPoint, entry_points, version
 from typing import Any, TypeVar
 
 import pluggy
@@ -32,13 +27,8 @@ log = logging.getLogger(__name__)
 
 Offer = TypeVar("Offer")
 
-COMMANDS = "frepo.commands"
 # The name of the plug-in that the core itself is, for its health checks and jobs.
 CORE, CORE_DISTRIBUTION = "core", "frepo-core"
-# Distributions with a name like that of a plug-in, that are none.
-NOT_PLUGINS = frozenset({CORE_DISTRIBUTION, "frepo-server"})
-# The folder with the metadata of a distribution that is named like a plug-in, e.g. `frepo_acme-1.0.dist-info`.
-INFORMATION = re.compile(r"(frepo[-_.].+?)(-\d.*)?\.(dist|egg)-info", re.IGNORECASE)
 
 
 def _nothing(context: object) -> Sequence[Any]:
@@ -89,7 +79,7 @@ def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[Fo
     """
     manager = _make_manager()
     origins: dict[str, tuple[str, str]] = {}
-    for entry in _sorted_entries():
+    for entry in sorted_entries():
         origin = (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")
         if entry.name in disabled:
             log.info("plug-in %s of %s is disabled", entry.name, origin[0])
@@ -115,57 +105,13 @@ def _core_version() -> str:
     return version(CORE_DISTRIBUTION)
 
 
-def find_mistakes(disabled: Sequence[str]) -> list[str]:
-    """Return a warning for each probable mistake of an installation that prevents nothing."""
-    entries = _sorted_entries()
-    names = {entry.name for entry in entries}
-    warnings = [
-        f"plugins.disabled names {name!r}, but no installed plug-in has this name. Installed: {join_names(names)}."
-        for name in disabled
-        if name not in names
-    ]
-    for entry in entries:
-        if entry.name not in disabled and not isinstance(entry.load(), ModuleType):
-            warnings.append(
-                f"The entry point {entry.name!r} of the package {entry.dist.name if entry.dist else '?'} names "
-                f"{entry.value!r}, which is not a module. Name the module that contains the hooks."
-            )
-    return warnings + [
-        f"The package {name} is installed, but has no entry point in the group 'frepo', so none of its hooks is "
-        'called. Add [project.entry-points.frepo] to its pyproject.toml, with NAME = "MODULE".'
-        for name in _without_entry_points()
-    ]
-
-
 def _make_manager() -> pluggy.PluginManager:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     return manager
 
 
-def _without_entry_points() -> list[str]:
-    """Return the installed distributions that are named like plug-ins and have no entry points of frepo."""
-    groups = {hookspecs.PROJECT, COMMANDS}
-    return sorted(
-        one.name
-        for one in _named_like_plugins()
-        if one.name not in NOT_PLUGINS and not any(entry.group in groups for entry in one.entry_points)
-    )
-
-
-def _named_like_plugins() -> list[Distribution]:
-    """Find them by the names of their folders: to parse the metadata of all packages takes half of a start."""
-    found = {
-        named[1].lower().replace("-", "_")
-        for folder in map(Path, sys.path)
-        if folder.is_dir()
-        for path in folder.iterdir()
-        if (named := INFORMATION.fullmatch(path.name))
-    }
-    return [one for name in found for one in islice(distributions(name=name), 1)]
-
-
-def _sorted_entries() -> list[EntryPoint]:
+def sorted_entries() -> list[EntryPoint]:
     return sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: entry.name)
 
 

@@ -72,10 +72,9 @@ class CollectionStrategy(ABC):
         Called at most twice for an upload: before its content is read, to refuse it early, and in the transaction
         that adds it, where the result is used. If that transaction conflicts with another writer, it is retried with
         the new state of the collection. So a strategy must not keep state. Return versions of this collection, each once, and
-        enough of them: any other answer is a fault of the plug-in (500), and nothing changes. All versions may be
-        returned only if each has to leave for the new one, or if the `StrategySpec` says `may_evict_all`.
+        enough of them: any other answer is a fault of the plug-in (500), and nothing changes.
 
-        A strategy may return versions although there is room, to thin a collection.
+        A strategy may return versions although there is room, to thin a collection, also all of them.
         """
 
     def explain(self, collection: CollectionState) -> Mapping[str, Sequence[str]]:
@@ -102,15 +101,14 @@ class StrategySpec:
     validated when a collection is created or edited. Every option needs a default: the old API creates collections
     without options.
 
-    `may_evict_all` says that the rules may ask for the eviction of every older version although there is room, such as
-    `last: 1`. Without it, such an answer is a fault of the plug-in.
+    `may_evict_all` is deprecated: it is ignored, and the log names a package that passes it. Leave it out.
     """
 
     name: str
     build: Callable[[], CollectionStrategy]
     summary: str = ""
     options: type[BaseModel] | None = None
-    may_evict_all: bool = False
+    may_evict_all: bool | None = None
 
     def __post_init__(self) -> None:
         """Check the model of the options. Raises `TypeError` or `ValueError`."""

@@ -32,7 +32,8 @@ class Plugins(Lister):
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Load the plug-ins and return the rows. Mistakes of the installation are reported on stderr."""
-        from frepo_core.plugins import PluginRegistry, find_mistakes
+        from frepo_core.plugins import PluginRegistry
+        from frepo_core.plugins.installation.mistakes import find_deprecated_uses, find_mistakes
         from frepo_core.settings import load_disabled_plugins
 
         from ... import plugin_tables
@@ -43,7 +44,7 @@ class Plugins(Lister):
         plugins = PluginRegistry.from_entry_points(disabled)
         if arguments.settings is not None:
             return plugin_tables.SETTINGS, list(plugin_tables.setting_rows(plugins, arguments.settings))
-        for text in find_mistakes(disabled):
+        for text in (*find_mistakes(disabled), *find_deprecated_uses(plugins.found)):
             self._warn(text)
         plugins, contexts = self._configured(plugins, ini)
         return plugin_tables.OFFERS, sorted(plugin_tables.offer_rows(plugins, contexts, plugin_tables.adapter_of(ini)))

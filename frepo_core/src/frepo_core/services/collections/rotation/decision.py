@@ -11,7 +11,6 @@ from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import (
     CollectionFullError,
-    PluginError,
     RuleError,
     TooManyVersionsError,
     VersionTooBigError,
@@ -91,8 +90,6 @@ def decide(
     allowed = [version for version in evicted if not version.protected]
     if len(allowed) < len(evicted) and not visible.has_room(incoming, without=allowed):
         raise VersionTooYoungError()
-    if is_final and not plugins.strategies[state.strategy].may_evict_all:
-        _check_leaves_one(allowed, visible, incoming, plugins.strategy_origin(state.strategy))
     return Decision(evicted=allowed)
 
 
@@ -133,16 +130,3 @@ def _collection_full(state: RotationState) -> RuleError:
     if limit and len(state.versions) + state.pinned_count >= limit:
         return TooManyVersionsError(context={"max": limit})
     return CollectionFullError()
-
-
-def _check_leaves_one(
-    evicted: Sequence[VersionInfo], state: CollectionState, incoming: IncomingVersion, origin: str
-) -> None:
-    """Raise `PluginError` if a strategy evicts every version although the new one fits beside the newest of them."""
-    if not evicted or len(evicted) < len(state.versions):
-        return
-    newest = max(evicted, key=lambda version: version.number)
-    if state.has_room(incoming, without=[version for version in evicted if version.id != newest.id]):
-        raise PluginError(
-            f"{origin} answered make_room() with all {len(evicted)} versions, although the new one fits beside the newest"
-        )

@@ -1,0 +1,1 @@
+"""What can be wrong with the installed packages of plug-ins."""
