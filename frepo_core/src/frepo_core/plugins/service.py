@@ -228,7 +228,9 @@ class Service(Protocol):
     ) -> Sequence[Event]:
         """Return the first events in the order of commits: those after a position, or since a time in UTC (aware).
 
-        `kinds` are kinds or patterns, as those of a `Subscriber`. Events that have no position yet are left out.
+        `kinds` are kinds or patterns, as those of a `Subscriber`. Events that have no position yet are left out. These are
+        all events, also those about collections, files and tokens that a client must not see: to answer a client with events,
+        use `request.services.audit.page(search, page, by=request.sender)`.
         """
 
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:

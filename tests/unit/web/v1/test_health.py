@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Blob, JobRun, JobState
 from frepo_core.domain.roles import Role
 
 HEALTH, DAMAGE = "/api/v1/health", "/api/v1/damage"
@@ -83,3 +83,27 @@ def test_the_role_is_needed(path, holder, anonymous):
     others = holder(*(set(Role) - {Role.ADMINISTRATOR, Role.VIEW_JOBS}))
 
     assert [200, 403, 401] == [one.get(path).status_int for one in (holder(Role.VIEW_JOBS), others, anonymous)]
+
+
+def test_damage_of_hidden_collections_and_files_is_not_listed(services, root, collection, push, damage, holder, upload):
+    viewer = holder(Role.VIEW_JOBS, Role.VIEW_LISTING)
+    shown = root.create().json["collection"]["id"]
+    services.collections.allow_token(shown, services.tokens.key(viewer.token))
+    for target, content in ((collection, b"12"), (collection, b"123"), (shown, b"123")):
+        root.push(target, content)
+    root.upload(b"1234", password="word-5ecre7", public="true")
+    damage(2, 3, 4)
+
+    (found,) = viewer.get(DAMAGE).json["items"]
+
+    assert ([shown], []) == ([version["collection_id"] for version in found["versions"]], found["files"])
+    assert 3 == len(root.get(DAMAGE).json["items"])
+
+
+def test_the_errors_of_jobs_are_for_those_who_see_all_collections(services, root, holder):
+    now = utc_now()
+    state = JobState(name="verify", schedule="15 2 * * *", next_at=now + timedelta(days=1), failing_since=now)
+    run = {"name": "verify", "lane": "long", "epoch": 1, "holder": "h", "cause": "schedule", "started_at": now}
+    services.database.write(lambda session: session.add_all([state, JobRun(**run, ended_at=now, error="hidden-5")]))
+
+    assert (True, False) == ("hidden-5" in root.get(HEALTH).text, "hidden-5" in holder(Role.VIEW_JOBS).get(HEALTH).text)

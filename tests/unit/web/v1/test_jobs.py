@@ -137,3 +137,16 @@ def test_the_roles_are_needed(holder, anonymous):
         runner.call("POST", f"{JOBS}/samples/runs").status_int,
     )
     assert (403, 401) == (runner.get(JOBS).status_int, anonymous.get(JOBS).status_int)
+
+
+def test_the_output_of_jobs_is_for_those_who_see_all_collections(services, root, holder):
+    summary = {"collection": "hidden-5", "examples": ["hidden-5"], "seconds": 1.5, "checked": 3, "good": True}
+    texts = {"progress": "reads hidden-5", "error": "hidden-5 is broken", "summary": summary}
+    row = JobRun(name="verify", lane="long", epoch=1, holder="h", cause="schedule", started_at=utc_now(), **texts)
+    services.database.write(lambda session: session.add(row))
+    paths = (JOBS, f"{JOBS}/verify/runs")
+    viewer, everything = holder(Role.VIEW_JOBS), holder(Role.VIEW_JOBS, Role.VIEW_ALL_COLLECTIONS)
+
+    assert [True, True] == ["hidden-5" in everything.get(path).text for path in paths]
+    assert [False, False] == ["hidden-5" in viewer.get(path).text for path in paths]
+    assert {"seconds": 1.5, "checked": 3, "good": True} == job(viewer, "verify")["last_run"]["summary"]

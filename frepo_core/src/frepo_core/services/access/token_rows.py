@@ -1,7 +1,7 @@
 """Finds, makes and inserts the rows of tokens, and builds the events about them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -136,6 +136,12 @@ def visible_to(by: By) -> list[ColumnElement[bool]]:
         return []
     lists_it = select(CollectionToken.collection_id).where(CollectionToken.token_key == Token.key)
     return [or_(Token.key == by.token, ~lists_it.exists(), lists_it.where(sees_collection(by)).exists())]
+
+
+def visible_fingerprints(session: Session, fingerprints: Iterable[str], by: Identity) -> set[str]:
+    """Return those of the fingerprints that belong to tokens that exist and that `by` may see, whatever its roles."""
+    query = select(Token.fingerprint).where(Token.fingerprint.in_(list(fingerprints)), *visible_to(by))
+    return set(session.scalars(query))
 
 
 def sees_collection(by: Identity) -> ColumnElement[bool]:

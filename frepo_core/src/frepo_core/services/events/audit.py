@@ -4,58 +4,63 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
-
-from sqlalchemy import select
+from dataclasses import asdict
 
 from frepo_core.db import Database
-from frepo_core.db.models import CollectionToken
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import FieldsError
 
+from ..access.event_visibility import Visibility
 from ..keyset import Page, PageRequest
 from .queries import matching_kinds
 from .search import EventRecord, EventSearch, newest_records
 
 EXPORT_PAGE = 500
+# A page is filled from at most so many times its rows.
+MAX_ROUNDS = 5
 # A spreadsheet takes a text that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Audit:
-    """The events for readers. A reader sees only events about collections that it may see."""
+    """The events for readers. A reader sees only what `Visibility` shows."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._visibility = Visibility(database)
 
     def page(self, search: EventSearch, page: PageRequest, *, by: Identity) -> Page[EventRecord]:
-        """Return a page of the events that the token may see, newest first. Raises `FieldsError`."""
-        search = self._visible(_checked(search), by)
-        found = newest_records(self._database, search, limit=page.limit + 1, before=_position(page))
-        items = found[: page.limit]
-        return Page(items=items, next=[items[-1].position] if len(found) > len(items) else None)
+        """Return a page of the events that the token may see, newest first. Raises `FieldsError`.
+
+        The page may be shorter, even empty, and still have a next one, if many events in a row are hidden.
+        """
+        search = self._visibility.restrict(_checked(search), by)
+        before, items = _position(page), []
+        for _ in range(MAX_ROUNDS):
+            found = newest_records(self._database, search, limit=page.limit + 1, before=before)
+            items += self._visibility.show(found[: page.limit], by)
+            if len(items) > page.limit:
+                items = items[: page.limit]
+                return Page(items=items, next=[items[-1].position])
+            if len(found) <= page.limit:
+                return Page(items=items)
+            before = found[page.limit - 1].position
+            if len(items) == page.limit:
+                break
+        return Page(items=items, next=[before])
 
     def export(self, search: EventSearch, *, by: Identity | None) -> Iterator[EventRecord]:
         """Return all events of a search, newest first, read in pages. `by` is None for the console, which sees all.
 
         Raises `FieldsError` before the first event.
         """
-        return self._pages(self._visible(_checked(search), by))
+        return self._pages(self._visibility.restrict(_checked(search), by), by)
 
-    def _pages(self, search: EventSearch) -> Iterator[EventRecord]:
+    def _pages(self, search: EventSearch, by: Identity | None) -> Iterator[EventRecord]:
         before = None
         while found := newest_records(self._database, search, limit=EXPORT_PAGE, before=before):
-            yield from found
+            yield from self._visibility.show(found, by)
             before = found[-1].position
-
-    def _visible(self, search: EventSearch, by: Identity | None) -> EventSearch:
-        """Return the search, restricted to the collections that the token may see."""
-        if by is None or allows("collection.fetch", by):
-            return search
-        query = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
-        with self._database.reading() as session:
-            return replace(search, visible=session.scalars(query.order_by(CollectionToken.collection_id)).all())
 
 
 def export_csv(events: Iterable[EventRecord]) -> Iterator[bytes]:

@@ -1,6 +1,5 @@
 """The use cases of listings: pages of files and of collections."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -11,7 +10,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Collection, CollectionToken, File, Tag, file_tag
+from frepo_core.db.models import Collection, CollectionToken, File
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
@@ -20,6 +19,7 @@ from ..keyset import Page as KeysetPage
 from ..keyset import PageRequest, bound_values, cut
 from ..records import WITH_BLOB, CollectionRecord, FileRecord
 from .file_query import COUNT_AHEAD, FileQuery, Protected, contains
+from .visible_files import shares_tags, tags_of
 
 Row = TypeVar("Row")
 
@@ -28,7 +28,7 @@ PASSWORD_CHECKS = 10
 MAX_PROTECTED_CANDIDATES = 1_000
 # The target for which wrong passwords in listings are counted, instead of a file.
 LISTINGS = "listings"
-_FILE, _TAG = File.__table__, Tag.__table__
+_FILE = File.__table__
 NEWEST = (Collection.created_at.desc(), Collection.id.desc())
 
 
@@ -187,29 +187,14 @@ class Listing:
 
 def _load_files(session: Session, ids: Sequence[int]) -> list[FileRecord]:
     rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
-    tags = _tags_of(session, ids)
+    tags = tags_of(session, ids)
     return [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows]
 
 
 def _listed(
     files: Sequence[FileRecord], is_unlocked: Callable[[FileRecord | Protected], bool], by: Identity
 ) -> list[ListedFile]:
-    return [ListedFile(file=file, masked=not (_shares_tags(file, by) and is_unlocked(file))) for file in files]
-
-
-def _tags_of(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:
-    """Return the tags of each file, in alphabetical order."""
-    tags: dict[int, list[str]] = defaultdict(list)
-    query = select(file_tag.c.file_id, _TAG.c.name).join(_TAG, _TAG.c.id == file_tag.c.tag_id)
-    for file, tag in session.execute(query.where(file_tag.c.file_id.in_(ids)).order_by(_TAG.c.name)):
-        tags[file].append(tag)
-    return tags
-
-
-def _shares_tags(file: FileRecord, by: Identity) -> bool:
-    if allows("file.list_all_tags", by):
-        return True
-    return bool(set(file.tags) & set(by.tags)) or not (file.tags or by.tags)
+    return [ListedFile(file=file, masked=not (shares_tags(file.tags, by) and is_unlocked(file))) for file in files]
 
 
 def _allows_one_of(keys: Sequence[str]) -> ColumnElement[bool]:

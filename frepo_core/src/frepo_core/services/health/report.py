@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from frepo_core.domain.identity import Identity
 from frepo_core.errors import AccessDeniedError, ConfigurationError
 from frepo_core.plugins import HealthCheck, Owned, PluginContext, make_contexts
 from frepo_core.plugins.discovery import describe_core
 
 from ..assembly.foundation import Foundation
+from ..jobs.visible_output import HIDDEN_OUTPUT, sees_output
 from ..plugin_calls import call_with_context
 from ..upkeep.job_health import JobReport
 from .check_runs import HealthChecks
@@ -81,6 +83,13 @@ class Health:
     def run(self) -> dict[str, tuple[str, ...]]:
         """Run all checks at the same time; return the problems that each found, by its name."""
         return self._checks.run()
+
+    def run_for(self, by: Identity) -> dict[str, tuple[str, ...]]:
+        """Run all checks as `run` does, for a token: without the errors of jobs, if their output is not for it."""
+        found = self.run()
+        if found["jobs"] and not sees_output(by):
+            found["jobs"] = (HIDDEN_OUTPUT,)
+        return found
 
 
 def _bound(owned: Owned[HealthCheck], context: PluginContext) -> HealthCheck:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Blob, Collection, CollectionToken, File, Version
+from frepo_core.domain.access import allows
+from frepo_core.domain.identity import Identity
 
+from ..files.visible_files import Sight, see_files, sees_all_files
 from ..keyset import Page, PageRequest, cut, paged
 
 # How many of the versions and files that use a blob are named.
@@ -50,19 +53,26 @@ class DamageRecord:
     advice: str
 
 
-def list_damage(database: Database, page: PageRequest) -> Page[DamageRecord]:
-    """Return a page of the damaged blobs, the latest finding first."""
+def list_damage(database: Database, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
+    """Return a page of the damaged blobs, the latest finding first, with the versions and files that the token may see.
+
+    A token that may not see all collections and files gets no blob of which it sees no version and no file, so the page may
+    be shorter.
+    """
     page = replace(page, is_descending=True)
     query = select(Blob).where(Blob.damaged_at.is_not(None))
     with database.reading(is_snapshot=True) as session:
         rows = session.scalars(paged(query, page, [Blob.damaged_at, Blob.id])).all()
         found = cut(rows, page, lambda row: [row.damaged_at, row.id])
-        return Page(items=[_record(session, row) for row in found.items], next=found.next)
+        records = [_record(session, row, by) for row in found.items]
+    sees_all = allows("collection.fetch", by) and sees_all_files(by)
+    shown = [record for record in records if sees_all or record.versions or record.files]
+    return Page(items=shown, next=found.next)
 
 
-def _record(session: Session, row: Blob) -> DamageRecord:
+def _record(session: Session, row: Blob, by: Identity) -> DamageRecord:
     used_by = session.scalar(select(func.count()).select_from(File).where(File.blob_id == row.id)) or 0
-    versions, files = _users(session, row)
+    versions, files = _users(session, row, by)
     again = ADVICE_KEY.format(key=row.key, storage=row.storage)
     return DamageRecord(
         sha256=row.digest,
@@ -77,20 +87,24 @@ def _record(session: Session, row: Blob) -> DamageRecord:
     )
 
 
-def _users(session: Session, row: Blob) -> tuple[list[DamagedVersion], list[str]]:
-    """Return the first versions and the first plain files that use a blob."""
+def _users(session: Session, row: Blob, by: Identity) -> tuple[list[DamagedVersion], list[str]]:
+    """Return the first versions and the first plain files that use a blob, of those that the token may see."""
     query = (
-        select(File.stored_name, Version.number, Collection.id, Collection.filename)
+        select(File.id, File.stored_name, Version.number, Collection.id.label("collection"), Collection.filename)
         .join(Version, Version.file_id == File.id, isouter=True)
         .join(Collection, Collection.id == Version.collection_id, isouter=True)
         .where(File.blob_id == row.id)
         .order_by(File.id)
         .limit(NAMED)
     )
+    if not allows("collection.fetch", by):
+        own = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
+        query = query.where(or_(Collection.id.is_(None), Collection.id.in_(own)))
     rows = session.execute(query).all()
+    sights = see_files(session, [row.id for row in rows if row.collection is None], by)
     versions = [
-        DamagedVersion(collection_id=collection, collection_name=name, number=number)
-        for _, number, collection, name in rows
-        if collection is not None
+        DamagedVersion(collection_id=row.collection, collection_name=row.filename, number=row.number)
+        for row in rows
+        if row.collection is not None
     ]
-    return versions, [stored_name for stored_name, _, collection, _ in rows if collection is None]
+    return versions, [row.stored_name for row in rows if sights.get(row.id) is Sight.FULL]

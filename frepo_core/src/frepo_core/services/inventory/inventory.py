@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from frepo_core.domain.identity import Identity
+
 from ..assembly.foundation import Foundation
 from ..jobs.job_catalog import ScheduledJob
 from ..keyset import Page, PageRequest
@@ -37,9 +39,9 @@ class Inventory:
         """Return the storages by name."""
         return list_storages(self._base.database, self._base.backends, self._base.plugins)
 
-    def damage(self, page: PageRequest) -> Page[DamageRecord]:
-        """Return a page of the damaged blobs, the latest finding first."""
-        return list_damage(self._base.database, page)
+    def damage(self, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
+        """Return a page of the damaged blobs that the token may see, the latest finding first."""
+        return list_damage(self._base.database, page, by=by)
 
     def _models(self) -> Iterator[FilledModel]:
         base = self._base

@@ -20,6 +20,7 @@ from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_runs, find_
 from .job_states import find_turns
 from .lane import lease_name
 from .lease import Lease, LeaseTerms, make_holder
+from .visible_output import visible_run
 
 log = logging.getLogger(__name__)
 
@@ -56,14 +57,19 @@ class Jobs:
         self._mask = mask
         self._terms = terms
 
-    def statuses(self) -> list[JobStatus]:
-        """Return all jobs, sorted by name."""
+    def statuses(self, *, by: By = None) -> list[JobStatus]:
+        """Return all jobs, sorted by name. `by` sees the output of their runs as `visible_run` says."""
         now = self._database.now()
         turns = {turn.scheduled.name: turn.at for turn in find_turns(self._database, self.scheduled, now, stores=False)}
         runs = find_last_runs(self._database, self.scheduled)
         requests = {one.name: one for one in find_requests(self._database, self.scheduled)}
         return [
-            JobStatus(scheduled=scheduled, next_at=turns.get(name), last_run=runs.get(name), request=requests.get(name))
+            JobStatus(
+                scheduled=scheduled,
+                next_at=turns.get(name),
+                last_run=visible_run(runs[name], by) if name in runs else None,
+                request=requests.get(name),
+            )
             for name, scheduled in sorted(self.scheduled.items())
         ]
 
@@ -71,9 +77,13 @@ class Jobs:
         """Return the latest runs of a job, the latest first. Raises `NotFoundError` for an unknown name."""
         return list_runs(self._database, self._find(name).name, limit)
 
-    def run_page(self, name: str, page: PageRequest) -> Page[RunRecord]:
-        """Return a page of the runs of a job, the latest first. Raises `NotFoundError` for an unknown name."""
-        return page_runs(self._database, self._find(name).name, page)
+    def run_page(self, name: str, page: PageRequest, *, by: By = None) -> Page[RunRecord]:
+        """Return a page of the runs of a job, the latest first, with the output as `visible_run` says.
+
+        Raises `NotFoundError` for an unknown name.
+        """
+        found = page_runs(self._database, self._find(name).name, page)
+        return Page(items=[visible_run(one, by) for one in found.items], next=found.next)
 
     def request(self, name: str, *, by: By) -> RequestRecord:
         """Request a run, which the worker that leads begins within seconds, also of a job that is off.

@@ -50,9 +50,9 @@ class DamagePage(Reply):
 
 
 def list_damage(request: FrepoRequest) -> Answer:
-    """List the damaged contents, the latest finding first, with the versions and files that have them."""
+    """List the damaged contents, the latest finding first, with the versions and files that the token may see."""
     query = request.query_as(PageQuery)
-    page = request.services.inventory.damage(page_request(query))
+    page = request.services.inventory.damage(page_request(query), by=request.sender)
     return Answer(body=DamagePage(items=[Damage.of(one) for one in page.items], next=next_cursor(query, page)))
 
 

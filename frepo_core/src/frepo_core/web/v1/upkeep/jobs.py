@@ -18,7 +18,8 @@ RUNS = f"{JOBS}/{{name}}/runs"
 class Run(Reply):
     """A run of a job. `outcome` is `good`, `failed`, `interrupted` or `lost`, null while it runs.
 
-    `cause` is `schedule`, or who requested the run. `process` is the process that ran it.
+    `cause` is `schedule`, or who requested the run. `process` is the process that ran it. A token that may not see all
+    collections sees only the numbers of the `summary`, and neither the text of `progress` nor that of `error`.
     """
 
     id: int
@@ -91,13 +92,14 @@ class RunPage(Reply):
 
 def list_jobs(request: FrepoRequest) -> Answer:
     """List the jobs with their schedules and their latest runs."""
-    return Answer(body=JobPage(items=[Job.of(one) for one in request.services.jobs.statuses()], next=None))
+    found = request.services.jobs.statuses(by=request.sender)
+    return Answer(body=JobPage(items=[Job.of(one) for one in found], next=None))
 
 
 def list_runs(request: FrepoRequest) -> Answer:
     """List the runs of a job, the latest first."""
     query = request.query_as(PageQuery)
-    page = request.services.jobs.run_page(request.matchdict["name"], page_request(query))
+    page = request.services.jobs.run_page(request.matchdict["name"], page_request(query), by=request.sender)
     return Answer(body=RunPage(items=[Run.of(one) for one in page.items], next=next_cursor(query, page)))
 
 
