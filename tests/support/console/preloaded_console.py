@@ -4,6 +4,7 @@ Imports take ten times as long as a command itself, and the console's tests run 
 """
 
 import atexit
+import fcntl
 import json
 import os
 import socket
@@ -34,6 +35,8 @@ class PreloadedConsole:
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as errors:
             given.write(stdin.encode())
             given.seek(0)
+            for file in (answer, errors):  # lines are added, as to a terminal and a pipe, and none is replaced
+                fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
             request = json.dumps([[os.fsdecode(argument) for argument in arguments], env, str(cwd)]).encode()
             files = [given.fileno(), (stdout or answer).fileno(), errors.fileno()]
             socket.send_fds(self._socket, [request], files)

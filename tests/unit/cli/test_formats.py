@@ -74,7 +74,7 @@ ARGUMENTS = {
     "file:list": "",
     "file:show": "{file}",
     "file:upload": "dump.sql",
-    "fleet:create": "--from hosts.csv",
+    "fleet:create": "--from hosts.csv --tokens tokens.csv",
     "jobs": "",
     "jobs:run": "samples",
     "plugins": "",

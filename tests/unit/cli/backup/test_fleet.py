@@ -1,5 +1,6 @@
 """`fleet:create`, and tokens that `backup:create-collection` makes."""
 
+import csv
 import json
 import shlex
 import subprocess
@@ -78,9 +79,73 @@ def test_an_error_about_one_host_does_not_stop_the_others(console, enrol):
     assert "collection and token made" == rows[1]["Result"]
 
 
+def test_comments_and_empty_lines_are_left_out(enrol):
+    rows = enrol(
+        '# The hosts of Ann, "see the wiki"\n\nname,label\n  # the old ones, until May\ndb7,shop\n\n#mail,\n"#9",\n'
+    )
+
+    assert ["db7", "#9"] == [row["Host"] for row in rows]
+
+
+@pytest.fixture
+def read_tokens(console):
+    def read(path="tokens.csv"):
+        with (console.folder / path).open() as file:
+            return {row["Host"]: row["Token"] for row in csv.DictReader(file, strict=True)}
+
+    return read
+
+
+def test_the_file_of_tokens_keeps_those_of_earlier_runs(console, enrol, read_tokens):
+    first = enrol("name\ndb7\nweb\n", "--tokens", "tokens.csv")
+    before = read_tokens()
+
+    second = enrol("name\ndb7\nweb\nmail\n", "--tokens", "tokens.csv")
+
+    assert ([None] * 5, ["db7", "web"]) == ([row["Token"] for row in (*first, *second)], list(before))
+    assert before == {host: token for host, token in read_tokens().items() if host != "mail"}
+    assert all(len(token) == 36 for token in read_tokens().values())
+    assert 0o600 == (console.folder / "tokens.csv").stat().st_mode & 0o777
+
+
+def test_tokens_are_added_to_a_file_that_an_earlier_release_printed(console, enrol, read_tokens):
+    (console.folder / "tokens.csv").write_text(
+        '"Host","Collection","Token","Fingerprint","Result"\n"old","c","t","f","made"'
+    )
+
+    enrol("name\ndb7\n", "--tokens", "tokens.csv")
+
+    assert {"old", "db7"} == read_tokens().keys()
+
+
+def test_another_file_is_not_taken_for_one_of_tokens(console):
+    (console.folder / "hosts.csv").write_text("name\ndb7\n")
+
+    refusal = console.refusal("fleet:create", "--from", "hosts.csv", "--tokens", "hosts.csv")
+
+    assert "--tokens: 'hosts.csv' is another file" in refusal
+    assert ("name\ndb7\n", False) == ((console.folder / "hosts.csv").read_text(), bool(console.count("collection")))
+
+
+def test_output_into_a_file_that_the_next_run_would_replace_is_refused(console, read_tokens):
+    (console.folder / "hosts.csv").write_text("name\ndb7\n")
+    command = ["fleet:create", "--from", "hosts.csv", "-f", "csv"]
+    with (console.folder / "made.csv").open("w") as file:
+        done = console.run(*command, stdout=file)
+
+    assert (1, False) == (done.returncode, bool(console.count("token")))
+    assert "--tokens: is required if the output is a file" in done.stderr
+
+    with (console.folder / "made.csv").open("a") as file:
+        console.run(*command, stdout=file)
+    assert ["db7"] == list(read_tokens("made.csv"))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("name,label,label\ndb7,a,b\n", "two columns have the name 'label'"),
+        ("# name\n", "one of them must be: name"),
         ("host\ndb7\n", "one of them must be: name"),
         ("name,max_backup_count\ndb7,3\n", "unknown columns: max_backup_count"),
         ("name\ndb7\ndb7\n", "line 3: name: 'db7' is in the file already"),

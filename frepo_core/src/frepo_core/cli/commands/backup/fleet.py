@@ -1,12 +1,11 @@
 """The command that enrols many hosts."""
 
 import argparse
-import csv
-import io
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import fcntl
+import os
+import stat
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TextIO
 
 from frepo_core.domain.naming import check_token_name
 from frepo_core.errors import FieldsError, FrepoError
@@ -14,40 +13,42 @@ from frepo_core.errors import FieldsError, FrepoError
 from ...base import check_length
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Rows
-from ...terminal import GREEN, RED
-from ...transfers.streams import STDIO
+from ...terminal import GREEN, RED, Word
 from .create_collection import check_filename, read_options
+from .fleet_files.hosts_file import NAME, read_hosts
+from .fleet_files.token_file import COLUMNS as TOKEN_COLUMNS
+from .fleet_files.token_file import TokenFile
 
 if TYPE_CHECKING:
     from frepo_core.services.collections.access import Enrolled
     from frepo_core.services.collections.collection_change import CollectionChange
     from frepo_core.services.container import Services
 
-COLUMNS = ("Host", "Collection", "Token", "Fingerprint", "Result")
-MAX_HOSTS = 10_000
-# The options that a column of the file can replace, by the name of the column.
-OPTIONS = (
-    *("filename", "description", "max_backups_count", "max_one_version_size", "max_collection_size", "min_retention"),
-    *("min_version_size", "max_shrink_percent", "on_suspicious", "strategy", "expected_every", "grace", "label"),
-)
+COLUMNS = (*TOKEN_COLUMNS, "Result")
 
 
 class CreateFleet(ListCommand):
     """Make a collection and a token for each host of a CSV file. Safe to run again: what exists does not change.
 
     The file has a header with the column name, and columns named like the options of this command, with underscores,
-    which replace the options for that host. All lines are checked before anything is made.
+    which replace the options for that host. A line that begins with # is a comment. All lines are checked before anything
+    is made. A token is shown only in the run that makes it: --tokens adds it to a file, which keeps those of earlier runs.
     """
 
     examples = (
-        "frepo fleet:create --from hosts.csv --filename '{name}.tar.zst' --max-backups-count 14",
-        "frepo fleet:create --from hosts.csv --expected-every 1d -f csv > tokens.csv",
+        "frepo fleet:create --from hosts.csv --expected-every 1d --tokens tokens.csv",
+        "frepo fleet:create --from hosts.csv --filename '{name}.tar.zst' --max-backups-count 14 --tokens tokens.csv",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options: those of collections, without short names, which are those of formats."""
         parser = super().get_parser(prog_name)
         parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="the CSV file; -: stdin")
+        parser.add_argument(
+            "--tokens",
+            metavar="FILE",
+            help="add the new tokens to this CSV file, which only its owner can read, instead of printing them",
+        )
         parser.add_argument(
             "--filename", default="{name}", help="the file name of versions; {name} is the host; default: {name}"
         )
@@ -66,10 +67,15 @@ class CreateFleet(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each host. An error of one does not stop the others."""
+        if arguments.tokens is None:
+            _check_output(self.app.stdout)
         hosts = _read_hosts(arguments)
-        services = self.services()
         self._is_wrong = False
-        return COLUMNS, [self._enrol(services, host, change, arguments) for host, change in hosts]
+        with TokenFile(arguments.tokens) if arguments.tokens is not None else nullcontext() as file:
+            services = self.services()
+            return COLUMNS, [
+                self._enrol(services, host, change, arguments.token_expires, file) for host, change in hosts
+            ]
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Return 1 if a host could not be enrolled."""
@@ -77,15 +83,40 @@ class CreateFleet(ListCommand):
         return status or int(self._is_wrong)
 
     def _enrol(
-        self, services: "Services", host: str, change: "CollectionChange", arguments: argparse.Namespace
+        self, services: "Services", host: str, change: "CollectionChange", expires: str, file: TokenFile | None
     ) -> tuple[Any, ...]:
         try:
-            made = services.enrolments.enrol_host(host, change, expires=arguments.token_expires)
+            made = services.enrolments.enrol_host(host, change, expires=expires)
         except FrepoError as error:
-            self._is_wrong = True
-            return host, None, None, None, self.word(f"failed: {_text(error)}", RED)
+            return host, None, None, None, self._failed(error)
         token = made.token.id if made.token else None
-        return host, made.collection.id, token, made.fingerprint, self.word(_result(made), GREEN if token else "")
+        values = host, made.collection.id, token, made.fingerprint
+        if token and file:
+            try:
+                file.add(dict(zip(TOKEN_COLUMNS, values, strict=True)))
+            except FieldsError as error:
+                return *values, self._failed(error)
+            values = *values[:2], None, made.fingerprint
+        return *values, self.word(_result(made), GREEN if token else "")
+
+    def _failed(self, error: FrepoError) -> Word:
+        self._is_wrong = True
+        return self.word(f"failed: {_text(error)}", RED)
+
+
+def _check_output(stdout: TextIO) -> None:
+    """Raise `FieldsError` if tokens would be written to a file that the next run of the same line replaces."""
+    try:
+        descriptor = stdout.fileno()
+    except OSError:  # in a test
+        return
+    is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    if is_file and not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:
+        problem = (
+            "is required if the output is a file: with > alone, the next run would replace the tokens of this one, and a "
+            "token is shown only once. --tokens FILE adds lines to a file"
+        )
+        raise FieldsError({"--tokens": [problem]})
 
 
 def _result(made: "Enrolled") -> str:
@@ -98,8 +129,8 @@ def _read_hosts(arguments: argparse.Namespace) -> "list[tuple[str, CollectionCha
     """Return the names and values of all hosts. Raises `FieldsError` that names all wrong lines."""
     problems: list[str] = []
     hosts: dict[str, CollectionChange] = {}
-    for line, row in _rows(arguments.source):
-        host = (row.pop("name") or "").strip()
+    for line, row in read_hosts(arguments.source):
+        host = row.pop(NAME, "").strip()
         try:
             if host in hosts:
                 raise FieldsError({"name": [f"{host!r} is in the file already"]})
@@ -111,34 +142,6 @@ def _read_hosts(arguments: argparse.Namespace) -> "list[tuple[str, CollectionCha
     return list(hosts.items())
 
 
-def _rows(source: str) -> Iterator[tuple[int, dict[str, str | None]]]:
-    """Yield the number of each line of the file, and its values by column. Raises `FieldsError`."""
-    try:
-        text = sys.stdin.read() if source == STDIO else Path(source).read_text("utf-8-sig")
-        reader = csv.DictReader(io.StringIO(text), strict=True)
-        names = [name.strip() for name in reader.fieldnames or ()]
-        reader.fieldnames = names
-        _check_columns(names)
-        for row in reader:
-            if None in row or len(row) != len(names) or reader.line_num > MAX_HOSTS:
-                problem = (
-                    f"line {reader.line_num} has more values than columns" if None in row else "has too many lines"
-                )
-                raise FieldsError({"--from": [problem]})
-            yield reader.line_num, dict(row)
-    except OSError as error:
-        raise FieldsError({"--from": [f"{source!r} cannot be read: {error.strerror}"]}) from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FieldsError({"--from": [f"{source!r} is not a CSV file in UTF-8: {error}"]}) from error
-
-
-def _check_columns(names: Sequence[str]) -> None:
-    if "name" not in names:
-        raise FieldsError({"--from": ["the first line must name the columns, and one of them must be: name"]})
-    if unknown := [name for name in names if name not in {"name", *OPTIONS}]:
-        raise FieldsError({"--from": [f"unknown columns: {', '.join(unknown)}. Known: name, {', '.join(OPTIONS)}"]})
-
-
 def _check_name(host: str) -> str:
     try:
         return check_token_name(host)
@@ -146,11 +149,11 @@ def _check_name(host: str) -> str:
         raise FieldsError({"name": [str(error)]}) from None
 
 
-def _change(host: str, row: dict[str, str | None], arguments: argparse.Namespace) -> "CollectionChange":
+def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "CollectionChange":
     """Return the values of a host's collection. Raises `FieldsError`."""
     from frepo_core.services.collections.collection_change import CollectionChange
 
-    own = {name: value.strip() for name, value in row.items() if value and value.strip()}
+    own = {name: value.strip() for name, value in row.items() if value.strip()}
     labels = {"label": own.pop("label").split()} if "label" in own else {}
     merged = argparse.Namespace(**(vars(arguments) | own | labels))
     return CollectionChange(

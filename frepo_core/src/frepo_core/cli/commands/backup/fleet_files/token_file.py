@@ -1,0 +1,66 @@
+"""The CSV file to which `fleet:create` adds the tokens that it makes. Each is shown only once, so no line is ever replaced."""
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from frepo_core.errors import FieldsError
+
+COLUMNS = ("Host", "Collection", "Token", "Fingerprint")
+_LONGEST_LINE = 1 << 16
+
+
+class TokenFile:
+    """A file of tokens that only its owner can read, open for lines to be added. Its first line names the columns."""
+
+    def __init__(self, path: str) -> None:
+        """Open the file, or make it. Raises `FieldsError` if that fails, or if it is not a file of tokens."""
+        self._path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self._columns = self._read_columns() or self._write_columns()
+        except OSError as error:
+            raise self._refused(f"cannot be written: {error.strerror}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def add(self, values: Mapping[str, str | None]) -> None:
+        """Add a line, and wait until it is on the disk. Raises `FieldsError`."""
+        try:
+            self._write([values.get(name) or "" for name in self._columns])
+        except OSError as error:
+            raise self._refused(f"cannot be written: {error.strerror}") from error
+
+    def _read_columns(self) -> list[str]:
+        """Return the columns of an existing file, and complete its last line. Those after the known ones stay empty."""
+        size = os.fstat(self._descriptor).st_size
+        if not size:
+            return []
+        first = os.pread(self._descriptor, _LONGEST_LINE, 0).decode("utf-8-sig", "replace").splitlines()[0]
+        columns = next(csv.reader([first]), [])
+        if not set(COLUMNS) <= set(columns):
+            raise self._refused(f"is another file: the first line of a file of tokens is {','.join(COLUMNS)}")
+        if os.pread(self._descriptor, 1, size - 1) != b"\n":
+            os.write(self._descriptor, b"\n")
+        return columns
+
+    def _write_columns(self) -> list[str]:
+        self._write(COLUMNS)
+        return list(COLUMNS)
+
+    def _write(self, cells: Sequence[str]) -> None:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(cells)
+        data = line.getvalue().encode()
+        if os.write(self._descriptor, data) != len(data):
+            raise OSError(0, "the disk is full")
+        os.fsync(self._descriptor)
+
+    def _refused(self, problem: str) -> FieldsError:
+        return FieldsError({"--tokens": [f"{self._path!r} {problem}"]})
