@@ -1,4 +1,4 @@
-"""Bounds what a check may cost: the bytes that a content unpacks to, and the time."""
+"""Bounds what a check may cost: the bytes that a content unpacks to, the time, and the processor's time."""
 
 import time
 from collections.abc import Callable
@@ -13,8 +13,8 @@ class Budget:
     """Counts unpacked bytes for one content of `size` bytes.
 
     `max_output` bounds their number and `max_ratio` how many there may be for each byte of the content. `deadline`, a
-    time of `time.monotonic`, bounds the time; None stands for no bound. `tick` is called often; what it raises ends the
-    check.
+    time of `time.monotonic`, bounds the time, and `processor_seconds` the processor's time of this thread, which makes
+    the budget; None stands for no bound. `tick` is called often; what it raises ends the check.
     """
 
     def __init__(
@@ -24,17 +24,19 @@ class Budget:
         max_output: int,
         max_ratio: float,
         deadline: float | None = None,
+        processor_seconds: float | None = None,
         tick: Callable[[], object] = lambda: None,
     ) -> None:
         self._max_output = max_output
         self._max_ratio = max_ratio
         self._by_ratio = max(FREE, int(size * max_ratio))
         self._deadline = deadline
+        self._processor_end = None if processor_seconds is None else time.thread_time() + processor_seconds
         self._tick = tick
         self.output = 0
 
     def spend(self, unpacked: int = 0) -> None:
-        """Count unpacked bytes. Raises `BoundReached` or `OutOfTime`."""
+        """Count unpacked bytes. Raises `BoundReached` or `OutOfTime`. Call it often: each call looks at the clocks."""
         self.output += unpacked
         if self.output > self._max_output:
             raise BoundReached(f"The content unpacks to more than {self._max_output} bytes, see integrity.max_output")
@@ -43,5 +45,7 @@ class Budget:
                 f"The content unpacks to more than {self._max_ratio:g} times its size, see integrity.max_ratio"
             )
         if self._deadline is not None and time.monotonic() > self._deadline:
+            raise OutOfTime()
+        if self._processor_end is not None and time.thread_time() > self._processor_end:
             raise OutOfTime()
         self._tick()

@@ -10,7 +10,7 @@ from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory, zip_members
 from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
-from .outcomes import BoundReached, BrokenContent, NotCheckable, Report
+from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report
 
 # db.sql.xz.gz has two. More compressions within each other come from a bomb.
 MAX_DEPTH = 4
@@ -18,10 +18,20 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What all steps of one check share. `is_on` says whether a kind is checked at all."""
+    """What all steps of one check share. `is_on` says whether a kind is checked at all.
+
+    `memory` is for the windows of decompressors, in bytes: for the outermost one, half of it for the one inside, and so on.
+    A check with less than the default ends with `OutOfMemory` where it does not suffice.
+    """
 
     budget: Budget
     is_on: Callable[[str], bool] = lambda kind: True
+    memory: int = MEMORY
+
+    def check_memory(self, reason: NotCheckable) -> None:
+        """Raise `OutOfMemory` if another check, which may use more memory, can do what this one cannot."""
+        if reason.needs_memory and self.memory < MEMORY:
+            raise OutOfMemory() from reason
 
 
 def inspect(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Report:
@@ -29,17 +39,25 @@ def inspect(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Rep
 
     `name` is the file's name: it helps only where the content is too short to be recognized.
 
-    Raises `BrokenContent`, and `OutOfTime` if the budget has a time limit.
+    Raises `BrokenContent`, `OutOfTime` if the budget has a time limit, and `OutOfMemory`.
     """
     source = FileStream(file, size)
     found = detection.detect(source.peek(detection.HEAD))
     try:
         if found is not None and found.kind == "zip" and inspection.is_on("zip"):
-            zip_members.check_members(file, zip_directory.read_directory(file, size), inspection.budget)
+            directory = zip_directory.read_directory(file, size)
+            zip_members.check_members(file, directory, inspection.budget, inspection.memory)
             return Report(outcome="good", message="The zip archive is whole", kinds=("zip",))
         return _inspect(source, name, inspection, depth=0)
-    except (NotCheckable, BoundReached) as reason:
-        return Report(outcome="not checked", message=_sentence(reason), kinds=(found.kind,) if found else ())
+    except NotCheckable as reason:
+        inspection.check_memory(reason)
+        return _not_checked(reason, found)
+    except BoundReached as reason:
+        return _not_checked(reason, found)
+
+
+def _not_checked(reason: Exception, found: detection.Detected | None) -> Report:
+    return Report(outcome="not checked", message=_sentence(reason), kinds=(found.kind,) if found else ())
 
 
 def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) -> Report:
@@ -65,11 +83,12 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
 
 
 def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: Inspection, depth: int) -> Report:
-    # Half of the memory for each compression inside: all windows together stay below 2 * MEMORY.
-    inside = ByteStream(decompress(source, CODECS[kind], inspection.budget, MEMORY >> depth))
+    # Half of the memory for each compression inside: all windows together stay below twice the memory.
+    inside = ByteStream(decompress(source, CODECS[kind], inspection.budget, inspection.memory >> depth))
     try:
         report = _inspect(inside, detection.inner_name(name), inspection, depth + 1)
     except NotCheckable as reason:
+        inspection.check_memory(reason)
         if reason.source is source:
             raise
         report = Report(outcome="not checked", message=_sentence(reason))

@@ -36,12 +36,14 @@ class BrokenContent(Exception):
 class NotCheckable(Exception):
     """This part cannot be checked, for example because it is encrypted. What it is in can.
 
-    `source` is the stream that could not be decompressed, where that is the reason.
+    `source` is the stream that could not be decompressed, where that is the reason. `needs_memory` says that it could be
+    with more memory.
     """
 
-    def __init__(self, message: str, source: object = None) -> None:
+    def __init__(self, message: str, source: object = None, *, needs_memory: bool = False) -> None:
         super().__init__(message)
         self.source = source
+        self.needs_memory = needs_memory
 
 
 class BoundReached(Exception):
@@ -49,4 +51,8 @@ class BoundReached(Exception):
 
 
 class OutOfTime(Exception):
-    """The check takes longer than an upload may wait."""
+    """The check takes longer than it may."""
+
+
+class OutOfMemory(Exception):
+    """A decompressor needs more memory than a check of an upload may use. The job's check may use more."""

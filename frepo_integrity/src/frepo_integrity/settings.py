@@ -66,9 +66,15 @@ class IntegritySettings(PluginSettings):
         description="Contents up to this size are checked completely before the upload is answered; larger ones by a job.",
     )
     inline_seconds: Seconds = Field(
-        30.0, description="Seconds that an upload waits for its check. What takes longer is checked by the job."
+        1.0,
+        description="Seconds of the processor's time that the check of an upload may take. What takes longer, or ten times as long on a busy host, is checked by the job.",
     )
-    threads: int = Field(2, ge=1, le=64, description="How many uploads are checked at the same time in each process.")
+    threads: int = Field(
+        2,
+        ge=1,
+        le=64,
+        description="How many uploads are checked at the same time in each process. Further ones are checked by the job.",
+    )
     deep_seconds: Seconds = Field(
         14400.0,
         description="Time limit in seconds for the job's check of one version, programs included. A version that takes longer is not checked.",

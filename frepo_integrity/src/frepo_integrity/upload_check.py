@@ -1,4 +1,7 @@
-"""The check of an upload: complete up to `integrity.inline_limit`, otherwise only what takes milliseconds."""
+"""The check of an upload: complete up to `integrity.inline_limit`, otherwise only what takes milliseconds.
+
+Whatever the content is, it ends after `integrity.inline_seconds` of the processor's time, and waits for no other check.
+"""
 
 import threading
 import time
@@ -8,16 +11,16 @@ from frepo_core.plugins import CheckResult, Finding, OnFinding, PluginContext, U
 
 from .budget import Budget
 from .inspection import Inspection, inspect
-from .outcomes import BrokenContent, OutOfTime, Report
+from .outcomes import BrokenContent, OutOfMemory, OutOfTime, Report
 from .quick_inspection import inspect_quickly
 from .settings import KINDS, Command, IntegritySettings
 
 NAME = "integrity"
 HEAD = 4096
-# For the cheap checks. A directory with millions of entries takes longer, and is left to the job.
-QUICK_SECONDS = 2.0
-# An upload waits this long for others to be checked. Then it is left to the job.
-WAIT_SECONDS = 2.0
+# For the window of the outermost decompressor: with those inside it and all buffers, a check needs less than 64 MiB.
+MEMORY = 24 << 20
+# A check of a second may take ten on a busy host. Then it is left to the job.
+_WAITING = 10
 # A check ends by itself, unless the content cannot be read.
 _MORE_SECONDS = 30.0
 
@@ -29,7 +32,7 @@ def on_finding(settings: IntegritySettings) -> OnFinding:
 
 def deadline(settings: IntegritySettings) -> float:
     """Return the seconds after which a check of an upload hangs."""
-    return WAIT_SECONDS + settings.inline_seconds + _MORE_SECONDS
+    return _WAITING * settings.inline_seconds + _MORE_SECONDS
 
 
 def find_command(settings: IntegritySettings, content: BinaryIO, name: str, mime: str) -> Command | None:
@@ -57,10 +60,10 @@ class InlineCheck:
 
     def _check(self, content: UploadedContent, settings: IntegritySettings) -> Report:
         places = self.places(settings.threads)
-        if not places.acquire(timeout=min(WAIT_SECONDS, settings.inline_seconds)):
+        if not places.acquire(blocking=False):  # waiting would keep a thread of the service
             return Report(outcome="pending", message="Too many uploads are checked now, so it is checked later")
         try:
-            return _check(content, settings, time.monotonic() + settings.inline_seconds)
+            return _check(content, settings)
         finally:
             places.release()
 
@@ -69,16 +72,22 @@ class InlineCheck:
         return self._places.setdefault(number, threading.Semaphore(number))
 
 
-def _check(content: UploadedContent, settings: IntegritySettings, deadline: float) -> Report:
-    is_small = content.size <= settings.inline_limit
-    until = deadline if is_small else min(deadline, time.monotonic() + QUICK_SECONDS)
-    budget = Budget(content.size, max_output=settings.max_output, max_ratio=settings.max_ratio, deadline=until)
-    inspection = Inspection(budget=budget, is_on=settings.is_on)
+def _check(content: UploadedContent, settings: IntegritySettings) -> Report:
+    budget = Budget(
+        content.size,
+        max_output=settings.max_output,
+        max_ratio=settings.max_ratio,
+        deadline=time.monotonic() + _WAITING * settings.inline_seconds,
+        processor_seconds=settings.inline_seconds,
+    )
+    inspection = Inspection(budget=budget, is_on=settings.is_on, memory=MEMORY)
+    check = inspect if content.size <= settings.inline_limit else inspect_quickly
     with content.open() as file:
         try:
-            report = (inspect if is_small else inspect_quickly)(file, content.size, content.file_name, inspection)
-        except OutOfTime:
-            return Report(outcome="pending", message=f"The check takes longer than {settings.inline_seconds:g} seconds")
+            report = check(file, content.size, content.file_name, inspection)
+        except (OutOfTime, OutOfMemory) as reason:
+            needed = "memory" if isinstance(reason, OutOfMemory) else "time"
+            return Report(outcome="pending", message=f"The check needs more {needed}, so it is done later")
         command = find_command(settings, file, content.file_name, content.mime_type)
     if command is not None and report.outcome != "pending":
         return Report(outcome="pending", message=f"{command.program} checks it later", kinds=report.kinds)

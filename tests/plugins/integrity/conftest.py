@@ -8,15 +8,18 @@ import pytest
 from frepo_core.plugins import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 from frepo_integrity.budget import Budget
-from frepo_integrity.inspection import Inspection, inspect
+from frepo_integrity.inspection import MEMORY, Inspection, inspect
 from frepo_integrity.outcomes import BrokenContent
 from frepo_integrity.quick_inspection import inspect_quickly
 
 
-def _run(function, content, name, *, max_output=1 << 40, max_ratio=1100, is_on=lambda kind: True, **more):
+def _run(
+    function, content, name, *, max_output=1 << 40, max_ratio=1100, is_on=lambda kind: True, memory=MEMORY, **more
+):
     budget = Budget(len(content), max_output=max_output, max_ratio=max_ratio, **more)
     try:
-        return function(io.BytesIO(content), len(content), name, Inspection(budget=budget, is_on=is_on))
+        inspection = Inspection(budget=budget, is_on=is_on, memory=memory)
+        return function(io.BytesIO(content), len(content), name, inspection)
     except BrokenContent as broken:
         return broken
 

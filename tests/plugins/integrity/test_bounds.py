@@ -1,19 +1,32 @@
 """Bombs: what unpacks to far more than it is ends as not checked, soon and in little memory."""
 
 import io
-import lzma
 import subprocess
 import sys
 import tarfile
 import time
 import tracemalloc
 import zipfile
-import zlib
 
 import pytest
 
-from frepo_integrity.outcomes import BrokenContent, OutOfTime
+from frepo_integrity import inspection
+from frepo_integrity.outcomes import BrokenContent, OutOfMemory, OutOfTime
+from frepo_integrity.upload_check import MEMORY
 from support.compressors import COMPRESSORS, rows, zstd
+from support.hostile_contents import (
+    COSTLY,
+    XZ_2_MB,
+    XZ_4_MB,
+    XZ_8_MB,
+    XZ_16_MB,
+    XZ_24_MB,
+    XZ_48_MB,
+    XZ_96_MB,
+    XZ_192_MB,
+    xz_with_window,
+    zstd_with_window,
+)
 
 ZEROS = bytes(64 << 20)
 
@@ -80,6 +93,18 @@ def test_a_check_ends_when_its_time_is_over(check):
         check(content, deadline=time.monotonic())
 
 
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_check_ends_when_the_processor_has_worked_long_enough(check, name):
+    content = COSTLY[name]()
+    before = time.thread_time()
+
+    with pytest.raises(OutOfTime):
+        check(content, processor_seconds=0.02, max_ratio=1e9)
+
+    # The processor's time, which no other process changes: no step between two looks at the budget costs much.
+    assert time.thread_time() - before < 0.5
+
+
 SKIPPABLE = b"\x50\x2a\x4d\x18" + bytes(4)
 
 
@@ -133,26 +158,6 @@ def test_only_so_many_compressions_in_each_other_are_unpacked(check):
     assert isinstance(check(content[:-1]), BrokenContent)
 
 
-def xz_with_window(data, size_code):
-    """Return data as xz whose header asks for this window: 2 or 3 times a power of two, see the format of xz, 5.3.1."""
-    packed = bytearray(lzma.compress(data, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 4096}]))
-    packed[16] = size_code
-    packed[20:24] = zlib.crc32(packed[12:20]).to_bytes(4, "little")
-    return bytes(packed)
-
-
-XZ_192_MB, XZ_96_MB, XZ_48_MB, XZ_24_MB = 31, 29, 27, 25
-
-
-def zstd_with_window(data, log):
-    """Return data as zstd whose header asks for this window (RFC 8878, 3.1.1.1.2)."""
-    compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 10})
-    packed = bytearray(compressor.compress(data) + compressor.flush())
-    assert not packed[4] & 0x20, "there is a window in the header"
-    packed[5] = (log - 10) << 3
-    return bytes(packed)
-
-
 def nested(*layers):
     """Return a text in these compressions, the outermost first."""
     content = rows(2000)
@@ -179,30 +184,60 @@ def test_a_compression_inside_another_one_gets_half_of_the_memory(check, content
 
 
 GROWTH = r"""
-import io, re, sys
+import contextlib, io, re, sys
 from pathlib import Path
 from frepo_integrity.budget import Budget
 from frepo_integrity.inspection import Inspection, inspect
+from frepo_integrity.outcomes import OutOfMemory
 
 def reserved(name):
     return int(re.search(name + r":\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
 
 content = sys.stdin.buffer.read()
-inspection = Inspection(budget=Budget(len(content), max_output=1 << 30, max_ratio=1100))
+inspection = Inspection(budget=Budget(len(content), max_output=1 << 30, max_ratio=1100), memory=int(sys.argv[1]))
 before = reserved("VmSize")
-inspect(io.BytesIO(content), len(content), "dump", inspection)
+with contextlib.suppress(OutOfMemory):
+    inspect(io.BytesIO(content), len(content), "dump", inspection)
 print(reserved("VmPeak") - before)
 """
+
+
+def growth(content, memory):
+    """Return by how many bytes the check of a content makes its process larger. The kernel keeps only the peak."""
+    command = [sys.executable, "-c", GROWTH, str(memory)]
+    return int(subprocess.run(command, input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
 @pytest.mark.parametrize("windows", [(XZ_192_MB,) * 4, (XZ_192_MB, XZ_96_MB, XZ_48_MB, XZ_24_MB)], ids=["same", "half"])
 def test_four_compressions_inside_each_other_use_less_than_512_mb(windows):
     content = nested(*((xz_with_window, window) for window in windows))
 
-    # The decompressor of xz reserves its window at once. In a process of its own, as the kernel keeps only the peak.
-    done = subprocess.run([sys.executable, "-c", GROWTH], input=content, stdout=subprocess.PIPE, check=True)
+    # The decompressor of xz reserves its window at once.
+    assert 192 << 20 < growth(content, inspection.MEMORY) < 512 << 20
 
-    assert 192 << 20 < int(done.stdout) < 512 << 20
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        ((xz_with_window, XZ_192_MB),),
+        ((zstd_with_window, 27),),
+        ((xz_with_window, XZ_16_MB), (xz_with_window, XZ_8_MB), (xz_with_window, XZ_4_MB), (xz_with_window, XZ_2_MB)),
+        ((zstd_with_window, 24), (zstd_with_window, 23), (zstd_with_window, 22), (zstd_with_window, 21)),
+    ],
+    ids=["xz", "zstd", "four times xz", "four times zstd"],
+)
+def test_the_check_of_an_upload_uses_less_than_64_mb(layers):
+    assert growth(nested(*layers), MEMORY) < 64 << 20
+
+
+@pytest.mark.parametrize("layer", [(xz_with_window, XZ_96_MB), (zstd_with_window, 27)], ids=["xz", "zstd"])
+@pytest.mark.parametrize("outer", [(), ((zstd_with_window, 20),)], ids=["alone", "inside zstd"])
+def test_what_needs_more_memory_than_an_upload_may_use_says_so(check, layer, outer):
+    content = nested(*outer, layer)
+
+    with pytest.raises(OutOfMemory):
+        check(content, memory=MEMORY)
+    assert "good" == check(content).outcome
 
 
 def test_a_kind_that_is_switched_off_is_not_unpacked(check):

@@ -5,7 +5,6 @@ import gzip
 import io
 import lzma
 import struct
-import tarfile
 import tracemalloc
 import zlib
 
@@ -18,18 +17,10 @@ from frepo_integrity.formats.codecs import CODECS
 from frepo_integrity.formats.compressed import decompress
 from frepo_integrity.outcomes import OutOfTime
 from support.compressors import zstd
+from support.hostile_contents import EMPTY_MEMBER, pax
 
 MIB = 1 << 20
-EMPTY_MEMBER = tarfile.TarInfo("a").tobuf(tarfile.GNU_FORMAT)
 ZEROS_AT_END = bytes(1024)
-
-
-def pax(*records):
-    """A pax header with these records, which begin with their own lengths."""
-    header = tarfile.TarInfo("pax")
-    header.type, body = tarfile.XHDTYPE, b"".join(records)
-    header.size = len(body)
-    return header.tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
 
 
 def member_of(size):

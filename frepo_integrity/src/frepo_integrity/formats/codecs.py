@@ -45,8 +45,9 @@ class Decompressor(Protocol):
 class Codec:
     """A compression. `starts` are the first bytes of a member, `errors` the exceptions for wrong data.
 
-    `begin` makes a decompressor for one member, which may use this memory (bytes) for its window. `refuse` says why a member with these first bytes cannot be decompressed
-    here, and `is_unsupported` whether an error means that, rather than that the data is wrong.
+    `begin` makes a decompressor for one member, which may use this memory (bytes) for its window. `refuse` says why a
+    member with these first bytes cannot be decompressed here, and `is_unsupported` whether an error means that, rather
+    than that the data is wrong; `needs_memory`, whether it means that more memory is needed.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Codec:
     begin: Callable[[int], Decompressor]
     refuse: Callable[[bytes], str | None] = lambda head: None
     is_unsupported: Callable[[str], bool] = lambda message: False
+    needs_memory: Callable[[str], bool] = lambda message: False
     has_skippable_frames: bool = False
 
 
@@ -128,7 +130,8 @@ XZ = Codec(
     starts=(b"\xfd7zXZ\x00",),
     errors=(lzma.LZMAError,),
     begin=lambda memory: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=memory),
-    is_unsupported=lambda message: "Memory usage" in message or "unsupported options" in message,
+    is_unsupported=lambda message: "unsupported options" in message,
+    needs_memory=lambda message: "Memory usage" in message,
 )
 ZSTD = Codec(
     name="zstd",
@@ -136,7 +139,8 @@ ZSTD = Codec(
     errors=(zstd.ZstdError,),
     begin=_zstd,
     refuse=_needs_zstd_dictionary,
-    is_unsupported=lambda message: "too much memory" in message or "Unsupported" in message,
+    is_unsupported=lambda message: "Unsupported" in message,
+    needs_memory=lambda message: "too much memory" in message,
     has_skippable_frames=True,
 )
 LZ4 = Codec(

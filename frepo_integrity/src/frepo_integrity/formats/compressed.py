@@ -64,8 +64,10 @@ def _begin(source: ByteStream, codec: Codec, head: bytes, memory: int) -> Decomp
 
 
 def _wrong_data(codec: Codec, error: str, source: ByteStream) -> BrokenContent | NotCheckable:
-    if codec.is_unsupported(error):
-        return NotCheckable(f"the {codec.name} data cannot be decompressed here: {error}", source)
+    needs_memory = codec.needs_memory(error)
+    if needs_memory or codec.is_unsupported(error):
+        message = f"the {codec.name} data cannot be decompressed here: {error}"
+        return NotCheckable(message, source, needs_memory=needs_memory)
     return BrokenContent(codec.name, f"The {codec.name} data is damaged before byte {source.offset}: {error}")
 
 

@@ -19,25 +19,25 @@ _UNREADABLE = 0x0001 | 0x0020 | 0x0040 | 0x2000
 _MAX_VERSION = 63  # 6.3, the last one
 _STORED = 0
 # The methods that Python can decompress (APPNOTE.TXT, 4.4.5).
-_METHODS: dict[int, Callable[[], Decompressor]] = {
-    8: raw_deflate,
-    12: bz2.BZ2Decompressor,
-    93: lambda: ZSTD.begin(MEMORY),
+_METHODS: dict[int, Callable[[int], Decompressor]] = {
+    8: lambda memory: raw_deflate(),
+    12: lambda memory: bz2.BZ2Decompressor(),
+    93: ZSTD.begin,
 }
 # Of zlib, bz2 and zstd.
 _ERRORS: tuple[type[Exception], ...] = (zlib.error, OSError, ValueError, *ZSTD.errors)
 _MAX_NAME = 100
 
 
-def check_members(file: BinaryIO, directory: Directory, budget: Budget) -> None:
-    """Check every member.
+def check_members(file: BinaryIO, directory: Directory, budget: Budget, memory: int = MEMORY) -> None:
+    """Check every member. `memory` (bytes) is the limit for the window of a decompressor.
 
     Raises `BrokenContent`, `NotCheckable` if members are encrypted or of unknown methods, or `BoundReached` if they
     overlap: an archive with a million entries for the same bytes would be read a million times.
     """
     unchecked = checked = packed = 0
     for entry in entries(file, directory, budget):
-        if _check_member(file, entry, budget):
+        if _check_member(file, entry, budget, memory):
             checked += 1
         else:
             unchecked += 1
@@ -51,7 +51,7 @@ def check_members(file: BinaryIO, directory: Directory, budget: Budget) -> None:
         )
 
 
-def _check_member(file: BinaryIO, entry: Entry, budget: Budget) -> bool:
+def _check_member(file: BinaryIO, entry: Entry, budget: Budget, memory: int) -> bool:
     """Return False if the member cannot be checked."""
     header = read_at(file, entry.offset, _LOCAL.size)
     if len(header) < _LOCAL.size or not header.startswith(b"PK\x03\x04"):
@@ -65,7 +65,7 @@ def _check_member(file: BinaryIO, entry: Entry, budget: Budget) -> bool:
         return False
     file.seek(entry.offset + _LOCAL.size + name_size + extra_size)
     crc = size = 0
-    for piece in _unpack(file, entry, budget):
+    for piece in _unpack(file, entry, budget, memory):
         crc = zlib.crc32(piece, crc)
         size += len(piece)
         if size > entry.unpacked:
@@ -77,14 +77,14 @@ def _check_member(file: BinaryIO, entry: Entry, budget: Budget) -> bool:
     return True
 
 
-def _unpack(file: BinaryIO, entry: Entry, budget: Budget) -> Iterator[bytes]:
+def _unpack(file: BinaryIO, entry: Entry, budget: Budget, memory: int) -> Iterator[bytes]:
     packed = _packed(file, entry.packed)
     if entry.method == _STORED:
         for piece in packed:
             budget.spend(len(piece))
             yield piece
         return
-    decompressor = _METHODS[entry.method]()
+    decompressor = _METHODS[entry.method](memory)
     while not decompressor.eof:
         data = next(packed, b"") if decompressor.needs_input else b""
         if decompressor.needs_input and not data:
@@ -92,6 +92,9 @@ def _unpack(file: BinaryIO, entry: Entry, budget: Budget) -> Iterator[bytes]:
         try:
             piece = decompressor.decompress(data, STEP)
         except _ERRORS as error:
+            if ZSTD.needs_memory(str(error)):
+                message = f"{_name(entry)} cannot be decompressed here: {error}"
+                raise NotCheckable(message, needs_memory=True) from error
             raise broken(f"{_name(entry)} is damaged: {error}") from error
         budget.spend(len(piece))
         yield piece
