@@ -126,6 +126,18 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
                 return
         self.handle_close()
 
+    def check_client_disconnected(self) -> bool:
+        """Return whether the client has closed the connection, or its sending side, while its request is served.
+
+        The connection is not read meanwhile, so look at the next byte without taking it.
+        """
+        try:
+            return not self.connected or not self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def _check_body(self) -> None:
         """Ask for a decision about the body of the current request, if it needs one."""
         with self.requests_lock:

@@ -31,7 +31,13 @@ def asked():
 
 
 @pytest.fixture
-def server(asked, told):
+def noticed():
+    """What the application was told about its client: whether it is gone."""
+    return []
+
+
+@pytest.fixture
+def server(asked, told, noticed):
     """A server whose event loop is called by the test."""
 
     class Hooks:
@@ -46,6 +52,10 @@ def server(asked, told):
             return SimpleNamespace(refusal=None, needs_body=True, max_body=None)
 
     def application(environ, start):
+        if environ["PATH_INFO"] == "/slow":
+            asked.set()
+            told.wait(SECONDS)
+            noticed.append(environ["waitress.client_disconnected"]())
         start("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
@@ -88,3 +98,18 @@ def test_a_disconnect_after_100_continue_closes_no_other_connection(server, aske
             turn(server)
 
         assert other.recv(100).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_an_application_notices_that_its_client_is_gone(server, asked, told, noticed, leaves):
+    with contextlib.closing(socket.create_connection(server.socket.getsockname())) as client:
+        turn(server)
+        client.sendall(head("GET", "/slow"))
+        turn(server)
+        assert asked.wait(SECONDS)
+        if leaves:
+            client.shutdown(socket.SHUT_RDWR)
+        told.set()
+        server.task_dispatcher.shutdown(cancel_pending=False, timeout=SECONDS)
+
+    assert [leaves] == noticed

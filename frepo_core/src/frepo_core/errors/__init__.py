@@ -10,6 +10,7 @@ from .base import (
     NotFoundError,
     PluginError,
     TooManyAttemptsError,
+    TooManyPreviewsError,
     WrongPasswordError,
     raise_all,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "SweepStoppedError",
     "TooBigError",
     "TooManyAttemptsError",
+    "TooManyPreviewsError",
     "TooManyVersionsError",
     "TypeNotAllowedError",
     "UploadCheckError",

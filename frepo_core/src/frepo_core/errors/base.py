@@ -63,13 +63,19 @@ class WrongPasswordError(AccessDeniedError):
 
 
 class TooManyAttemptsError(FrepoError):
-    """A client tried too many wrong passwords; `retry_after` is in seconds."""
+    """A client tried too many wrong passwords, or too much at a time; `retry_after` is in seconds."""
 
     number = 4290
 
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TooManyPreviewsError(TooManyAttemptsError):
+    """A token, or all of a process, have as many previews running as they may."""
+
+    number = 4292
 
 
 class NotFoundError(FrepoError):

@@ -1,5 +1,8 @@
 """The use case of a preview: what a collection, or an imagined schedule, keeps under rules that need not be saved."""
 
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -10,8 +13,9 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.domain.identity import Identity
 from frepo_core.domain.schedules.expectations import Expectation, parse_expectation
-from frepo_core.errors import FieldsError
+from frepo_core.errors import FieldsError, TooManyPreviewsError
 from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
 from frepo_core.settings import Settings
 
@@ -27,6 +31,9 @@ from .timeline import Fate, Timeline
 
 NIGHTLY = parse_expectation("P1D")
 TWO_YEARS = timedelta(days=730)
+MAX_VERSIONS = 20_000
+AT_ONCE = 2
+RETRY_SECONDS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +67,38 @@ class Previews:
         self._plugins = plugins
         self._ceilings = service_limits(settings)
         self._trash_keep = settings.trash_keep
+        self._running: list[str] = []
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def place(self, *, by: Identity) -> Iterator[None]:
+        """Take one of the two places for previews in this process; a token has at most one at a time.
+
+        Raises `TooManyPreviewsError`: it does not wait, because a waiting request would keep a thread.
+        """
+        with self._lock:
+            if len(self._running) >= AT_ONCE or by.fingerprint in self._running:
+                text = f"A token has one preview at a time, and a process {AT_ONCE}: try again when one has ended"
+                raise TooManyPreviewsError(text, retry_after=RETRY_SECONDS)
+            self._running.append(by.fingerprint)
+        try:
+            yield
+        finally:
+            self._running.remove(by.fingerprint)
 
     def preview(
-        self, collection_id: str, change: CollectionChange, plan: UploadPlan | None = None, *, is_empty: bool = False
+        self,
+        collection_id: str,
+        change: CollectionChange,
+        plan: UploadPlan | None = None,
+        *,
+        is_empty: bool = False,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> Preview:
         """Return what happens to the versions of a collection after a change of its rules, which is not saved.
 
         Without a plan, one version of the size of the newest is added now. With `is_empty`, the preview begins without
-        the versions that are there. Raises `FieldsError` and `RuleError` as an edit does, and for a wrong plan;
+        the versions that are there. It ends early once `is_wanted` returns False. Raises `FieldsError` and `RuleError` as an edit does, and for a wrong plan;
         `ConfigurationError` if the strategy is not installed, and `PluginError` if it fails.
         """
         now = utc_now()
@@ -75,6 +106,7 @@ class Previews:
             current = CollectionRecord.of(find_collection(session, collection_id))
             collection = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
             seen = _without_versions(collection) if is_empty else collection
+            _check_count(0 if is_empty else collection.versions_count + collection.quarantined_count)
             state = read_state(session, self._plugins, seen, now=now)
             state = replace(state, versions=[] if is_empty else list(state.versions))
             others = [] if is_empty else _other_versions(session, collection.id)
@@ -84,6 +116,7 @@ class Previews:
             size = _newest_size([*state.versions, *hidden])
         start = (plan and plan.start) or now
         uploads = _uploads(plan, start, size) if plan else [IncomingVersion(size=size or 0, created_at=start)]
+        _check_count(len(state.versions) + len(hidden) + len(uploads))
         simulation = Simulation(
             self._plugins,
             state,
@@ -94,9 +127,16 @@ class Previews:
             restored=restored,
             quarantined=_quarantined(others),
         )
-        timeline = simulation.run(uploads)
+        timeline = simulation.run(uploads, is_wanted=is_wanted)
         fates = sorted(chain(timeline.fates, others), key=lambda fate: fate.version.number)
         return Preview(collection=collection, start=start, timeline=replace(timeline, fates=fates))
+
+
+def _check_count(versions: int) -> None:
+    """Raise `FieldsError` if there are more versions than one preview simulates."""
+    if versions > MAX_VERSIONS:
+        text = f"{versions} versions are more than the {MAX_VERSIONS} of one preview: leave out those that are there, or shorten the schedule"
+        raise FieldsError({"empty": [text]})
 
 
 def _without_versions(collection: CollectionRecord) -> CollectionRecord:

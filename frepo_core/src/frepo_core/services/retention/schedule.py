@@ -29,7 +29,7 @@ class Schedule:
     growth: float = 0.0
 
     def uploads(self) -> Iterator[IncomingVersion]:
-        """Yield the uploads in the order of time. Raises `FieldsError` if there are too many of them."""
+        """Yield the uploads in the order of time. Raises `FieldsError` if they are too many or grow too large."""
         try:
             end = self.start + self.duration
             times = list(itertools.islice(self._times(end), MAX_UPLOADS + 1))
@@ -46,6 +46,17 @@ class Schedule:
         return itertools.takewhile(lambda time: time < end, self.every.times(self.start))
 
     def _size(self, time: datetime) -> int:
+        if not self.growth:
+            return self.size  # exactly: a large one is not a float
         months: float = (time - self.start) / _MONTH
-        grown = self.size * math.pow(1 + self.growth / 100, months)
-        return min(round(grown), MAX_SIZE)
+        try:
+            grown = self.size * math.pow(1 + self.growth / 100, months)
+        except OverflowError:
+            raise _too_large(time) from None
+        if grown > MAX_SIZE:
+            raise _too_large(time)
+        return round(grown)
+
+
+def _too_large(time: datetime) -> FieldsError:
+    return FieldsError({"schedule.growth": [f"makes the upload of {time:%Y-%m-%d} larger than {MAX_SIZE} bytes"]})

@@ -1,6 +1,7 @@
 """Runs a strategy over uploads, without a database. A preview decides by the same function as an upload."""
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,6 +17,8 @@ from .timeline import Day, Eviction, Fate, Refused, Timeline
 
 # How many versions a strategy may read in one simulation. This bounds its time, and does not depend on the machine.
 MAX_READS = 4_000_000
+# The processor time of one simulation, in seconds: strategies of third parties may do more than read.
+MAX_SECONDS = 2.0
 
 
 class Simulation:
@@ -50,15 +53,15 @@ class Simulation:
         versions = [*state.versions, *(version for _, version in self._restored)]
         self._fates = {version.id: Fate(version=version, is_imagined=False) for version in versions}
 
-    def run(self, uploads: Iterable[IncomingVersion]) -> Timeline:
-        """Add the versions in this order, and return what happened.
+    def run(self, uploads: Iterable[IncomingVersion], *, is_wanted: Callable[[], bool] = lambda: True) -> Timeline:
+        """Add the versions in this order, and return what happened. End early once `is_wanted` returns False.
 
         Raises `PluginError` if the strategy fails, and `ConfigurationError` if it is not installed.
         """
         refused: list[Refused] = []
         days: dict[object, Day] = {}
         is_complete = True
-        now = None
+        now, end = None, time.thread_time() + MAX_SECONDS
         for incoming in uploads:
             now = incoming.created_at
             try:
@@ -66,7 +69,7 @@ class Simulation:
             except RuleError as error:
                 refused.append(Refused(at=now, size=incoming.size, error=error))
             days[now.date()] = self._day(now)
-            if self._versions.reads > MAX_READS:
+            if self._versions.reads > MAX_READS or time.thread_time() > end or not is_wanted():
                 is_complete = False
                 break
         self._describe_the_rest(now)

@@ -61,7 +61,8 @@ class Day:
 class Timeline:
     """What happens to each version, in the order of numbers, which uploads are refused, and each day with an upload.
 
-    `is_complete` is False if the simulation was ended early, because the strategy had read too many versions.
+    `is_complete` is False if the simulation was ended early, because the strategy had read too many versions or taken too
+    much processor time, or because nobody waited for the result any more.
     """
 
     fates: Sequence[Fate]

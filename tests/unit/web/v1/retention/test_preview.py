@@ -5,6 +5,8 @@ from sqlalchemy import update
 
 from frepo_core.db.models import Version
 from frepo_core.domain.roles import Role
+from frepo_core.services.retention import preview as previews
+from frepo_core.services.retention import simulation
 from support.client import with_settings
 
 COLLECTIONS = "/api/v1/collections"
@@ -189,6 +191,9 @@ def test_refused_uploads_have_their_error(preview):
         ({"schedule": {"growth": 1000, "size": 1}}, "schedule.growth"),
         ({"schedule": {"growth": False, "size": 1}}, "schedule.growth"),
         ({"schedule": {"growth": "5", "size": 1}}, "schedule.growth"),
+        ({"schedule": {"every": "P10D", "duration": "P36000D", "size": 10**18, "growth": 100}}, "schedule.growth"),
+        ({"schedule": {"every": "P10D", "duration": "P700D", "size": 10**18, "growth": 100}}, "schedule.growth"),
+        ({"schedule": {"duration": "P3D", "size": 1, "start": "9999-12-29T00:00:00Z"}}, "schedule.duration"),
         ({"schedule": {"duration": "PT0S", "size": 1}}, "schedule.duration"),
         ({"strategy": "hope"}, "strategy"),
         ({"strategy": "keep", "strategy_options": {"daily": -1}}, "strategy_options.daily"),
@@ -199,6 +204,61 @@ def test_a_wrong_field_is_named(preview, body, field):
     answer = preview(**body)
 
     assert (answer.status_int, answer.json["errors"][0]["field"]) == (400, field)
+
+
+@pytest.fixture
+def while_simulated(root, path):
+    """Call something after each upload of a preview, then say whether its client is gone; return the answer."""
+
+    def while_simulated(act):
+        environ = {"waitress.client_disconnected": act}
+        body = {**KEEP, "schedule": NIGHTS}
+        return root.call("POST", f"{path}/retention/preview", json=body, environ=environ)
+
+    return while_simulated
+
+
+def test_a_token_has_one_preview_at_a_time(preview, while_simulated):
+    others = []
+    answer = while_simulated(lambda: others.append(preview()))
+
+    assert (200, {429}) == (answer.status_int, {each.status_int for each in others})
+    assert (4292, "2") == (others[0].json["code"], others[0].headers["Retry-After"])
+    assert 200 == preview().status_int
+
+
+def test_a_process_has_two_previews_at_a_time(holder, path, preview, while_simulated):
+    one, two = holder(Role.ADMINISTRATOR), holder(Role.ADMINISTRATOR)
+    third = []
+
+    def second():
+        ask = {"waitress.client_disconnected": lambda: third.append(two.post(f"{path}/retention/preview", {}))}
+        return one.call("POST", f"{path}/retention/preview", json={}, environ=ask).status_int != 200
+
+    assert while_simulated(second).json["complete"]
+    assert {429} == {answer.status_int for answer in third}
+
+
+def test_a_preview_ends_when_its_client_is_gone(while_simulated):
+    answer = while_simulated(lambda: True)
+
+    assert (False, 1) == (answer.json["complete"], len(answer.json["days"]))
+
+
+def test_a_preview_has_some_processor_time(preview, monkeypatch):
+    monkeypatch.setattr(simulation, "MAX_SECONDS", 0.0)
+    answer = preview(**KEEP, schedule=NIGHTS)
+
+    assert (False, 1) == (answer.json["complete"], len(answer.json["days"]))
+
+
+def test_a_preview_has_at_most_so_many_versions(push, preview, monkeypatch):
+    monkeypatch.setattr(previews, "MAX_VERSIONS", 2)
+    push(b"one", b"two")
+
+    assert [200, 400] == [preview(empty=empty).status_int for empty in (True, False)]
+    push(b"three")
+    assert (400, "empty") == ((answer := preview()).status_int, answer.json["errors"][0]["field"])
 
 
 def test_a_token_that_may_not_list_versions_sees_no_preview(holder, path):

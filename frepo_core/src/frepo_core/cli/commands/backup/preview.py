@@ -98,7 +98,7 @@ class RetentionPreview(ListCommand):
                 f"{len(refused)} uploads are refused, the first at {first.at:%Y-%m-%d %H:%M}: {reason}\n"
             )
         if not preview.timeline.is_complete:
-            self.app.stderr.write("The simulation was ended early: the strategy reads too many versions.\n")
+            self.app.stderr.write("The simulation was ended early: the strategy needs too long.\n")
 
 
 def _change(arguments: argparse.Namespace) -> "CollectionChange":

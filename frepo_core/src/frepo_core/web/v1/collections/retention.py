@@ -10,7 +10,11 @@ def preview(request: FrepoRequest) -> Answer:
     """Simulate uploads, and answer which versions are kept, which are evicted and when. Nothing is changed."""
     body = request.body_as(PreviewRequest)
     plan = body.schedule.plan() if body.schedule else None
-    found = request.services.previews.preview(request.collection.id, body.change(), plan, is_empty=body.empty)
+    is_gone = request.environ.get("waitress.client_disconnected", bool)
+    with request.services.previews.place(by=request.sender):
+        found = request.services.previews.preview(
+            request.collection.id, body.change(), plan, is_empty=body.empty, is_wanted=lambda: not is_gone()
+        )
     return Answer(body=RetentionPreview.of(found))
 
 

@@ -27,7 +27,7 @@ class ImaginedUploads(Form):
     """Uploads to imagine: how often, for how long, and the size of the first one, in bytes.
 
     Null is now for `start`, and the size of the newest version for `size`. The size grows by `growth` percent a month.
-    At most 10,000 uploads are simulated.
+    At most 10,000 uploads are simulated, and 20,000 versions with those that are there.
     """
 
     every: ExpectedEvery = NIGHTLY.text
@@ -141,7 +141,7 @@ class RetentionPreview(Reply):
     """What happens to each version, and the storage at the end of each day with an upload.
 
     `peak` is the day with the largest sum of both sizes, null without an upload. `complete` is false if the simulation was
-    ended early, because the strategy had read too many versions.
+    ended early, because the strategy had read too many versions or taken two seconds of processor time.
     """
 
     strategy: str
