@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, File, Upload
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File, Upload, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import IdempotencyConflictError
 
@@ -18,7 +18,7 @@ from .records import FileRecord
 
 Added = TypeVar("Added")
 
-REMEMBERED = timedelta(hours=24)
+REMEMBERED = timedelta(days=14)
 CLEARED_AT_ONCE = 100
 
 
@@ -28,7 +28,8 @@ class IdempotentUpload(Generic[Added]):
 
     `scopes` name the target of the upload, so that a client may use one key for two collections. The first scope is
     the current one, the others are those of earlier versions of frepo. Answers are recorded and found under all of
-    them, so that processes of two versions agree during an upgrade.
+    them, so that processes of two versions agree during an upgrade. One of an earlier scope is valid only while its
+    file is stored: a collection with the same id may have been created since.
     `serialize` makes the answer to record, and `file_id` reads the file's id from such an answer.
     """
 
@@ -40,43 +41,60 @@ class IdempotentUpload(Generic[Added]):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedAnswer:
-    """The recorded answer to an earlier upload with the same key, and the SHA-256 of its content in hex."""
+    """The recorded answer to an earlier upload with the same key, and the SHA-256 of its content in hex.
+
+    `is_removed` says that what it names was deleted or evicted since. `is_damaged` says that its bytes are damaged:
+    store the content again, and the answer is right again.
+    """
 
     answer: Mapping[str, Any]
     digest: str
+    is_removed: bool = False
+    is_damaged: bool = False
 
 
 def find_recorded_answer(
     session: Session, idempotency: "IdempotentUpload[Any] | None", digest: str, by: Identity
 ) -> RecordedAnswer | None:
-    """Return the answer that was recorded for this key during the last 24 hours, or None.
+    """Return the answer that was recorded for this key during the last 14 days, or None.
 
-    An answer is valid only while its file exists, undamaged and with the digest of that upload.
+    It outlives what it names: an upload that is repeated is not stored twice, even if its file or version was removed.
     Raises `IdempotencyConflictError` if the key was used for other content.
     """
-    for name in _names(idempotency, by):
+    if idempotency is None:
+        return None
+    for position, name in enumerate(_names(idempotency, by)):
         row = session.get(Upload, name)
-        if idempotency is None or row is None or row.created_at < utc_now() - REMEMBERED:
+        if row is None or row.created_at < utc_now() - REMEMBERED:
             continue
-        if not _is_stored(session, row, idempotency):
+        blob = _find_blob(session, row, idempotency)
+        if blob is None and position:
             continue
         if row.digest != digest:
             raise IdempotencyConflictError("This Idempotency-Key was used for other content; choose a new key")
-        return RecordedAnswer(answer=row.answer, digest=digest)
+        is_damaged = blob is not None and blob.damaged_at is not None
+        return RecordedAnswer(answer=row.answer, digest=digest, is_removed=blob is None, is_damaged=is_damaged)
     return None
 
 
-def _is_stored(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> bool:
+def look_up_answer(
+    database: Database, idempotency: "IdempotentUpload[Any] | None", digest: str, by: Identity
+) -> RecordedAnswer | None:
+    """Return the same as `find_recorded_answer`, before the content is stored."""
+    if idempotency is None:
+        return None
+    with database.reading() as session:
+        return find_recorded_answer(session, idempotency, digest, by)
+
+
+def _find_blob(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> Blob | None:
+    """Return the blob of what the answer names, or None if that was removed or has other content now."""
+    query = select(Blob).join(File, File.blob_id == Blob.id).where(Blob.digest == row.digest)
+    if row.version_id is not None:
+        # A version that was restored from the trash has another file.
+        return session.scalar(query.join(Version, Version.file_id == File.id).where(Version.id == row.version_id))
     # Rows from before migration 0005 have no `file_id`, and a process of that version may still write some.
-    file_id = idempotency.file_id(row.answer) if row.file_id is None else row.file_id
-    query = select(File.id).join(Blob, Blob.id == File.blob_id)
-    sound = query.where(File.id == file_id, Blob.digest == row.digest, Blob.damaged_at.is_(None))
-    return session.scalar(sound) is not None
-
-
-def delete_answers(session: Session, *file_ids: int) -> None:
-    """Delete the answers that name these files, so that their keys can be used again. Call it when deleting the files."""
-    session.execute(delete(Upload).where(Upload.file_id.in_(file_ids)))
+    return session.scalar(query.where(File.id == (row.file_id or idempotency.file_id(row.answer))))
 
 
 def record_answer(
@@ -86,23 +104,29 @@ def record_answer(
     by: Identity,
     added: Added,
     file: FileRecord,
+    version_id: str | None = None,
 ) -> None:
-    """Record the answer in the transaction of the upload. Two concurrent uploads with the same key conflict."""
+    """Record the answer in the transaction of the upload. Two concurrent uploads with the same key conflict.
+
+    Only answers that are too old are deleted: one that another upload has committed meanwhile must make this one fail,
+    so that it is tried again and finds that answer.
+    """
     if idempotency is None:
         return
-    too_old = select(Upload.key).where(Upload.created_at < utc_now() - REMEMBERED).limit(CLEARED_AT_ONCE)
-    session.execute(delete(Upload).where(Upload.key.in_(session.scalars(too_old).all())))
-    names, answer = _names(idempotency, by), dict(idempotency.serialize(added))
-    session.execute(delete(Upload).where(Upload.key.in_(names)))
-    for name in names:
-        session.add(Upload(key=name, digest=digest, answer=answer, created_at=utc_now(), file_id=file.id))
+    names, answer, now = _names(idempotency, by), dict(idempotency.serialize(added)), utc_now()
+    is_too_old = Upload.created_at < now - REMEMBERED
+    too_old = select(Upload.key).where(is_too_old).limit(CLEARED_AT_ONCE)
+    session.execute(delete(Upload).where(Upload.key.in_([*session.scalars(too_old), *names]), is_too_old))
+    for position, name in enumerate(names):
+        if position and session.get(Upload, name) is not None:  # of an earlier scope, and its file is gone
+            continue
+        values = {"digest": digest, "answer": answer, "created_at": now, "file_id": file.id, "version_id": version_id}
+        session.add(Upload(key=name, **values))
     session.flush()
 
 
-def _names(idempotency: IdempotentUpload[Any] | None, by: Identity) -> list[str]:
+def _names(idempotency: IdempotentUpload[Any], by: Identity) -> list[str]:
     """Return the primary keys of the rows that may contain the answer."""
-    if idempotency is None:
-        return []
     return [
         hashlib.sha256(f"{by.token}\n{scope}\n{idempotency.key}".encode()).hexdigest() for scope in idempotency.scopes
     ]

@@ -69,6 +69,16 @@ def test_a_repeated_upload_gets_the_first_answer(send, root, path):
     assert (422, 4016) == ((other := send(b"two", Idempotency_Key="k")).status_int, other.json["code"])
 
 
+def test_a_repeated_upload_says_that_its_version_was_removed(send, root, path):
+    first = send(Idempotency_Key="k").json
+    root.delete(f"{path}/v1")
+
+    again = send(Idempotency_Key="k")
+
+    assert (201, first | {"removed": True}) == (again.status_int, again.json)
+    assert [] == root.get(path).json["items"]
+
+
 def test_a_key_of_the_first_api_is_another_key(send, root, collection):
     root.push(collection, b"one", headers={"Idempotency-Key": "k"})
 

@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Upload
+from frepo_core.db.models import Blob, Event, Upload
 from frepo_core.domain.roles import Role
 
 
@@ -63,14 +63,13 @@ def test_keys_of_two_tokens_are_independent(keyed_upload, make_token):
 
 
 @pytest.mark.databases
-def test_a_key_expires_after_a_day(keyed_upload, services):
+@pytest.mark.parametrize(("age", "status"), [(timedelta(days=13), 422), (timedelta(days=15), 200)])
+def test_a_key_expires_after_two_weeks(keyed_upload, services, age, status):
     keyed_upload(b"content")
-    day_ago = utc_now() - timedelta(hours=25)
-    services.database.write(lambda session: session.execute(update(Upload).values(created_at=day_ago)))
+    then = utc_now() - age
+    services.database.write(lambda session: session.execute(update(Upload).values(created_at=then)))
 
-    again = keyed_upload(b"other content")
-
-    assert 200 == again.status_int
+    assert status == keyed_upload(b"other content", status=status).status_int
 
 
 @pytest.mark.databases
@@ -84,29 +83,37 @@ def test_a_repeated_version_is_one_version(keyed_push):
 
 
 @pytest.mark.databases
-def test_a_version_that_was_rotated_out_is_added_again(keyed_push):
-    keyed_push(b"dump")
+def test_a_version_that_was_rotated_out_is_not_added_again(keyed_push, root, collection):
+    first = keyed_push(b"dump").json
     keyed_push(b"next dump", key="k2")
 
-    again = keyed_push(b"dump")
+    assert first | {"removed": True} == keyed_push(b"dump").json
+    assert ["2"] == list(root.get(f"/repository/collection/{collection}/backup").json["versions"])
 
-    assert 3 == again.json["version"]["version"] == again.json["collection"]["last_version"]
 
-
-def test_a_version_that_was_deleted_is_added_again(app, admin, collection, keyed_push):
-    keyed_push(b"dump")
+def test_a_version_that_was_deleted_is_not_added_again(app, admin, collection, keyed_push):
+    first = keyed_push(b"dump").json
     app.delete(f"/repository/collection/{collection}/backup/v1?_token={admin}")
 
-    assert keyed_push(b"dump").json["version"]["version"] == 2
+    assert first | {"removed": True} == keyed_push(b"dump").json
+
+
+def test_a_version_that_was_restored_from_the_trash_is_not_called_removed(root, make_collection, push):
+    collection = make_collection(maxBackupsCount=3)
+    first = push(collection, b"dump", Idempotency_Key="k1").json
+    root.delete(f"/repository/collection/{collection}/backup/v1")
+    assert 201 == root.post(f"/api/v1/collections/{collection}/trash/1/restore", {}).status_int
+
+    assert first == push(collection, b"dump", Idempotency_Key="k1").json
 
 
 @pytest.mark.databases
-def test_a_file_that_was_deleted_is_stored_again(app, admin, keyed_upload):
-    name = keyed_upload(b"content").json["filename"]
-    app.delete(f"/repository/file/{name}?_token={admin}")
-    again = keyed_upload(b"content").json["filename"]
+def test_a_file_that_was_deleted_is_not_stored_again(app, admin, keyed_upload):
+    first = keyed_upload(b"content").json
+    app.delete(f"/repository/file/{first['filename']}?_token={admin}")
 
-    assert app.get(f"/repository/file/{again}?_token={admin}").body == b"content"
+    assert first | {"removed": True} == keyed_upload(b"content").json
+    assert 404 == app.get(f"/repository/file/{first['filename']}?_token={admin}", status=404).status_int
 
 
 @pytest.mark.databases
@@ -125,12 +132,30 @@ def test_a_collection_created_again_with_its_id_has_new_keys(app, admin):
         app.delete(f"{path}?_token={admin}")
 
 
+@pytest.mark.databases
 def test_damaged_content_is_stored_again(app, admin, keyed_upload, services):
-    name = keyed_upload(b"content").json["filename"]
+    first = keyed_upload(b"content").json
     services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
-    keyed_upload(b"content")
 
-    assert app.get(f"/repository/file/{name}?_token={admin}").body == b"content"
+    assert first == keyed_upload(b"content").json
+    assert b"content" == app.get(f"/repository/file/{first['filename']}?_token={admin}").body
+    assert is_sound(services)
+
+
+@pytest.mark.databases
+def test_a_damaged_version_is_healed_and_stays_the_same(app, admin, keyed_push, services):
+    first = keyed_push(b"dump").json
+    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
+
+    assert first == keyed_push(b"dump").json
+    assert is_sound(services)
+
+
+def is_sound(services):
+    """Return whether nothing is damaged any more, and the one damage was healed with an event."""
+    with services.database.reading() as session:
+        healed = session.scalars(select(Event.kind).where(Event.kind == "blob.healed")).all()
+        return healed == ["blob.healed"] and session.scalars(select(Blob.damaged_at)).all() == [None]
 
 
 def test_a_refused_upload_does_not_use_its_key(keyed_push, keyed_upload):

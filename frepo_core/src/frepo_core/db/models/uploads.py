@@ -10,9 +10,9 @@ from .base import Base
 
 
 class Upload(Base):
-    """The recorded answer to an upload with an Idempotency-Key, kept for a day.
+    """The recorded answer to an upload with an Idempotency-Key, kept for 14 days.
 
-    `file_id` is the file that the answer names. It may have been deleted since.
+    `file_id` is the file that the answer names, `version_id` its version, if it is one's. They may have been deleted since.
     """
 
     __tablename__ = "upload"
@@ -22,3 +22,4 @@ class Upload(Base):
     answer: Mapped[dict[str, Any]]
     created_at: Mapped[datetime] = mapped_column(index=True)
     file_id: Mapped[int | None] = mapped_column(index=True)
+    version_id: Mapped[str | None] = mapped_column(exact(36))

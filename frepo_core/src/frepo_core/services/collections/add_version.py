@@ -39,11 +39,11 @@ from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..checks.spooled_content import UploadTarget
 from ..checks.upload_checks import CheckReport, UploadChecks, log_findings
-from ..content.ingest import Content, Incoming, Ingest, Limit
+from ..content.ingest import Incoming, Ingest, Limit
 from ..events.recording import record
 from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
-from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
+from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
 from ..records import BlobRecord, CollectionRecord, VersionRecord, collection_info
 from ..trash.removal import TrashReason, move_to_trash
 from .addition import AddedVersion, Committed, addition_events, log_addition
@@ -120,19 +120,24 @@ class AddVersion:
             attempt.size = content.size
             if not is_allowed_by_token(by, content.mime):
                 raise type_not_allowed(content.mime)
-            if recorded := self._find_recorded(idempotency, content, by):
+            recorded = look_up_answer(self._database, idempotency, content.digest, by)
+            if recorded and not recorded.is_damaged:
                 return recorded
-            reports = self._checks.run(content, _target(collection))
+            reports = [] if recorded else self._checks.run(content, _target(collection))
+
+            unused: list[int] = []
 
             def work(session: Session, blob: BlobRecord) -> Committed | RecordedAnswer:
                 row = lock_collection(session, collection.id)
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
+                    unused.append(blob.id)  # the version that used it may have been removed
                     return recorded
                 consume_token(session, by)
                 changes = self._write_rows(session, row, blob, after, reports, by)
                 record(session, *addition_events(changes, by))
                 insert_checks(session, changes.added.version, [_check_of(report) for report in reports], by=by)
-                record_answer(session, idempotency, content.digest, by, changes.added, changes.added.version.file)
+                version = changes.added.version
+                record_answer(session, idempotency, content.digest, by, changes.added, version.file, version.id)
                 return changes
 
             def check() -> None:
@@ -140,6 +145,7 @@ class AddVersion:
 
             committed = self._blobs.store(content, work, by=by, check=check)
         if isinstance(committed, RecordedAnswer):
+            self._blobs.collect(unused)
             return committed
         self._blobs.collect(committed.removed.released_blob_ids)
         log_addition(committed, by)
@@ -181,14 +187,6 @@ class AddVersion:
             guard = find_objection(session, current, size) if asks_guards else None
             objection = find_strictest(_objections(guard, reports or ()))
             decide(self._plugins, state, incoming, objection=objection, is_final=False)
-
-    def _find_recorded(
-        self, idempotency: VersionUpload | None, content: Content, by: Identity
-    ) -> RecordedAnswer | None:
-        if idempotency is None:
-            return None
-        with self._database.reading() as session:
-            return find_recorded_answer(session, idempotency, content.digest, by)
 
     def _write_rows(
         self,

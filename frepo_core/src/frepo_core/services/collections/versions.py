@@ -28,7 +28,6 @@ from ..blobs.lifecycle import Blobs
 from ..change_log import describe, file_values
 from ..events.facts import version_event
 from ..events.recording import record
-from ..idempotency import delete_answers
 from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
 from ..trash.removal import TrashReason, move_to_trash
@@ -145,7 +144,6 @@ class Versions:
             _check_deletable(collection, row)
             if simulate:
                 return version, []
-            delete_answers(session, row.file_id)
             removed = move_to_trash(session, collection, [row], reason=TrashReason.DELETED, by=by, keep=self._keep)
             set_suspicion(session, collection)
             record(session, version_event(EventKind.VERSION_DELETED, version, by=by, **removed.event_data))

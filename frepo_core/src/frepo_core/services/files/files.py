@@ -32,7 +32,7 @@ from ..checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit
 from ..events.facts import file_event
 from ..events.recording import NewEvent, record
-from ..idempotency import IdempotentUpload, RecordedAnswer, delete_answers, find_recorded_answer, record_answer
+from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
 from ..records import WITH_BLOB, BlobRecord, FileRecord
 from .file_rows import FilePrecondition, file_not_found, find_or_insert_tags, insert_file
 from .upload_refusals import logged_refusal
@@ -108,17 +108,19 @@ class Files:
         with logged_refusal(new.name, by=by), self._ingest.read(incoming, self.limits(by=by)) as content:
             if not may_upload(by, content.mime):
                 raise type_not_allowed(content.mime)
-            if idempotency is not None:
-                with self._database.reading() as session:
-                    if recorded := find_recorded_answer(session, idempotency, content.digest, by):
-                        return recorded
-            reports = self._checks.run(content, UploadTarget(file_name=new.name))
+            recorded = look_up_answer(self._database, idempotency, content.digest, by)
+            if recorded and not recorded.is_damaged:
+                return recorded
+            reports = [] if recorded else self._checks.run(content, UploadTarget(file_name=new.name))
             is_new = not self._blobs.is_known(content)
             known = None if is_new else self._find_same_content(content, new, by)
             password_hash = self._passwords.hash(new.password)
 
+            unused: list[int] = []
+
             def work(session: Session, blob: BlobRecord) -> AddedFile | RecordedAnswer:
                 if recorded := find_recorded_answer(session, idempotency, content.digest, by):
+                    unused.append(blob.id)  # the file that used it may have been deleted
                     return recorded
                 consume_token(session, by)
                 added = _write_rows(session, blob, new, tags, password_hash, known)
@@ -130,6 +132,8 @@ class Files:
         if isinstance(added, AddedFile):
             _log(added, by)
             log_findings(f"file {added.file.id}", reports)
+        else:
+            self._blobs.collect(unused)
         return added
 
     def limits(self, *, by: Identity) -> tuple[Limit, ...]:
@@ -189,7 +193,6 @@ class Files:
             if row is not None:
                 if precondition:
                     precondition(FileRecord.of(row))
-                delete_answers(session, row.id)
                 session.delete(row)
                 record(session, file_event(EventKind.FILE_DELETED, file, by=by))
 

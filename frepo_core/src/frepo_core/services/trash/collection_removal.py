@@ -19,7 +19,6 @@ from ..collections.version_rows import select_for_removal
 from ..events.actors import actor_of
 from ..events.facts import collection_event, version_event
 from ..events.recording import record
-from ..idempotency import delete_answers
 from ..records import CollectionRecord, VersionRecord
 from .collection_copy import copy_of
 from .removal import TrashReason, incarnation_of, move_to_trash
@@ -69,7 +68,6 @@ def _remove_versions(
     if not versions:
         return
     records = [VersionRecord.of(version) for version in sorted(versions, key=lambda version: version.number)]
-    delete_answers(session, *(version.file_id for version in versions))
     removed = move_to_trash(session, row, versions, reason=TrashReason.COLLECTION_DELETED, by=by, keep=keep)
     events = [version_event(EventKind.VERSION_DELETED, each, by=by, **removed.event_data) for each in records]
     record(session, *events)

@@ -72,7 +72,7 @@ _IF_MATCH = (
 )
 _OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {
     IDEMPOTENCY_KEY: (
-        "A key of your choice. For 24 hours, the same key returns the first answer again; other content is refused.",
+        "A key of your choice. For 14 days, the same key returns the first answer again; other content is refused.",
         {"pattern": "^[!-~]{1,255}$"},
     ),
     IF_MATCH: (

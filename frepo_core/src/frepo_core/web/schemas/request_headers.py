@@ -44,9 +44,18 @@ class RepeatedReply(BaseModel):
 
 
 def recorded_reply(earlier: RecordedAnswer) -> Answer:
-    """Answer what an upload with the same key was answered."""
+    """Answer what an upload with the same key was answered, with `removed` if that was deleted or evicted since."""
     headers = {"Repr-Digest": repr_digest(earlier.digest)}
-    return Answer(status=earlier.answer["http_code"], body=RepeatedReply(**earlier.answer), headers=headers)
+    return Answer(
+        status=earlier.answer["http_code"],
+        body=RepeatedReply(**earlier.answer, **removed_key(earlier)),
+        headers=headers,
+    )
+
+
+def removed_key(earlier: RecordedAnswer) -> dict[str, bool]:
+    """Return the key that says in a repeated answer that its file or version was deleted or evicted since."""
+    return {"removed": True} if earlier.is_removed else {}
 
 
 def last_version_of(request: FrepoRequest) -> int | None:

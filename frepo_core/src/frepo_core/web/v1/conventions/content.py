@@ -13,6 +13,7 @@ from frepo_core.services.idempotency import RecordedAnswer
 
 from ...routing.endpoint import Answer
 from ...routing.request import FrepoRequest
+from ...schemas.request_headers import removed_key
 from ...views.downloads import send
 
 
@@ -42,8 +43,9 @@ def uploaded(request: FrepoRequest, path: str, body: BaseModel, digest: str, *, 
 
 
 def uploaded_before(request: FrepoRequest, earlier: RecordedAnswer) -> Answer:
-    """Answer what an upload with the same key was answered."""
-    return uploaded(request, earlier.answer["path"], _Recorded(**earlier.answer["body"]), earlier.digest)
+    """Answer what an upload with the same key was answered, with `removed` if that was deleted or evicted since."""
+    body = _Recorded(**earlier.answer["body"], **removed_key(earlier))
+    return uploaded(request, earlier.answer["path"], body, earlier.digest)
 
 
 def credentials(request: FrepoRequest) -> DownloadCredentials:
