@@ -42,17 +42,17 @@ class Command:
 def _commands(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    lines = (line.strip() for line in value.replace(";", "\n").splitlines())
-    return tuple(_command(line) for line in lines if line)
+    lines = [line.strip() for line in value.replace(";", "\n").splitlines()]
+    return tuple(_command(line, number) for number, line in enumerate(filter(None, lines), start=1))
 
 
-def _command(line: str) -> Command:
+def _command(line: str, number: int) -> Command:
     match = _COMMAND.fullmatch(line)
     by, pattern, text = match.groups() if match else ("magic", _CUSTOM_FORMAT, line)
     words = tuple(shlex.split(text))
     if not words or "=" in words[0] or ":" in words[0]:
         raise ValueError(
-            f"{line!r}: write e.g. magic:PGDMP = pg_restore --list, name:*.dmp = PROGRAM or type:TYPE = PROGRAM"
+            f"line {number}: write e.g. magic:PGDMP = pg_restore --list, name:*.dmp = PROGRAM or type:TYPE = PROGRAM"
         )
     return Command(by=by, pattern=pattern, words=words)  # type: ignore[arg-type]  # the pattern allows no other
 

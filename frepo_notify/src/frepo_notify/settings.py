@@ -5,7 +5,7 @@ import socket
 
 from pydantic import Field, SecretStr, field_validator
 
-from frepo_core.plugins import Networks, PluginSettings
+from frepo_core.plugins import HARMLESS, Networks, PluginSettings
 
 from .targets import Target, parse_targets
 
@@ -28,18 +28,25 @@ class NotifySettings(PluginSettings):
     summary: str = Field(
         "off",
         description="When a summary is sent, such as `0 7 * * *` (each day at 7:00) or `0 7 * * 1`; `off`: never.",
+        json_schema_extra=HARMLESS,
     )
     heartbeat: SecretStr = Field(
         SecretStr(""),
         description="A URL that is requested each minute while the service is healthy, of a service that alerts when requests stay away.",
     )
     allowed_networks: Networks = Field(
-        (), description="Networks that webhooks and the heartbeat may connect to although they are not public."
+        (),
+        description="Networks that webhooks and the heartbeat may connect to although they are not public.",
+        json_schema_extra=HARMLESS,
     )
     timeout: float = Field(
         15, gt=0, le=300, description="Seconds after which a request to a webhook or the heartbeat fails."
     )
-    service_name: str = Field("", description="The name of this service in messages; empty: the name of the machine.")
+    service_name: str = Field(
+        "",
+        description="The name of this service in messages; empty: the name of the machine.",
+        json_schema_extra=HARMLESS,
+    )
 
     @field_validator("targets")
     @classmethod

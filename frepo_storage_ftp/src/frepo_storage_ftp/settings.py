@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
-from frepo_core.plugins import FileMode, StorageSettings
+from frepo_core.plugins import HARMLESS, FileMode, StorageSettings
 
 
 def _empty_is_none(value: Any) -> Any:
@@ -18,17 +18,25 @@ OptionalMode = Annotated[FileMode | None, BeforeValidator(_empty_is_none)]
 class FtpSettings(StorageSettings):
     """`fs.ftp.*`, `FS_FTP_*`."""
 
-    host: str = Field(min_length=1, description="The server's host name, as in its certificate.")
+    host: str = Field(
+        min_length=1, description="The server's host name, as in its certificate.", json_schema_extra=HARMLESS
+    )
     port: int = Field(21, ge=1, le=65535, description="The port of the control connection.")
-    username: str = Field(description="The user name.")
+    username: str = Field(description="The user name.", json_schema_extra=HARMLESS)
     password: SecretStr = Field(description="The user's password.")
-    root: str = Field("", description="The folder for blobs, created if missing; empty: the folder after login.")
+    root: str = Field(
+        "",
+        description="The folder for blobs, created if missing; empty: the folder after login.",
+        json_schema_extra=HARMLESS,
+    )
     ssl: bool = Field(
         False,
         description="Use TLS on the control and data connections (explicit, AUTH TLS). If the server does not support it, nothing is sent.",
     )
     ssl_ca_file: Annotated[Path | None, BeforeValidator(_empty_is_none)] = Field(
-        None, description="File with certificates (PEM) to trust instead of the system's."
+        None,
+        description="File with certificates (PEM) to trust instead of the system's.",
+        json_schema_extra=HARMLESS,
     )
     ssl_verify: bool = Field(True, description="Verify the certificate and its host name; `false` is for tests only.")
     passive: bool = Field(

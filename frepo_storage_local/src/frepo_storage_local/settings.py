@@ -5,13 +5,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from frepo_core.plugins import FileMode, StorageSettings
+from frepo_core.plugins import HARMLESS, FileMode, StorageSettings
 
 
 class LocalSettings(StorageSettings):
     """`fs.local.*`, `FS_LOCAL_*`."""
 
-    directory: Path = Field(description="The root folder of the storage.")
+    directory: Path = Field(description="The root folder of the storage.", json_schema_extra=HARMLESS)
     lazy_root: bool = Field(
         True, description="Create the root folder when the first blob is stored; `false`: it must exist."
     )

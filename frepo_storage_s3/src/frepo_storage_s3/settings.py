@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from frepo_core.plugins import StorageSettings
+from frepo_core.plugins import HARMLESS, StorageSettings
 
 MIB = 1 << 20
 
@@ -14,10 +14,20 @@ Checksums = Literal["when_required", "when_supported"]
 class S3Settings(StorageSettings):
     """`fs.awss3v3.*`, `FS_AWSS3V3_*`."""
 
-    bucket: str = Field(min_length=1, description="The bucket; it must exist.")
-    prefix: str = Field("", description="Prefix of the names of all objects, e.g. `frepo/`.")
-    region: str = Field("", description="The region; empty: the one that boto3 finds (AWS_REGION, ~/.aws/config).")
-    endpoint: str = Field("", description="The URL of the server if it is not AWS, e.g. `https://s3.example.org`.")
+    bucket: str = Field(min_length=1, description="The bucket; it must exist.", json_schema_extra=HARMLESS)
+    prefix: str = Field(
+        "", description="Prefix of the names of all objects, e.g. `frepo/`.", json_schema_extra=HARMLESS
+    )
+    region: str = Field(
+        "",
+        description="The region; empty: the one that boto3 finds (AWS_REGION, ~/.aws/config).",
+        json_schema_extra=HARMLESS,
+    )
+    endpoint: str = Field(
+        "",
+        description="The URL of the server if it is not AWS, e.g. `https://s3.example.org`.",
+        json_schema_extra=HARMLESS,
+    )
     key: SecretStr = Field(
         SecretStr(""),
         description="The access key id; empty: the one that boto3 finds (environment, ~/.aws, instance role).",

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from frepo_core.plugins import (
+    HARMLESS,
     CheckResult,
     Finding,
     PluginContext,
@@ -23,7 +24,9 @@ from .clamd import scan
 class ClamavSettings(PluginSettings):
     """`clamav.*`, `CLAMAV_*`."""
 
-    address: str = Field("127.0.0.1:3310", pattern=r".+:\d+", description="Host and port of clamd.")
+    address: str = Field(
+        "127.0.0.1:3310", pattern=r".+:\d+", description="Host and port of clamd.", json_schema_extra=HARMLESS
+    )
     timeout: Seconds = Field(60.0, description="Timeout in seconds for each step of a scan.")
     max_size: Size = Field(25_000_000, description="Larger contents are not checked.")
     on_finding: Literal["off", "mark", "refuse"] = Field("mark", description="What follows if malware is found.")

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from pydantic import Field
 
-from frepo_core.plugins import Event, PluginContext, PluginSettings, SettingsSpec, Subscriber, Words, hookimpl
+from frepo_core.plugins import HARMLESS, Event, PluginContext, PluginSettings, SettingsSpec, Subscriber, Words, hookimpl
 
 LAST_BYTES = 1 << 18  # some hundred events: a repetition follows soon
 
@@ -15,8 +15,15 @@ LAST_BYTES = 1 << 18  # some hundred events: a repetition follows soon
 class DiarySettings(PluginSettings):
     """`diary.*`, `DIARY_*`."""
 
-    file: Path | None = Field(None, description="The file; it is created. Empty: nothing is written.")
-    kinds: Words = Field(("*",), min_length=1, description="Kinds of events, or patterns such as `version.*`.")
+    file: Path | None = Field(
+        None, description="The file; it is created. Empty: nothing is written.", json_schema_extra=HARMLESS
+    )
+    kinds: Words = Field(
+        ("*",),
+        min_length=1,
+        description="Kinds of events, or patterns such as `version.*`.",
+        json_schema_extra=HARMLESS,
+    )
 
 
 def append(event: Event, context: PluginContext) -> None:

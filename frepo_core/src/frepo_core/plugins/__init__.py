@@ -12,7 +12,7 @@ from frepo_core.errors import (
     StorageFull,
     StorageUnavailable,
 )
-from frepo_core.settings.types import FileMode, Networks, Seconds, Size, Words
+from frepo_core.settings.types import HARMLESS, FileMode, Networks, Seconds, Size, Words
 
 from .context import PluginContext
 from .discovery import FoundPlugin
@@ -72,6 +72,7 @@ from .upload_check import (
 )
 
 __all__ = [
+    "HARMLESS",
     "PARTIAL",
     "AccessDeniedError",
     "BlobNotFound",

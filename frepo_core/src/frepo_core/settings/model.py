@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from frepo_core.errors import RemotesBusyError
 
 from .types import (
+    HARMLESS,
     CommandLine,
     Domain,
     Duration,
@@ -29,6 +30,11 @@ def _setting(name: str, default: Any, description: str, **limits: Any) -> Any:
     return Field(default, alias=name, description=description, **limits)
 
 
+def _harmless(name: str, default: Any, description: str, **limits: Any) -> Any:
+    """Declare a setting whose text every reader of the settings may see."""
+    return _setting(name, default, description, json_schema_extra=HARMLESS, **limits)
+
+
 class Settings(BaseModel):
     """The settings of one service. They are frozen: a change needs a restart."""
 
@@ -43,24 +49,24 @@ class Settings(BaseModel):
         "`dev` and `test` generate missing secrets; `prod` refuses to start without them.",
     )
     app_secret: SecretStr = _setting("app.secret", "", "Key for signing links. Required in `prod`.")
-    app_secrets_file: Path | None = _setting(
+    app_secrets_file: Path | None = _harmless(
         "app.secrets_file",
         None,
         "Outside `prod`: the file (mode 0600) in which generated secrets are kept.",
     )
-    app_domain: Domain = _setting(
+    app_domain: Domain = _harmless(
         "app.domain", "", "Host name for links, optionally with a port; empty: the host of the request."
     )
     read_only: bool = _setting("read_only", False, "Refuse every write with 503.")
-    trusted_proxies: Networks = _setting(
+    trusted_proxies: Networks = _harmless(
         "trusted_proxies", (), "Addresses or networks (CIDR) of the proxies whose X-Forwarded-* headers are trusted."
     )
-    cors_origins: Origins = _setting(
+    cors_origins: Origins = _harmless(
         "cors.origins",
         (),
         "Origins of web pages on other sites, such as `https://ops.example.org`, whose scripts may call `/api/v1`; empty: none.",
     )
-    temp_directory: Path | None = _setting(
+    temp_directory: Path | None = _harmless(
         "temp_directory", None, "Folder for temporary files of request bodies; empty: the system's folder."
     )
     http_timeout: Seconds = _setting(
@@ -74,7 +80,7 @@ class Settings(BaseModel):
     health_check_code: SecretStr = _setting(
         "health_check.code", "", "The code that /health requires; empty: /health always answers 403."
     )
-    ids_mapping_file: Path = _setting(
+    ids_mapping_file: Path = _harmless(
         "ids_mapping.file",
         "config/ids_mapping.yaml",
         "YAML file that maps aliases to stored names; it need not exist. Changes apply within a second.",
@@ -84,7 +90,7 @@ class Settings(BaseModel):
         (),
         "Console commands, one per line, that `frepo install` runs at its end (without a shell).",
     )
-    plugins_disabled: Words = _setting("plugins.disabled", (), "Entry points of plug-ins that must not be loaded.")
+    plugins_disabled: Words = _harmless("plugins.disabled", (), "Entry points of plug-ins that must not be loaded.")
 
     # Tokens
     enc_token_phrase: SecretStr = _setting(
@@ -95,7 +101,7 @@ class Settings(BaseModel):
     security_admin_token: SecretStr = _setting(
         "security.admin_token", "", "A UUIDv4 for which `frepo install` creates an administrator's token."
     )
-    token_expiration_time: Expression = _setting(
+    token_expiration_time: Expression = _harmless(
         "token.expiration_time",
         "+30 minutes",
         "Lifetime of a token if the request does not name one, such as `never` or `+1 day`.",
@@ -118,7 +124,7 @@ class Settings(BaseModel):
         "sqlite:///frepo.db",
         "SQLAlchemy URL. `postgres://` and `mysql://` are also accepted. Required in `prod`.",
     )
-    database_driver: str = _setting(
+    database_driver: str = _harmless(
         "database.driver",
         "",
         "Driver that replaces the URL's: sqlite, postgresql, mysql, or an old pdo_* name.",
@@ -136,10 +142,10 @@ class Settings(BaseModel):
     )
 
     # Storage
-    fs_adapter: str = _setting(
+    fs_adapter: str = _harmless(
         "fs.adapter", "local", "The storage for new blobs; `frepo plugins` lists the installed ones."
     )
-    fs_accel_redirect: Location = _setting(
+    fs_accel_redirect: Location = _harmless(
         "fs.accel_redirect",
         "",
         "Internal location, e.g. `/_blobs`, under which nginx serves the local storage: nginx then sends the downloads. It must be one of `trusted_proxies`.",
@@ -200,7 +206,7 @@ class Settings(BaseModel):
         ge=timedelta(),
         le=timedelta(days=36500),
     )
-    trash_min_free: FreeSpace = _setting(
+    trash_min_free: FreeSpace = _harmless(
         "trash.min_free",
         "10%",
         "How much of the storage must be free, as a percentage or a size such as `50GB`; 0: nothing. While it is less, versions in the trash end early.",
@@ -242,7 +248,7 @@ class Settings(BaseModel):
         30.0,
         "Seconds after which another worker leads if the one that leads does not answer. It renews its lease after a third of it.",
     )
-    jobs_timezone: str = _setting(
+    jobs_timezone: str = _harmless(
         "jobs.timezone", "UTC", "Time zone in which the cron expressions of jobs are read, such as `Europe/Berlin`."
     )
 
@@ -255,7 +261,7 @@ class Settings(BaseModel):
         False,
         "If the protection is enabled: require a token for regular downloads.",
     )
-    anti_hotlink_crypto: str = _setting(
+    anti_hotlink_crypto: str = _harmless(
         "anti_hotlink.crypto",
         "md5",
         "Hash for access tokens: `hmac-sha256` (recommended), or the name of a hash of Python's hashlib.",
@@ -271,14 +277,14 @@ class Settings(BaseModel):
         "Template of the hashed text with the variables `$expiration_time`, `$filename`, `$http_<header>`, `$query_<name>`, "
         "`$server_<CGI variable>` and `$http_remote_addr`; empty: no protected URL.",
     )
-    anti_hotlink_url: str = _setting(
+    anti_hotlink_url: str = _harmless(
         "anti_hotlink.url",
         "/stream/{accessToken}/{expirationTime}/{fileId}",
         "Route of protected URLs with {accessToken}, {fileId} and optionally {expirationTime}.",
     )
 
     # Add by URL
-    add_by_url_allowed_networks: Networks = _setting(
+    add_by_url_allowed_networks: Networks = _harmless(
         "add_by_url.allowed_networks", (), "Networks that add-by-url may connect to although they are not public."
     )
     add_by_url_at_once: int = _setting(

@@ -6,13 +6,16 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 from pydantic_core import CoreSchema, core_schema
 
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.network.addresses import parse_network
 from frepo_core.domain.sizes import parse_free_space, parse_size
+
+# `Field(..., json_schema_extra=HARMLESS)`: every reader of the settings may see the value of this one.
+HARMLESS: dict[str, JsonValue] = {"harmless": True}
 
 _LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 

@@ -51,6 +51,14 @@ def test_the_command_gets_exactly_the_bytes_and_says_what_it_did(services, colle
     assert (len(DUMP), len(DUMP)) == (check.details["size"], check.details["read"])
 
 
+def test_the_arguments_of_the_command_are_not_recorded(services, collection, push, restore):
+    push(collection, b"x")
+    restore("/bin/sh -c 'cat # 5ecre7'")
+
+    (check,) = services.version_checks.of_collection(collection)
+    assert "sh" == check.details["command"]
+
+
 def test_another_version_can_be_tested(collection, push, restore, recorded):
     for number in range(3):
         push(collection, b"dump %d" % number)

@@ -1,11 +1,15 @@
 """What is installed and in force, in /api/v1: plug-ins, settings and storages."""
 
 import pytest
+from pydantic import SecretStr
 
 from frepo_core.domain.identity import Actor
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageFull
+from frepo_core.plugins import PluginRegistry
 from frepo_core.services.events.storage_states import StorageStates
+from frepo_core.services.inventory.setting_texts import is_harmless
+from frepo_core.settings.model import Settings
 from support.client import with_settings
 
 SETTINGS, PLUGINS, STORAGES = "/api/v1/settings", "/api/v1/plugins", "/api/v1/storages"
@@ -60,6 +64,36 @@ def test_no_secret_is_shown(root, ini):
     assert {"***", ""} == {found[name][shown] for name in secrets for shown in ("value", "default")}
     assert [] == [name for name in secrets if name in ini and ini[name] in answer.text]
     assert "5ecre7" not in answer.text
+
+
+@with_settings(
+    post_install_cmd="auth:create-token --id 5ecre7-id",
+    restore_tests__command="mysql -p5ecre7-of-mysql",
+    cors__origins="https://ops.example.org",
+)
+def test_a_setting_that_is_not_declared_harmless_is_masked(root):
+    answer = root.get(SETTINGS)
+    found = by_name(answer)
+
+    names = ("post_install_cmd", "restore_tests.command", "app.domain", "cors.origins")
+    assert ["***", "***", "", "https://ops.example.org"] == [found[name]["value"] for name in names]
+    assert "5ecre7" not in answer.text
+
+
+def test_only_commands_are_neither_secret_nor_declared_harmless():
+    """Settings of our own packages: a new one that holds a text is declared, or is listed here."""
+    plugins = PluginRegistry.from_entry_points([])
+    models = {"": Settings, **{f"{prefix}.": owned.spec.model for prefix, owned in plugins.settings.items()}}
+    models |= {f"fs.{name}.": spec.settings for name, spec in plugins.storages.items()}
+    fields = {
+        f"{prefix}{field.alias or name}": field
+        for prefix, model in models.items()
+        for name, field in model.model_fields.items()
+    }
+
+    hidden = {name for name, field in fields.items() if field.annotation is not SecretStr and not is_harmless(field)}
+
+    assert {"post_install_cmd", "restore_tests.command", "integrity.command"} == hidden
 
 
 def test_plugins_are_listed_with_their_hooks_and_offers(root, plugins):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, SecretStr
 
 from frepo_core.settings import environment_name
 
-from .setting_texts import default_text, value_text
+from .setting_texts import default_text, shown_text, value_text
 
 
 class Source(StrEnum):
@@ -24,7 +24,7 @@ class Source(StrEnum):
 class SettingInForce:
     """A setting: its names in the ini file and in the environment, its value and default as texts.
 
-    A secret that has a value is shown as `***`. `package` is the distribution that declares the setting.
+    A secret that has a value is shown as `***`, and so is what is neither the default nor declared harmless. `package` is the distribution that declares the setting.
     """
 
     name: str
@@ -68,7 +68,7 @@ class SettingsInForce:
                 yield SettingInForce(
                     name=name,
                     variable=environment_name(name),
-                    value=self._mask(value_text(value)),
+                    value=self._mask(shown_text(field, value)),
                     default=self._mask(default),
                     source=source,
                     is_secret=is_secret,
