@@ -27,10 +27,10 @@ refused() { [ -s "$1" ] && fail "the service answered: $(cat "$1")" || fail "the
 sha() { sha256sum | cut -d ' ' -f 1; }
 
 # curl reads the token from a file, because all users of the machine can read the arguments of a process.
-(umask 077; echo "header = \"X-Auth-Token: $ADMIN\"" >admin; : >nightly)
+(umask 077; echo "X-Auth-Token: $ADMIN" >admin.header; : >token.header)
 api() {
     rm -f reply
-    curl --fail-with-body -sS --config "$1" -H 'Content-Type: application/json' -o reply "${@:3}" "$URL$2" || refused reply
+    curl --fail-with-body -sS -H @"$1" -H 'Content-Type: application/json' -o reply "${@:3}" "$URL$2" || refused reply
     cat reply
 }
 field() { "$PYTHON" -c 'import functools, json, sys; print(functools.reduce(lambda o, k: o[k], sys.argv[1].split("."), json.load(sys.stdin)))' "$1"; }
@@ -65,37 +65,38 @@ print(digest.hexdigest())' "$1"; }
 
 say "Making a token that may only upload to, and list, the collections that list it"
 ROLES='["collections.upload_to_allowed_collections","collections.list_versions_for_allowed_collections"]'
-MADE=$(api admin /auth/token/generate -d "{\"roles\":$ROLES,\"expires\":\"+1 day\"}")
+MADE=$(api admin.header /auth/token/generate -d "{\"roles\":$ROLES,\"expires\":\"+1 day\"}")
 TOKEN=$(field tokenId <<<"$MADE")
-echo "header = \"X-Auth-Token: $TOKEN\"" >nightly
+echo "X-Auth-Token: $TOKEN" >token.header
 
 say "Making a collection of three versions, and putting the token on its list"
-MADE=$(api admin /repository/collection -d '{"filename":"shop.sql.gz","maxBackupsCount":3,"description":"nightly dump of the shop"}')
+MADE=$(api admin.header /repository/collection -d '{"filename":"shop.sql.gz","maxBackupsCount":3,"description":"nightly dump of the shop"}')
 COLLECTION=$(field collection.id <<<"$MADE")
-api admin "/repository/collection/$COLLECTION/token" -d "{\"token\":\"$TOKEN\"}" >/dev/null
+api admin.header "/repository/collection/$COLLECTION/token" -d "{\"token\":\"$TOKEN\"}" >/dev/null
 BACKUP=/repository/collection/$COLLECTION/backup
 
 for night in 1 2 3 4; do
     fill "$night"
     rows shop.db >"rows-$night"
     # -T - sends the output of the pipe while it is written, as a chunked body. -X POST, because -T alone sends a PUT.
+    # Never with --retry: a second attempt would begin in the middle of the dump, and would be stored.
     dump | tee >(wc -c >"size-$night") | gzip -1 | tee >(sha >"sha-$night") \
-        | curl --fail-with-body -sS --config nightly -X POST -T - "$URL$BACKUP" >"answer-$night" || refused "answer-$night"
+        | curl --fail-with-body -sS -H @token.header -X POST -T - "$URL$BACKUP" >"answer-$night" || refused "answer-$night"
     until [ -s "size-$night" ] && [ -s "sha-$night" ]; do sleep 0.1; done  # bash does not wait for >(...)
     say "Night $night: $(cat "size-$night") bytes of SQL are version $(field version.version <"answer-$night"), $(field version.size <"answer-$night") bytes compressed"
     [ "$(field version.sha256 <"answer-$night")" = "$(cat "sha-$night")" ] || fail "the service stored something else"
 done
 
-status=$(curl -sS -o /dev/null -w '%{http_code}' --config nightly "$URL$BACKUP/v1")
+status=$(curl -sS -o /dev/null -w '%{http_code}' -H @token.header "$URL$BACKUP/v1")
 [ "$status" = 404 ] || fail "v1 should have rotated out, but answers $status"
-LISTED=$(api nightly "$BACKUP" | "$PYTHON" -c 'import json, sys; print(*json.load(sys.stdin)["versions"])')
+LISTED=$(api token.header "$BACKUP" | "$PYTHON" -c 'import json, sys; print(*json.load(sys.stdin)["versions"])')
 [ "$LISTED" = "2 3 4" ] || fail "versions 2 3 4 should be there, but there are: $LISTED"
 say "v1 has rotated out (404); there are versions $LISTED"
 
 # fetch VERSION HALF: interrupt a download after HALF bytes, then resume it
 fetch() {
     local link status
-    link=$(api nightly "$BACKUP/$1?redirect=false")
+    link=$(api token.header "$BACKUP/$1?redirect=false")
     link=$(field url <<<"$link")
     # Here `-f`, not `--fail-with-body`: an error must not be written into the file that is downloaded.
     curl -fsS "$link" 2>/dev/null | head -c "$2" >"$1.sql.gz" || true

@@ -1,7 +1,10 @@
 """One collection: its versions, uploads and downloads, settings, access, snippets and events."""
 
 import hashlib
+import json
+import os
 import re
+import subprocess
 import urllib.error
 from urllib.parse import urlsplit
 
@@ -231,6 +234,33 @@ def test_the_snippets_name_the_collection(signed_in, world):
     for tool in ("cron", "systemd timer", "bahub", "newman", "curl"):
         page.get_by_role("button", name=tool, exact=True).click()
         expect(page.locator("pre")).to_contain_text(world["shop.sql.gz"])
+
+
+def test_the_line_for_cron_sends_a_dump_and_leaves_no_file(signed_in, service, world, tmp_path):
+    page = open_collection(signed_in, world, "mail.tar", "send")
+    page.get_by_role("button", name="cron", exact=True).click()
+    line = page.locator("pre").inner_text().splitlines()[-1].partition(" postgres ")[2]
+    for name, text in {
+        "token.header": f"Authorization: Bearer {service.admin}\n",
+        "pg_dump": "#!/bin/sh\necho dump",
+    }.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pg_dump").chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    seen = 'stat -c %a "$dump" >> modes; pg_dump shop'
+    for old, new in {"/etc/frepo": str(tmp_path), "/var/tmp": str(tmp_path / "tmp"), "pg_dump shop": seen}.items():
+        line = line.replace(old, new)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    sent = subprocess.run(
+        ["bash", "-c", f"umask 022; {line}"], env=variables, cwd=tmp_path, capture_output=True, check=False
+    )
+
+    assert (0, "600\n", []) == (sent.returncode, (tmp_path / "modes").read_text(), list((tmp_path / "tmp").iterdir()))
+    assert json.loads(sent.stdout)["number"] > 1
+    failed = subprocess.run(
+        ["bash", "-c", line.replace("pg_dump shop", "false")], env=variables, cwd=tmp_path, check=False
+    )
+    assert (1, []) == (failed.returncode, list((tmp_path / "tmp").iterdir()))
 
 
 def test_its_events_are_shown(signed_in, world):

@@ -82,17 +82,46 @@ def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
 SHOWN = [
     ROOT / "README.md",
     *(path for folder in ("docs", "examples", "deploy") for path in (ROOT / folder).rglob("*")),
+    *(ROOT / "frepo_core/src").glob("**/guide.md"),
+    *(ROOT / "frepo_core/src/frepo_core/cli").rglob("*.py"),
+    *(ROOT / "frepo_console/src/frepo_console/pages/views").rglob("*.js"),
 ]
+FILES = [path for path in SHOWN if path.is_file()]
+NEAR = 8  # lines
 
 
-@pytest.mark.parametrize("path", [path for path in SHOWN if path.is_file()], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_no_command_hides_the_body_of_an_error(path):
     """Except if curl writes the body to the downloaded file: it must not contain an error message."""
     lines = path.read_bytes().decode(errors="replace").splitlines()
 
     hiding = [line for line in lines if re.search(r"\bcurl\b.*? (-\w*f\w*|--fail)\b(?!-with-body)", line)]
 
-    assert [] == [line for line in hiding if ".sql.gz" not in line]
+    assert [] == [line for line in hiding if ".sql.gz" not in line and " -o " not in line]
+
+
+def test_next_to_each_upload_of_a_pipe_is_said_that_it_cannot_be_repeated():
+    """A second attempt of `curl --retry -T -` begins in the middle of the dump, and is stored."""
+    silent, repeated = [], []
+    for path in FILES:
+        lines = path.read_bytes().decode(errors="replace").splitlines()
+        for number, line in enumerate(lines):
+            if re.search(r"curl.* -T -(\s|$)|^\s+-X POST -T - ", line):
+                repeated += [line] if "--retry" in line.replace("`--retry`", "") else []
+                near = "\n".join(lines[max(number - NEAR, 0) : number + NEAR])
+                silent += [f"{path.name}: {line}"] if "--retry" not in near else []
+
+    assert ([], []) == (silent, repeated)
+
+
+def test_the_token_of_a_client_is_in_a_file_of_one_name():
+    named = {
+        name
+        for path in FILES
+        for name in re.findall(r"(?:-H @|--config )[\"']?([\w./%~]+)", path.read_bytes().decode(errors="replace"))
+    }
+
+    assert {"token.header"} == {name.rpartition("/")[2] for name in named}
 
 
 def test_the_example_shows_why_it_was_refused(service, tmp_path):

@@ -191,6 +191,21 @@ def test_a_collection_with_a_token_is_printed_for_a_shell(console):
     [cron] = [line for line in shown.splitlines() if "root DUMP" in line]
     assert token not in cron
     assert shlex.split(cron.removeprefix("#"))[-1] == url
+    assert "--fail-with-body" in cron and "--retry" not in cron
+    assert "Never add --retry" in shown
+
+
+def test_only_its_owner_can_read_the_file_that_the_printed_line_makes(console):
+    shown = console.answer("backup:create-collection", "-f", "a", "--token-name", "db7")
+    [line] = [line.removeprefix("#") for line in shown.splitlines() if "/dev/stdin" in line]
+    [cron] = [line for line in shown.splitlines() if "root DUMP" in line]
+    path = line.split()[-1]
+    file = console.folder / path.removeprefix("/")
+
+    subprocess.run(["sh", "-euc", f"umask 022; {line.replace(path, str(file))}"], check=True)
+
+    assert f"-H @{path}" in cron
+    assert (0o600, f"X-Auth-Token: {variables(shown)[2]}\n") == (file.stat().st_mode & 0o777, file.read_text())
 
 
 def test_the_second_run_does_not_show_the_token_again(console):

@@ -10,23 +10,33 @@ const url = (collection) => `${API}/collections/${collection.id}/versions`;
 /** A name that needs no quotes in a shell, a unit or a file. */
 const safe = (collection) => collection.name.split(".")[0].replace(/[^A-Za-z0-9_-]+/g, "-") || "backup";
 
+const TOKEN_FILE = "/etc/frepo/token.header";
+/** How the file with the token is made: nobody but its owner can read it at any time. */
+const keep = (owner) => `# The file with the token, which only its owner can read:
+#   echo "Authorization: Bearer <token>" | sudo install -D -m 600 -o ${owner} /dev/stdin ${TOKEN_FILE}`;
+// A second attempt of `curl -T -` would begin in the middle of the dump: only files are sent with --retry.
+const CURL = "curl --fail-with-body -sS --retry 5";
+
 const SNIPPETS = {
-  curl: (collection) => `# The file with the token, for your eyes only:
-#   umask 077; echo "Authorization: Bearer <token>" > ~/.config/frepo-token.header
-curl -fsS --retry 5 -T ./${safe(collection)}.dump.gz \\
-  -H @"$HOME/.config/frepo-token.header" \\
+  curl: (collection) => `${keep('"$USER"')}
+# --retry is for files. Never use it with a pipe (-T -): a second attempt would begin in the middle of the dump.
+${CURL} -T ./${safe(collection)}.dump.gz \\
+  -H @${TOKEN_FILE} \\
   ${url(collection)}`,
   cron: (collection) => `# /etc/cron.d/backup-${safe(collection)}
+${keep("postgres")}
 SHELL=/bin/bash
-12 3 * * * postgres set -o pipefail; pg_dump shop | gzip > /var/tmp/${safe(collection)}.gz && curl -fsS --retry 5 -T /var/tmp/${safe(collection)}.gz -H @/etc/frepo/token.header ${url(collection)}`,
+12 3 * * * postgres set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H @${TOKEN_FILE} ${url(collection)}`,
   systemd: (collection) => `# /etc/systemd/system/backup-${safe(collection)}.service
+${keep("root")}
 [Service]
 Type=oneshot
 User=postgres
+UMask=0077
 PrivateTmp=true
-LoadCredential=header:/etc/frepo/token.header
+LoadCredential=token.header:${TOKEN_FILE}
 ExecStart=/bin/bash -c 'set -o pipefail; pg_dump shop | gzip > /tmp/dump.gz'
-ExecStart=/usr/bin/curl -fsS --retry 5 -T /tmp/dump.gz -H @%d/header ${url(collection)}
+ExecStart=/usr/bin/${CURL} -T /tmp/dump.gz -H @%d/token.header ${url(collection)}
 
 # /etc/systemd/system/backup-${safe(collection)}.timer
 [Timer]

@@ -35,13 +35,15 @@ export function Secret({ token }) {
 
 /** A line for a shell: upload to the first collection, list it, or ask who the token is. */
 function snippetOf({ roles, collections }) {
-  const header = `-H @${HEADER_FILE}`;
+  const protect = `chmod 600 ${HEADER_FILE}\n`;
+  const begin = `${protect}curl --fail-with-body -sS -H @${HEADER_FILE} \\\n`;
   const [first] = collections ?? [];
-  if (!first) return `curl -fsS ${header} \\\n  ${API}`;
+  if (!first) return `${begin}  ${API}`;
   const versions = `${API}/collections/${first.id}/versions`;
   return presetOf(roles) === "send"
-    ? `curl -fsS ${header} \\\n  -T ${quoted(first.name)} \\\n  ${versions}`
-    : `curl -fsS ${header} \\\n  -o ${quoted(first.name)} \\\n  ${versions}/latest/content`;
+    ? `${begin}  -T ${quoted(first.name)} \\\n  ${versions}`
+    : // Here -f: an error must not be written into the file.
+      `${protect}curl -fsS -H @${HEADER_FILE} -o ${quoted(first.name)} \\\n  ${versions}/latest/content`;
 }
 
 /** A name for a shell, in quotation marks if it has other characters than usual. */

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frepo_core.settings import Settings
 
 # Where the cron line expects the header with the token; no other user may read it.
-TOKEN_FILE = "/etc/frepo-token"
+TOKEN_FILE = "/etc/frepo/token.header"
 LOCAL = "http://127.0.0.1:6543"
 FORMATS = {"json", "yaml", "csv"}
 
@@ -170,10 +170,11 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
     if made.token:
         yield f"TOKEN={made.token.id}"
         yield f"# The token {made.fingerprint} is shown only once. On the client, keep it where only root can read it:"
-        yield f"#   (umask 077; echo 'X-Auth-Token: {made.token.id}' > {TOKEN_FILE})"
+        yield f"#   echo 'X-Auth-Token: {made.token.id}' | install -D -m 600 /dev/stdin {TOKEN_FILE}"
     else:
         yield f"# The collection has the token {made.fingerprint} already; `frepo auth:revoke {made.fingerprint}` revokes it"
-    yield "# The line for /etc/cron.d, with your own command instead of DUMP:"
+    yield "# The line for /etc/cron.d, with your own command instead of DUMP. Never add --retry: a second attempt would begin"
+    yield "# in the middle of the dump, and would be stored."
     yield f"#   {_cron_line(url)}"
 
 
@@ -196,5 +197,8 @@ def _upload_url(made: "Enrolled", address: str) -> str:
 
 
 def _cron_line(url: str) -> str:
-    """Return the line for cron. The token is in a file, because the list of processes shows arguments."""
+    """Return the line for cron. The token is in a file, because the list of processes shows arguments.
+
+    Without --retry: the second attempt to send a pipe begins in the middle of it.
+    """
     return f"0 2 * * * root DUMP | gzip | curl --fail-with-body -sS -H @{TOKEN_FILE} -X POST -T - {shlex.quote(url)}"
