@@ -35,3 +35,17 @@ def test_managing_needs_the_role_and_the_list(member, holder, path):
     assert 200 == member(Role.MANAGE_COLLECTION_TOKENS).get(path).status_int
     assert 403 == holder(Role.MANAGE_COLLECTION_TOKENS).get(path).status_int
     assert 403 == member(Role.LIST_VERSIONS).get(path).status_int
+
+
+def test_a_hidden_token_cannot_be_named(root, member, holder, services, make_collection, path):
+    """Its name, its roles and its expiry would be shown. /api/v1/tokens hides it: only another collection lists it."""
+    manager, other = member(Role.MANAGE_COLLECTION_TOKENS), holder(Role.UPLOAD_VERSIONS)
+    fingerprint = services.tokens.fingerprint(other.token)
+    services.collections.allow_token(make_collection(), services.tokens.key(other.token))
+
+    refused = [manager.call(method, f"{path}/{fingerprint}") for method in ("PUT", "DELETE")]
+
+    assert [404, 404] == [answer.status_int for answer in refused]
+    assert fingerprint not in {entry["fingerprint"] for entry in root.get(path).json["items"]}
+    assert 201 == root.call("PUT", f"{path}/{fingerprint}").status_int
+    assert 200 == manager.call("PUT", f"{path}/{fingerprint}").status_int

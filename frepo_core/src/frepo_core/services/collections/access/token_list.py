@@ -10,7 +10,7 @@ from frepo_core.db.models import CollectionToken, Token
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ...access.token_rows import LIST_OF_TOKENS
+from ...access.token_rows import LIST_OF_TOKENS, visible_to
 from ...access.tokens import Tokens
 from ...records import identity_of
 from ..collection_rows import find_collection
@@ -39,8 +39,11 @@ class CollectionAccess:
         """Return whether the collection lists the token."""
         return self._collections.get_for_token(collection_id, token)[1]
 
-    def find_token(self, name: str) -> Identity:
-        """Return the token with this fingerprint or id. Raises `FieldsError` and `NotFoundError`, which do not show an id."""
+    def find_token(self, name: str, *, by: Identity | None = None) -> Identity:
+        """Return the token with this fingerprint or id, if `by` may see it (None, the console, sees all).
+
+        Raises `FieldsError` and `NotFoundError`, which do not show an id.
+        """
         is_fingerprint = bool(_FINGERPRINT.fullmatch(name.lower()))
         key = None if is_fingerprint else self._tokens.key(name)
         if not is_fingerprint and key is None:
@@ -48,7 +51,7 @@ class CollectionAccess:
             raise FieldsError({"token": [problem]}, remedy=LIST_OF_TOKENS)
         condition = Token.fingerprint == name.lower() if is_fingerprint else Token.key == key
         with self._database.reading() as session:
-            row = session.scalar(select(Token).where(condition))
+            row = session.scalar(select(Token).where(condition, *visible_to(by)))
             if row is None:
                 shown = f"with the fingerprint {name.lower()}" if is_fingerprint else "with this id"
                 message = f"There is no token {shown}: it was revoked, cleared, or never existed"
@@ -57,14 +60,14 @@ class CollectionAccess:
 
     def grant(self, collection_id: str, name: str, *, by: Identity | None = None) -> tuple[Identity, bool]:
         """Put a token on the list; return it, and whether it was not there before. Raises as `find_token`, and `FieldsError`."""
-        token = self.find_token(name)
+        token = self.find_token(name, by=by)
         was_listed = self.is_listed(collection_id, token)
         self._collections.allow_token(collection_id, token.token, by=by)
         return token, not was_listed
 
     def revoke(self, collection_id: str, name: str, *, by: Identity | None = None) -> tuple[Identity, bool]:
         """Take a token off the list; return it, and whether it was there. Raises the same errors as `grant`."""
-        token = self.find_token(name)
+        token = self.find_token(name, by=by)
         was_listed = self.is_listed(collection_id, token)
         self._collections.disallow_token(collection_id, token.token, by=by)
         return token, was_listed
