@@ -1,5 +1,7 @@
 """Worker threads that run short requests one after the other, which is faster than all at once."""
 
+import logging
+import math
 import threading
 import time
 from dataclasses import dataclass, field
@@ -10,6 +12,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 SHORT_SECONDS = 2e-3
 LONG_SECONDS = 20e-3
+WARN_EVERY = 60.0
 # The share of a processor's time above which a task counts as computing. A small upload between its disk syncs needs a
 # half. One that waits for a database over a network needs a quarter, if each message takes a millisecond.
 BUSY_SHARE = 0.3
@@ -39,6 +42,26 @@ class _Run:
         return time.clock_gettime(self.clock)
 
 
+class QueueWarnings:
+    """Logs at most once a minute that tasks wait for a thread, and how many did since the last line."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._last = -math.inf
+        self._waited = self._deepest = 0
+
+    def note(self, depth: int, now: float) -> None:
+        """Count a task that waits, as the last of `depth`, at a monotonic time in seconds."""
+        self._waited, self._deepest = self._waited + 1, max(self._deepest, depth)
+        if now - self._last < WARN_EVERY:
+            return
+        self._log.warning(
+            "Task queue depth is %d: all threads are busy. Since the last such line %d tasks waited, up to %d at once",
+            *(depth, self._waited, self._deepest),
+        )
+        self._last, self._waited, self._deepest = now, 0, 0
+
+
 class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
     """Starts a task if the running ones wait for something, or were started more than `long` seconds ago.
 
@@ -62,6 +85,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._clocks: dict[int, int] = {}
         self._running: dict[int, _Run] = {}
         self._idle: list[tuple[int, SimpleQueue[Any]]] = []
+        self._warnings = QueueWarnings(self.queue_logger)
 
     def add_task(self, task: Any) -> None:
         """Queue a task, and start it if it need not wait."""
@@ -69,7 +93,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
             self.queue.append(task)
             self._start_task()
             if len(self.queue) > len(self._idle):
-                self.queue_logger.warning("Task queue depth is %d", len(self.queue) - len(self._idle))
+                self._warnings.note(len(self.queue) - len(self._idle), time.monotonic())
 
     def start_waiting(self) -> float | None:
         """Start a task that has waited long enough. Return after how many seconds to call this again, if tasks wait."""

@@ -1,11 +1,12 @@
 """The server's workers: short requests do not run concurrently, a long one does not block the others."""
 
+import logging
 import threading
 import time
 
 import pytest
 
-from frepo_server.task_dispatcher import TaskDispatcher
+from frepo_server.task_dispatcher import QueueWarnings, TaskDispatcher
 
 LONG, NEVER = 30, 3600
 
@@ -237,3 +238,20 @@ def test_threads_end_while_something_is_queued(workers):
 
     assert not turns.queue
     assert second.may_end.is_set() and not second.begun.is_set()
+
+
+def test_waiting_tasks_are_one_line_in_the_log_not_one_each(caplog):
+    turns = TaskDispatcher()
+    for _ in range(100):
+        turns.add_task(Task())
+
+    assert ["Task queue depth is 1"] == [record.getMessage()[:21] for record in caplog.records]
+
+
+def test_the_log_counts_the_tasks_that_waited_in_each_minute(caplog):
+    warnings = QueueWarnings(logging.getLogger("waitress.queue"))
+    for depth, now in ((1, 0.0), (2, 1.0), (7, 59.0), (3, 60.0), (4, 61.0)):
+        warnings.note(depth, now)
+
+    first, second = (record.getMessage() for record in caplog.records)
+    assert ("1 tasks waited, up to 1 at once" in first, "3 tasks waited, up to 7 at once" in second) == (True, True)
