@@ -155,6 +155,9 @@ class Console:
     def sign_in(self, token, fragment="#/"):
         """Sign in by a link, and open a view."""
         self.page.goto(f"{self.url}#token={token}")
+        self.page.wait_for_selector("nav.side, dialog")
+        if (replace := self.page.get_by_role("button", name="Sign in with the link")).count():
+            replace.click()
         self.go(fragment)
         self.page.wait_for_selector("nav.side")
 

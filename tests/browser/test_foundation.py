@@ -123,6 +123,37 @@ def test_a_service_that_does_not_answer_is_tried_again(console, service):
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
+@pytest.mark.parametrize("is_loaded_again", [False, True], ids=["same page", "loaded again"])
+def test_a_link_asks_before_it_replaces_a_session(signed_in, service, api, is_loaded_again):
+    page, other = signed_in.page, api.token(Role.UPLOAD_ALL)
+    kept = "sessionStorage.getItem('frepo.token')"
+
+    def open_link():
+        if is_loaded_again:
+            page.goto("about:blank")
+        page.goto(f"{signed_in.url}#token={other}")
+
+    open_link()
+    expect(page.get_by_role("dialog")).to_contain_text("You are signed in already")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    assert (service.admin, False) == (page.evaluate(kept), other in page.url)
+
+    open_link()
+    page.get_by_role("button", name="Sign in with the link").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    assert (other, False) == (page.evaluate(kept), other in page.url)
+
+
+def test_a_link_with_the_token_of_the_session_asks_nothing(signed_in, service):
+    signed_in.page.goto(f"{signed_in.url}#token={service.admin}")
+    signed_in.settle()
+
+    assert (0, False) == (signed_in.page.get_by_role("dialog").count(), "token=" in signed_in.page.url)
+
+
 def test_the_menu_says_if_it_cannot_count_what_needs_attention(console, service):
     console.expect("503")
     console.page.route("**/api/v1/overview", lambda route: route.fulfill(**FAILS))

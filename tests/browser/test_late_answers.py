@@ -204,6 +204,7 @@ def test_a_late_refusal_of_the_last_token_does_not_end_the_next_session(signed_i
     held = hold_refresh(page, "**/api/v1/tokens?**")
     token = api.token(Role.LIST_TOKENS)
     page.evaluate("(token) => { location.hash = `#token=${token}` }", token)
+    page.get_by_role("button", name="Sign in with the link").click()
     expect(page.get_by_role("link", name="Tokens")).to_be_visible()
     expect(page.get_by_role("link", name="Events")).to_have_count(0)
     with page.expect_response("**/api/v1/tokens?**"):

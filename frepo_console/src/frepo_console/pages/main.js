@@ -2,9 +2,10 @@
 
 import { html, render, useEffect, useState } from "./lib/html.js";
 import { About, Access } from "./lib/access.js";
-import { currentToken, forgetAnswers, onSessionChange, takeTokenFromLink } from "./lib/api.js";
+import { currentToken, forgetAnswers, onSessionChange, signIn, takeTokenFromLink } from "./lib/api.js";
 import { useResource } from "./lib/data.js";
 import { link, useRoute } from "./lib/navigation.js";
+import { Confirm } from "./components/dialog.js";
 import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
 import { MorePage, Shell, applyTheme } from "./components/shell.js";
 import { t } from "./texts.js";
@@ -22,6 +23,7 @@ const VIEWS = [
 ];
 
 function App() {
+  const [offered, offer] = useState(takeTokenFromLink);
   const [session, setSession] = useState({ token: currentToken(), reason: "" });
   useEffect(
     () =>
@@ -31,9 +33,22 @@ function App() {
       }),
     [],
   );
-  if (session.token === null) return html`<${Lazy} load=${loadSignIn} reason=${session.reason} />`;
-  return html`<${SignedIn} key=${session.token} />`;
+  useEffect(() => {
+    // Each link is a question of its own. Another change of the address leaves the question open.
+    const take = () => offer((known) => takeTokenFromLink() ?? known);
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+  const view = session.token === null ? html`<${Lazy} load=${loadSignIn} reason=${session.reason} />` : html`<${SignedIn} key=${session.token} />`;
+  if (!offered) return view;
+  return html`${view}<${ReplaceSession} token=${offered} close=${() => offer(null)} />`;
 }
+
+/** Ask whether a link may replace the session: somebody else may have made it, to see what the person does next. */
+const ReplaceSession = ({ token, close }) =>
+  html`<${Confirm} title=${t.signIn.replaceTitle} action=${t.signIn.replace} run=${() => signIn(token)} close=${close}>
+    <p>${t.signIn.replaceText}</p>
+  <//>`;
 
 const loadSignIn = () => import("./views/sign_in.js");
 
@@ -73,6 +88,4 @@ const NotFound = () =>
   <//></div>`;
 
 applyTheme();
-takeTokenFromLink();
-addEventListener("hashchange", takeTokenFromLink);
 render(html`<${App} />`, document.body);

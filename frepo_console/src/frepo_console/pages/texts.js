@@ -121,6 +121,9 @@ export const t = {
       ["frepo auth:generate-admin-token", "makes a token of an administrator, on the machine of the service."],
       ["Tokens", "in this console: who may create tokens makes one for you."],
     ],
+    replaceTitle: "Sign in with the token of this link?",
+    replaceText: "You are signed in already. The link has another token, which replaces yours in this tab. If you have not opened this link yourself, stay signed in.",
+    replace: "Sign in with the link",
     privacy: "The token stays in this tab. It is sent to this service only, and in no URL.",
   },
 

@@ -30,10 +30,13 @@ export function signOut(reason = "") {
   for (const listener of listeners) listener(reason);
 }
 
-/** Take the token of a link `/ui/#token=...`, and remove it from the address bar and the history. */
+/**
+ * Take the token of a link `/ui/#token=...`, and remove it from the address bar and the history. Return the token if another
+ * session runs, which it must not replace without a question; otherwise sign in with it, and return null.
+ */
 export function takeTokenFromLink() {
   const found = /^#token=(.+)$/.exec(location.hash);
-  if (!found) return;
+  if (!found) return null;
   history.replaceState(null, "", "#/");
   let value = found[1];
   try {
@@ -41,7 +44,9 @@ export function takeTokenFromLink() {
   } catch {
     // It is not encoded.
   }
+  if (token !== null) return value === token ? null : value;
   signIn(value);
+  return null;
 }
 
 export const API = new URL("../api/v1", document.baseURI).href;
