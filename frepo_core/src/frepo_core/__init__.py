@@ -29,15 +29,13 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     try:
         from frepo_core.services.assembly.all_services import assemble
         from frepo_core.services.content.mime_detection import detect_type
-        from frepo_core.services.startup import make_ready, mark_storage, warn_about_strategies
+        from frepo_core.services.startup import make_ready, warn_about_strategies
         from frepo_core.web import make_app
 
         services = assemble(settings)
         make_ready(services.database, services.settings)
         services.database.refill_reserve()
         warn_about_strategies(services.database, services.plugins)
-        if not services.settings.read_only:
-            mark_storage(services.database, services.backends)
         detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded
         app = make_app(services)
         _start(services)

@@ -15,9 +15,9 @@ from frepo_core.db.models import Version
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import SweepStoppedError
 from frepo_core.services.blobs.blob_use import is_used_by_file
+from frepo_core.services.blobs.ownership import Ownership
 from frepo_core.services.collections import add_version
 from frepo_core.services.collections.version_rows import select_for_removal
-from frepo_core.services.startup import mark_storage
 from frepo_core.services.trash.free_space import TrashSpace
 from frepo_core.web import all_endpoints
 from support.scale import IS_BIG
@@ -45,7 +45,7 @@ def besiege(open_services, make_test_app, tmp_path, ini):
         services = open_services(folder, ini)
         opened.append(services)
         besieged = Besieged(services=services, app=make_test_app(services), plan=plan, draw=draw)
-        mark_storage(services.database, services.backends).join()  # as a service does when it starts
+        Ownership(services.database, services.backends).claim("local")  # as a service does when it starts
         return besieged
 
     yield besiege

@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -19,3 +20,31 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+class Disk:
+    """A disk that can be taken away from a folder and put back, with what is on it; an empty folder stays meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._disk = folder.with_name(f"{folder.name}-disk")
+        folder.mkdir()
+        self._mounts = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        self._mounts.enter_context(small_disk(self._disk, "32m"))
+        self.mount()
+        return self
+
+    def mount(self) -> None:
+        """Put the disk back."""
+        subprocess.run(["mount", "--bind", str(self._disk), str(self.folder)], check=True)
+
+    def unmount(self) -> None:
+        """Take the disk away."""
+        subprocess.run(["umount", str(self.folder)], check=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self.folder.is_mount():
+            self.unmount()
+        self._mounts.close()

@@ -149,7 +149,7 @@ class EventKind(StrEnum):
     STORAGE_FULL = "storage.full", "A storage has no room for an upload.", "storage", "problem"
     STORAGE_UNAVAILABLE = (
         "storage.unavailable",
-        "A storage failed, or could not be reached, for an upload or a health check.",
+        "A storage failed, or could not be reached, for an upload or a health check, or is not the one it was.",
         *("storage", "problem"),
     )
     STORAGE_RECOVERED = (

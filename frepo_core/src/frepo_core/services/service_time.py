@@ -9,6 +9,7 @@ from frepo_core.plugins import FoundPlugin, Lifecycle, PluginContext, PluginRegi
 
 from .access.token_uses import UseRecorder
 from .blobs.backends import Backends
+from .blobs.storage_watch import StorageWatch
 from .jobs.worker import Worker
 from .plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
 
@@ -28,13 +29,18 @@ class ServiceTime:
         backends: Backends,
         recorder: UseRecorder,
         worker: Worker | None = None,
+        watch: StorageWatch | None = None,
     ) -> None:
-        """`worker` is started after the plug-ins, and stopped before them. `recorder` stops last."""
+        """`worker` is started after the plug-ins, and stopped before them. `recorder` stops last.
+
+        `watch` is None for a service that stores nothing.
+        """
         self._plugins = plugins
         self._contexts = contexts
         self._backends = backends
         self._recorder = recorder
         self._worker = worker
+        self._watch = watch
         self._lock = threading.Lock()
         self._started: list[tuple[FoundPlugin, Lifecycle]] = []
         self._is_running = False
@@ -49,6 +55,8 @@ class ServiceTime:
                 return
             self._is_running = True
         self._recorder.start()
+        if self._watch is not None:
+            self._watch.start()
         for plugin in self._plugins.found:
             for lifecycle in plugin.lifecycles:
                 try:
@@ -80,4 +88,6 @@ class ServiceTime:
             except PLUGIN_FAILURES:
                 log.exception("%s did not stop", plugin.origin)
         self._recorder.stop()
+        if self._watch is not None:
+            self._watch.stop()
         self._backends.close()

@@ -1,15 +1,12 @@
-"""Checks that must pass before the service or a command uses a database, and the mark in the service's storage."""
+"""Checks that must pass before the service or a command uses a database."""
 
 import logging
-import threading
 
 from frepo_core.db import Database, migrations
-from frepo_core.errors import FrepoError
 from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
 from .access import token_phrase
-from .blobs.backends import Backends
 from .collections.rotation.missing_strategies import find_missing_strategies
 from .installation import ensure_id
 
@@ -37,24 +34,3 @@ def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:
     """Log which collections accept no uploads, because their strategy is not installed."""
     for text in find_missing_strategies(database, plugins.strategies):
         log.warning("%s. Install its package and restart the service, or choose another strategy", text)
-
-
-def mark_storage(database: Database, backends: Backends) -> threading.Thread:
-    """Mark the storage for new blobs as this database's, in the returned thread: the storage may not answer now.
-
-    Sweeps of other services on the same storage then find the mark before they take new blobs for orphans.
-    """
-
-    from .maintenance.ownership import Ownership  # local, because console commands must start fast
-
-    def claim() -> None:
-        try:
-            Ownership(database, backends).claim(backends.current)
-        except FrepoError as error:
-            log.warning("the storage %s was not marked, the next sweep does it: %s", backends.current, error.message)
-        except Exception:
-            log.exception("the storage %s was not marked, the next sweep does it", backends.current)
-
-    thread = threading.Thread(target=claim, name="mark the storage", daemon=True)
-    thread.start()
-    return thread

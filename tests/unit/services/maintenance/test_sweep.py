@@ -90,6 +90,7 @@ def test_old_temporary_files_are_deleted(clean, backend, add, path_of):
 
 def test_a_row_with_missing_bytes_is_reported_and_kept(clean, services, add, path_of):
     file = add(b"content")
+    clean()  # marks the storage
     path_of(file).unlink()
 
     report = clean()

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob
 from frepo_core.plugins import StorageUnavailable
-from frepo_core.services.maintenance import Migrator, verify
+from frepo_core.services.maintenance import Migrator, Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage
 
 
@@ -131,7 +131,10 @@ def test_a_date_in_the_future_is_due(check, add, path_of, date, dates, older_tha
     path_of(file).write_bytes(b"two")
 
     assert [file.blob.key] == [each.key for each in check(older_than=older_than).damaged]
-    assert 0 == check(older_than=timedelta(days=30)).checked, "the check itself has a date that is right"
+    path_of(file).write_bytes(b"one")
+    assert [1, 0] == [check(older_than=timedelta(days=30)).checked for _ in range(2)], (
+        "the check itself has a date that is right"
+    )
 
 
 @pytest.mark.databases
@@ -258,3 +261,32 @@ def test_damage_is_logged_even_if_the_storage_fails_before_the_report(check, ser
         check()
 
     assert f"blob {file.blob.key} in local is damaged: its content is not what was stored" in caplog.text
+
+
+def test_damaged_blobs_are_read_each_night_and_first_and_heal(check, add, path_of, services):
+    files = [add(content) for content in (b"one", b"two", b"three")]
+    check()
+    path_of(files[2]).write_bytes(b"THREE")
+    check()
+    old = utc_now() - timedelta(days=40)
+    sound = update(Blob).where(Blob.damaged_at.is_(None)).values(verified_at=old)
+    services.database.write(lambda session: session.execute(sound))
+
+    night = {"older_than": timedelta(days=30)}
+    assert [files[2].blob.key] == [each.key for each in check(percent=1, **night).damaged]
+    path_of(files[2]).write_bytes(b"three")
+
+    assert (3, []) == ((report := check(**night)).checked, report.damaged)
+    assert not services.files.find(files[2].stored_name).blob.is_damaged
+
+
+def test_verify_stops_at_an_exchanged_storage_and_marks_nothing(check, add, services, tmp_path):
+    Ownership(services.database, services.backends).claim("local")
+    files = [add(b"one"), add(b"two")]
+    (tmp_path / "storage").rename(tmp_path / "disk")
+    (tmp_path / "storage").mkdir()
+
+    with pytest.raises(StorageUnavailable, match="is not the one it was"):
+        check()
+
+    assert not any(services.files.find(file.stored_name).blob.is_damaged for file in files)

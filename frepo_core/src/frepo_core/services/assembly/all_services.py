@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 from frepo_core.plugins import PluginRegistry
 
 from ..access.token_uses import UseRecorder
+from ..blobs.storage_watch import StorageWatch
 from ..container import CoreServices, Services
 from ..events.audit import Audit
 from ..health import Health
@@ -42,7 +43,15 @@ def assemble(
     jobs, worker = build_worker(base, core=CoreJobs(core), ini=ini, environment=environment)
     is_worker = base.settings.worker_in_process and not base.settings.read_only
     recorder = UseRecorder(core.token_uses)
-    service_time = ServiceTime(base.plugins, base.contexts, base.backends, recorder, worker if is_worker else None)
+    watch = StorageWatch(base.database, base.backends, base.presence, base.storage_states)
+    service_time = ServiceTime(
+        base.plugins,
+        base.contexts,
+        base.backends,
+        recorder,
+        worker if is_worker else None,
+        None if base.settings.read_only else watch,
+    )
     inventory = Inventory(base, jobs.scheduled, SettingsInForce(ini, environment, base.mask))
     services = Services(**vars(core), jobs=jobs, inventory=inventory, worker=worker, service_time=service_time)
     facade.connect(services)

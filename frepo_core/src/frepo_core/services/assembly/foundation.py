@@ -11,6 +11,7 @@ from frepo_core.plugins import PluginContext, PluginRegistry, Service, make_cont
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from ..blobs.backends import Backends
+from ..blobs.presence import Presence
 from ..events.masking import Mask
 from ..events.storage_states import StorageStates
 
@@ -29,6 +30,7 @@ class Foundation:
     facade: Service
     database: Database
     backends: Backends
+    presence: Presence
     storage_states: StorageStates
     mask: Mask
 
@@ -61,6 +63,7 @@ def make_foundation(
         facade=facade,
         database=database,
         backends=backends,
+        presence=Presence(database, backends),
         storage_states=StorageStates(database, is_read_only=settings.read_only),
         mask=Mask(settings, backends.current_settings, *(context.settings for context in contexts.values())),
     )

@@ -24,6 +24,7 @@ from ..events.recording import record
 from ..records import BlobRecord
 from .backends import Backends
 from .failpoints import hit
+from .presence import Presence
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,14 @@ class BlobWrite:
     """
 
     def __init__(
-        self, content: Content, database: Database, backends: Backends, by: By, *, is_new: bool = False
+        self,
+        content: Content,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        by: By,
+        *,
+        is_new: bool = False,
     ) -> None:
         """`is_new` says that no blob had this content a moment ago, which saves a query."""
         self._content = content
@@ -62,6 +70,7 @@ class BlobWrite:
         self._start = content.stream.tell()
         self._database = database
         self._backends = backends
+        self._presence = presence
         self._key: str | None = None
         self._bad_key: str | None = None
         self._stored_at = utc_now()
@@ -74,8 +83,10 @@ class BlobWrite:
     def ensure_stored(self) -> bool:
         """Store the content under a fresh key, unless a sound blob with the same digest exists.
 
-        Return whether it was stored. If the storage is full, it may be called again.
+        Return whether it was stored. If the storage is full, it may be called again. Raises `StorageUnavailable` if the
+        storage is not the one it was.
         """
+        self._presence.require(self._backends.current)
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
             self._key = None
@@ -181,6 +192,7 @@ class BlobWrite:
         hit("size_checked")
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
+        self._presence.require(self._backends.current)  # it may have been exchanged while the bytes were stored
         if self._backends.reads_back:
             self._read_back(backend, self._key)
         self._stored_at, self._must_store_again = utc_now(), False

@@ -19,6 +19,7 @@ from .backends import Backends
 from .blob_use import is_used
 from .blob_write import BlobVanishedError, BlobWrite, find_location
 from .failpoints import hit
+from .presence import Presence
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +31,10 @@ STORE_ATTEMPTS = 5
 class Blobs:
     """Stores and deletes blobs. No transaction is open while bytes are transferred."""
 
-    def __init__(self, database: Database, backends: Backends, states: StorageStates) -> None:
+    def __init__(self, database: Database, backends: Backends, presence: Presence, states: StorageStates) -> None:
         self._database = database
         self._backends = backends
+        self._presence = presence
         self._states = states
         # Called when there is no room for an upload of so many bytes. Returns whether it has made some.
         self.on_full: Callable[[int, By], bool] = lambda size, by: False
@@ -57,7 +59,7 @@ class Blobs:
         has just seen that no blob has this content. `check` is called before room is made for the content; it raises
         what `work` would refuse the content with, so that nothing in the trash ends for an upload that is refused.
         """
-        with BlobWrite(content, self._database, self._backends, by, is_new=is_new) as blob_write:
+        with BlobWrite(content, self._database, self._backends, self._presence, by, is_new=is_new) as blob_write:
 
             def write(session: Session) -> Result:
                 blob = blob_write.upsert_row(session)
@@ -89,6 +91,7 @@ class Blobs:
         try:
             stored = self._store_in_room(blob_write, content, by, check)
         except (StorageFull, StorageUnavailable) as error:
+            self._presence.forget(storage)
             self._states.failed(storage, error, by=by, size=content.size)
             raise
         self._states.worked(storage, by=by, size=content.size if stored else 0)

@@ -1,5 +1,6 @@
 """The health checks of the core: a plug-in with the hook that others use, too."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -8,7 +9,7 @@ from sqlalchemy import func, select
 from frepo_core.db import migrations
 from frepo_core.db.models import Blob
 from frepo_core.domain.identity import Actor
-from frepo_core.errors import BytesMissingError, StorageFull, StorageUnavailable
+from frepo_core.errors import BytesMissingError, DatabaseUnavailableError, StorageFull, StorageUnavailable
 from frepo_core.plugins import HealthCheck, hookimpl
 
 from ..assembly.foundation import Foundation
@@ -24,6 +25,7 @@ class CoreChecks:
     def __init__(self, base: Foundation) -> None:
         self._database = base.database
         self._backends = base.backends
+        self._presence = base.presence
         self._states = base.storage_states
         self._space = StorageSpace(base.backends, base.settings)
         self._needs_worker = not base.settings.read_only
@@ -49,6 +51,8 @@ class CoreChecks:
     def _check_storage(self) -> None:
         storage = self._backends.current
         try:
+            with contextlib.suppress(DatabaseUnavailableError):  # a check of its own says so
+                self._presence.look(storage)
             self._backends.get(storage).check()
         except (StorageFull, StorageUnavailable) as error:
             self._states.failed(storage, error, by=_CHECK)

@@ -1,10 +1,10 @@
 """Maintenance of the storage: the use cases behind the `storage:` commands. The service keeps running meanwhile."""
 
+from ..blobs.owner_mark import OwnerMark, find_marks
+from ..blobs.ownership import Ownership, StorageDisputedError
 from .adoption import Comparison, compare
 from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator
-from .owner_mark import OwnerMark, find_marks
-from .ownership import Ownership, StorageDisputedError
 from .progress import Progress
 from .sweep import SweepReport, check_grace, sweep
 from .verify import VerifyReport, verify

@@ -11,10 +11,10 @@ from frepo_core.db.models import Blob
 from frepo_core.plugins import BlobStat
 
 from ..blobs.backends import Backends
+from ..blobs.owner_mark import OwnerMark
+from ..blobs.ownership import Ownership
 from ..installation import ensure_id
 from .orphans import take_inventory
-from .owner_mark import OwnerMark
-from .ownership import Ownership
 from .progress import Progress, no_progress
 
 

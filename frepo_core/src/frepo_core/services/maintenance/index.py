@@ -10,7 +10,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.naming import parse_digest_in_key, printable
 from frepo_core.plugins import StorageBackend
 
-from .owner_mark import OwnerMark
+from ..blobs.owner_mark import OwnerMark
 from .progress import Progress, batches, count_blobs, no_progress
 
 BATCH = 500

@@ -15,12 +15,12 @@ from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
 from ..blobs.backends import Backends
+from ..blobs.owner_mark import find_marks
+from ..blobs.ownership import Ownership
 from ..content.checksums import Checksums
 from ..events.blob_facts import blob_healed
 from ..events.recording import record
 from .blob_check import UnreadableError, find_damage
-from .owner_mark import find_marks
-from .ownership import Ownership
 from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from frepo_core.plugins import BlobStat, StorageBackend
 from ..blobs.backends import Backends
 from ..blobs.blob_use import is_used
 from ..blobs.lifecycle import Blobs
+from ..blobs.ownership import Ownership
 from .orphans import BATCH, in_batches, take_inventory, without_row
-from .ownership import Ownership
 from .progress import Progress, no_progress
 
 # The bytes of an upload may wait some minutes for their row (see `BlobWrite.check_not_swept`).

@@ -16,6 +16,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
 
 from ..blobs.backends import Backends
+from ..blobs.presence import Presence
 from ..content.checksums import Checksums
 from ..events.blob_facts import blob_damaged, blob_healed
 from ..events.recording import record
@@ -76,14 +77,18 @@ def verify(
 
     A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is removed.
     An unreadable blob is reported but not marked. `report` is called with each damage at once, by default to log it. An
-    unavailable storage raises its error; the results until then are kept.
+    unavailable storage raises its error, and so does one that is not the one it was; the results until then are kept.
+
+    Blobs that are known to be damaged are read whenever they were checked: their bytes may be right again.
     """
     started = utc_now()
-    queue = _Queue(newest=_newest(database), cutoff=started - older_than if older_than is not None else started)
+    cutoff = started - older_than if older_than is not None else started
+    queue = _Queue(newest=_newest(database), cutoff=cutoff, started=started)
+    reader = Reader(database, backends, pace, by)
     total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _longest_unverified_first(database, queue, total):
-        is_current, damage = _check(database, backends, row, pace, by)
+        is_current, damage = reader.read(row)
         if not is_current:
             continue
         if damage:
@@ -95,40 +100,59 @@ def verify(
     return VerifyReport(checked=checked, size=size, damaged=damaged)
 
 
-def _check(
-    database: Database, backends: Backends, row: Blob, pace: Callable[[int], None] | None, by: By
-) -> tuple[bool, Damage | None]:
-    """Read a blob and record the result.
+class Reader:
+    """Reads blobs and records the results, for `verify` and for downloads of damaged blobs."""
 
-    Return whether the result is current, and the damage. It is out of date if the blob was deleted, moved or stored again
-    since it was listed.
-    """
-    sums, backend = Checksums(), backends.get(row.storage)
-    damage = partial(Damage, digest=row.digest, storage=row.storage, key=row.key)
-    try:
-        problem = find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=pace)
-    except UnreadableError as error:
-        return True, damage(problem=str(error), is_marked=False)  # not recorded: the next run tries again
-    is_current = _record_result(database, row, problem, sums, by)
-    return is_current, damage(problem=problem) if problem else None
+    def __init__(
+        self, database: Database, backends: Backends, pace: Callable[[int], None] | None = None, by: By = None
+    ) -> None:
+        """`pace` and `by` are as in `verify`."""
+        self._database = database
+        self._backends = backends
+        self._presence = Presence(database, backends)
+        self._pace = pace
+        self._by = by
+
+    def read(self, row: Blob) -> tuple[bool, Damage | None]:
+        """Read a blob and record the result.
+
+        Return whether the result is current, and the damage. It is out of date if the blob was deleted, moved or stored
+        again since it was listed. Raises `StorageUnavailable` if the storage is not the one it was.
+        """
+        sums, backend = Checksums(), self._backends.get(row.storage)
+        damage = partial(Damage, digest=row.digest, storage=row.storage, key=row.key)
+        try:
+            problem = find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=self._pace)
+        except UnreadableError as error:
+            return True, damage(problem=str(error), is_marked=False)  # not recorded: the next run tries again
+        if problem:
+            self._presence.look(row.storage)
+        is_current = _record_result(self._database, row, problem, sums, self._by)
+        return is_current, damage(problem=problem) if problem else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Queue:
-    """The blobs to check: ids up to `newest`, so no later ones, and not checked since `cutoff`."""
+    """The blobs to check: ids up to `newest`, so no later ones, and not checked since `cutoff`.
+
+    Those that are known to be damaged are due if they were not checked since `started`.
+    """
 
     newest: int
     cutoff: datetime
+    started: datetime
 
     def is_due(self) -> ColumnElement[bool]:
         """Return the condition. Make a new one for each query, so that no blob that this run has checked is due again."""
         is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
-        return and_(Blob.id <= self.newest, is_old)
+        may_be_right_again = and_(Blob.damaged_at.is_not(None), Blob.verified_at < self.started)
+        return and_(Blob.id <= self.newest, or_(is_old, may_be_right_again))
 
     def order(self) -> tuple[Any, ...]:
-        """Return the order: dates in the future first, then the oldest."""
+        """Return the order: those that are due because they are damaged, then dates in the future, then the oldest."""
         last_read = func.coalesce(Blob.verified_at, Blob.created_at)
-        return case((last_read > utc_now(), 0), else_=1), last_read, Blob.id
+        is_recent = and_(Blob.damaged_at.is_not(None), Blob.verified_at >= self.cutoff)
+        return case((is_recent, 0), (last_read > utc_now(), 1), else_=2), last_read, Blob.id
 
 
 def _newest(database: Database) -> int:

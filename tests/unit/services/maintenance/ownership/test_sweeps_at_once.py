@@ -4,11 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from frepo_core.services.blobs import ownership
 from frepo_core.services.blobs.failpoints import SWEEP_POINTS
-from frepo_core.services.maintenance import (
-    StorageDisputedError,
-    ownership,
-)
+from frepo_core.services.maintenance import StorageDisputedError
 
 
 def test_two_copies_of_a_database_that_sweep_at_the_same_time_find_each_other(services, copied, clean, marks, own):

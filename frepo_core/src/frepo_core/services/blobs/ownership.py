@@ -28,10 +28,11 @@ from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, StorageFull, SweepStoppedError
 from frepo_core.plugins import BlobStat
 
-from ..blobs.backends import Backends
-from ..blobs.failpoints import hit
 from ..events.recording import NewEvent, record
 from ..installation import ensure_id
+from .backends import Backends
+from .failpoints import hit
+from .known_blobs import find_absence, is_there, require_known_blobs
 from .owner_mark import OwnerMark, find_marks
 
 log = logging.getLogger(__name__)
@@ -54,8 +55,12 @@ class Ownership:
         self._by = by
 
     def claim(self, storage: str) -> None:
-        """Leave a first mark, unless this database has left one before. Does not look for the marks of others."""
+        """Leave a first mark, unless this database has left one before. Does not look for the marks of others.
+
+        Raises `StorageUnavailable` if the database names blobs in the storage that are not there.
+        """
         if self.current(storage) is None:
+            require_known_blobs(self._database, self._backends, storage)
             self._leave_next(storage)
             log.info("the storage %s was marked as that of the database %s", storage, ensure_id(self._database))
 
@@ -84,11 +89,15 @@ class Ownership:
     def raise_epoch(self, storage: str) -> None:
         """Leave a mark with the next epoch. Raises `StorageDisputedError` if the current mark is missing.
 
+        A storage that was never marked is checked as by `claim`.
+
         If a full storage has no room for it, the current mark stays, so that a sweep can free space. A storage that
         was never marked raises `StorageFull` then.
         """
         current = self.current(storage)
-        if current and self._is_missing(storage, current):
+        if current is None:
+            require_known_blobs(self._database, self._backends, storage)
+        elif self._is_missing(storage, current):
             self._refuse(storage, find_marks(self._backends.get(storage)))
         try:
             self._leave_next(storage)
@@ -115,6 +124,8 @@ class Ownership:
         current, own = self.current(storage), self._own_marks(storage)
         others = [mark for mark in found if mark not in own]
         # A concurrent sweep may have left the current mark after the storage was listed, so it is looked for again.
+        if current is None and not others:
+            return find_absence(self._database, self._backends, storage)
         is_missing = current is not None and current not in found and self._is_missing(storage, current)
         if not is_missing and not others:
             return None
@@ -183,11 +194,7 @@ class Ownership:
 
     def _is_missing(self, storage: str, mark: OwnerMark) -> bool:
         """Return whether the mark is missing although it is still the current one: a concurrent sweep deletes it."""
-        try:
-            self._backends.get(storage).stat(mark.key)
-        except BlobNotFound:
-            return self.current(storage) == mark
-        return False
+        return not is_there(self._backends.get(storage), mark.key) and self.current(storage) == mark
 
 
 def _describe(current: OwnerMark | None, others: Sequence[OwnerMark], *, is_missing: bool, database: str) -> str:
