@@ -18,6 +18,7 @@ from .request_head import MAX_HEAD
 from .request_parser import RequestParser
 from .socket_poll import SocketMap
 from .task_dispatcher import TaskDispatcher
+from .tls_clients import HANDSHAKE, TlsWarnings
 
 HEAD_BYTES = 16 << 10
 BODY_BYTES = 64 << 10
@@ -88,10 +89,18 @@ class Channel(EarlyResponseChannel):
     """
 
     error_task_class = JsonErrorTask
+    tls_warnings: TlsWarnings  # of the server
     _turn = TURN_BYTES
 
     def received(self, data: bytes) -> bool:
-        """Process received bytes in small parts: for each request in them, waitress copies all bytes that follow."""
+        """Process received bytes in small parts: for each request in them, waitress copies all bytes that follow.
+
+        A connection that begins like one of TLS is closed: its client would wait for an answer until a timeout.
+        """
+        if self.request is None and data.startswith(HANDSHAKE) and not self.requests:
+            self.tls_warnings.note(self.addr[0])
+            self.handle_close()
+            return False
         position, is_accepted = 0, True
         while position < len(data) and is_accepted:
             size = self._next_size()
@@ -173,6 +182,7 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
         parser_class = Parser
 
     SpoolingChannel.hooks = hooks
+    SpoolingChannel.tls_warnings = TlsWarnings()
 
     listeners = SocketMap()
     dispatcher = TaskDispatcher()
