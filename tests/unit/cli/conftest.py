@@ -1,5 +1,6 @@
 """Fixtures that run the installed `frepo` as a process, with its state in a temporary folder."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -79,6 +80,11 @@ class Console:
             return connection.execute(query).fetchall()
         finally:
             connection.close()
+
+    def change(self, statement):
+        """Run a statement that changes the console's database."""
+        with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
+            connection.execute(statement)
 
     def count(self, table):
         """Count a table's rows; return 0 if no command has made the database yet."""

@@ -34,6 +34,13 @@ def format_expiry(end: datetime | None) -> str | None:
     return end.astimezone(UTC).replace(tzinfo=None).isoformat(sep=" ", timespec="seconds") if end else None
 
 
+def problem_with_past(end: datetime | None, *, now: datetime) -> str | None:
+    """Return what is wrong with a time of expiry that is over, None if it is still to come or never comes."""
+    if end is None or end > now:
+        return None
+    return f"{format_expiry(end)} UTC is in the past: write a time that is still to come, or never"
+
+
 def _parse_date(text: str) -> datetime | None:
     if not _DATE.fullmatch(text):
         return None

@@ -54,6 +54,8 @@ def test_values_are_cleared(edit):
         (["--tags", "a b"], "Tag is not valid"),
         (["--mimes", ""], "--mimes: is empty"),
         (["--expires", "yesterday"], "given: 'yesterday'"),
+        (["--expires", "2020-01-01"], "--expires: 2020-01-01 00:00:00 UTC is in the past"),
+        (["--expires", "-1 day"], "is in the past"),
         (["--clear", "roles"], "'roles' is not one of name, tags"),
         (["--clear", "tags", "--tags", "b"], "tags is given and cleared"),
     ],

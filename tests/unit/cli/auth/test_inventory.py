@@ -112,8 +112,20 @@ def test_a_token_is_shown_by_its_fingerprint(make, shown):
     assert values["expires_at"].startswith("2035-01-02T00:00:00")
 
 
-def test_an_expired_token_is_shown_as_expired(make, shown):
-    _, fingerprint = make("--expires", "2001-01-01")
+@pytest.fixture
+def make_expired(console, make):
+    """Make a token whose time is over; return its fingerprint."""
+
+    def make_expired():
+        _, fingerprint = make("--expires", "+1 day")
+        console.change("UPDATE token SET expires_at = '2001-01-01 00:00:00.000000'")
+        return fingerprint
+
+    return make_expired
+
+
+def test_an_expired_token_is_shown_as_expired(make_expired, shown):
+    fingerprint = make_expired()
 
     assert "expired" == shown(fingerprint)["state"]
 
@@ -130,8 +142,8 @@ def test_a_revoked_token_is_shown_from_the_events(console, make, shown):
     assert values["created_at"] < values["ended_at"]
 
 
-def test_an_expired_token_that_was_removed_is_shown_from_the_events(console, make, shown):
-    _, fingerprint = make("--expires", "2001-01-01")
+def test_an_expired_token_that_was_removed_is_shown_from_the_events(console, make_expired, shown):
+    fingerprint = make_expired()
     console.answer("auth:clear-expired-tokens")
 
     assert "expired" == shown(fingerprint)["state"]

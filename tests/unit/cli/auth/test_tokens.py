@@ -158,7 +158,8 @@ def test_an_invalid_token_is_refused_and_the_option_named(console, options, said
 
 def test_only_expired_tokens_are_cleared(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--expires", "never")
-    console.answer("auth:create-token", "--roles", "upload.all", "--expires", "2001-02-03")
+    console.answer("auth:create-token", "--roles", "upload.all", "--expires", "2050-01-01")
+    console.change("UPDATE token SET expires_at = '2001-02-03 00:00:00.000000' WHERE expires_at IS NOT NULL")
 
     cleared = console.answer("auth:clear-expired-tokens")
 
@@ -210,3 +211,18 @@ def test_what_is_not_a_mime_type_is_refused(console, mimes):
     wrong = mimes.rpartition(", ")[2]
     assert f"--mimes: {wrong!r} is not a MIME type: write e.g. image/png or application/gzip" in refusal
     assert console.count("token") == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("auth:create-token --roles upload.all", "--expires"),
+        ("backup:create-collection --filename a.sql --token-name db7", "--token-expires"),
+        ("fleet:create --tokens tokens.csv --from hosts.csv", "--token-expires"),
+    ],
+)
+def test_a_token_is_not_made_for_the_past(console, command, option):
+    refused = console.refusal(*command.split(), option, "2020-01-01")
+
+    assert f"{option}: 2020-01-01 00:00:00 UTC is in the past" in refused
+    assert 0 == console.count("token") + console.count("collection")

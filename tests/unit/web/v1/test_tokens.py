@@ -96,6 +96,16 @@ def test_all_wrong_fields_are_reported(create):
     assert {"roles.0", "name", "expires_at", "restrictions.ip_addresses.0", "id"} == fields
 
 
+def test_an_expiry_in_the_past_is_refused(root, create, path):
+    made, edited = create(expires_at="2020-01-01T00:00:00Z"), patch(root, path, {"expires_at": "2020-01-01"})
+
+    for answer in (made, edited):
+        (problem,) = answer.json["errors"]
+        assert (400, "expires_at") == (answer.status_int, problem["field"])
+        assert "2020-01-01 00:00:00 UTC is in the past" in problem["message"]
+    assert root.get(path).json["expires_at"] is None
+
+
 def test_a_use_is_shown_after_it_was_written(app, made, root, path, services):
     Client(app, made["secret"]).get("/version", environ={"REMOTE_ADDR": "192.0.2.7"})
     before = root.get(path)

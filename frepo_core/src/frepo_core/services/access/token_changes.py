@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import CollectionToken, DeletedCollectionToken, Token
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.expiry import problem_with_past
 from frepo_core.domain.identity import By, describe_actor, new_uuid4
 from frepo_core.domain.signatures import token_key
 from frepo_core.errors import FieldsError
@@ -60,7 +61,7 @@ class TokenChanges:
     ) -> TokenRecord:
         """Set the values, under names of `EDITABLE`. A name of None is removed; an expiry of None never comes.
 
-        Raises `FieldsError` for an expiry of the token of `security.admin_token`, which must not expire.
+        Raises `FieldsError` for an expiry in the past, and for one of the token of `security.admin_token`, which must not expire.
         """
         if unknown := values.keys() - set(EDITABLE):
             raise ValueError(f"{min(unknown)} of a token cannot be edited")
@@ -71,6 +72,8 @@ class TokenChanges:
                 raise FieldsError(
                     {"expires_at": [f"must stay empty: `frepo install` needs the token of {ADMIN_SETTING}"]}
                 )
+            if problem := problem_with_past(values.get("expires_at"), now=utc_now()):
+                raise FieldsError({"expires_at": [problem]})
             old = copy_row(row)
             for name, value in values.items():
                 setattr(row, name, _stored(name, value))

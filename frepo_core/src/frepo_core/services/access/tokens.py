@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.access import allows, ends_with_upload, is_administrator
-from frepo_core.domain.expiry import parse_expiry
+from frepo_core.domain.expiry import parse_expiry, problem_with_past
 from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.signatures import fingerprint, token_key
@@ -100,7 +100,8 @@ class Tokens:
     def generate(self, new: NewToken, *, by: By = None) -> IssuedToken:
         """Make a token. `by` is None for the console.
 
-        Raises `FieldsError` for an id that exists or is not a UUIDv4, and for an invalid expiry.
+        Raises `FieldsError` for an id that exists or is not a UUIDv4, for an invalid expiry, and for an
+        `expires_at` in the past. `expires`, the expression of the first API, may be in the past.
         """
         now = utc_now()
         problems: dict[str, list[str]] = {}
@@ -109,6 +110,8 @@ class Tokens:
             expires_at = new.expires_at or parse_expiry(new.expires, now=now, default=self._lifetime)
         except ValueError as error:
             problems["expires"] = [str(error)]
+        if problem := problem_with_past(new.expires_at, now=now):
+            problems["expires_at"] = [problem]
         token_id = parse_uuid4(new.id.lower()) if new.id is not None else new_uuid4()
         if token_id is None:
             problems["id"] = ["id_expects_to_be_uuidv4_format"]

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from frepo_core.domain import sizes
-from frepo_core.domain.expiry import parse_expiry
+from frepo_core.domain.expiry import parse_expiry, problem_with_past
 from frepo_core.domain.mime_types import check_type
 from frepo_core.domain.naming import check_tag, check_token_name
 from frepo_core.domain.network.addresses import normalize_network
@@ -58,12 +58,15 @@ def parse_mimes(types: list[str] | None) -> list[str]:
         raise FieldsError({"--mimes": [str(error)]}) from None
 
 
-def parse_expires(text: str | None) -> str | None:
-    """Return a time expression that is valid. Raises `FieldsError`."""
+def parse_expires(text: str | None, option: str = "--expires") -> str | None:
+    """Return a time expression that is valid and not in the past. Raises `FieldsError`."""
+    now = datetime.now(UTC)
     try:
-        parse_expiry(text, now=datetime.now(UTC), default="never")
+        end = parse_expiry(text, now=now, default="never")
     except ValueError as error:
-        raise bad_value("--expires", text, str(error)) from None
+        raise bad_value(option, text, str(error)) from None
+    if problem := problem_with_past(end, now=now):
+        raise FieldsError({option: [problem]})
     return text
 
 

@@ -15,6 +15,7 @@ from ...columns import Moment
 from ...limit_options import GUARDS, add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...outcomes import ActionCommand, Outcome, keep_long_options
 from ...terminal import read_password
+from ..auth.token_options import parse_expires
 
 if TYPE_CHECKING:
     from frepo_core.services.collections.access import Enrolled
@@ -79,7 +80,7 @@ class CreateCollection(ActionCommand):
         made = services.enrolments.enrol(
             change,
             token_name=arguments.token_name,
-            expires=arguments.token_expires,
+            expires=parse_expires(arguments.token_expires, "--token-expires"),
             allow=arguments.allow,
             may_exist=arguments.ignore_error_if_exists,
         )

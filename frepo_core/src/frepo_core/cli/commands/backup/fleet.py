@@ -14,6 +14,7 @@ from ...base import check_length
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Rows
 from ...terminal import GREEN, RED, Word
+from ..auth.token_options import parse_expires
 from .create_collection import check_filename, read_options
 from .fleet_files.hosts_file import NAME, read_hosts
 from .fleet_files.token_file import COLUMNS as TOKEN_COLUMNS
@@ -69,6 +70,7 @@ class CreateFleet(ListCommand):
         """Return a row for each host. An error of one does not stop the others."""
         if arguments.tokens is None:
             _check_output(self.app.stdout)
+        parse_expires(arguments.token_expires, "--token-expires")
         hosts = _read_hosts(arguments)
         self._is_wrong = False
         with TokenFile(arguments.tokens) if arguments.tokens is not None else nullcontext() as file:
