@@ -52,6 +52,10 @@ class PluginError(FrepoError):
     """A plug-in violated its contract. The message names the package."""
 
 
+class InvalidAnswerError(PluginError):
+    """A strategy chose versions that do not exist, one of them twice, or not enough of them."""
+
+
 class AccessDeniedError(FrepoError):
     """The token is missing, invalid, or lacks a role."""
 

@@ -15,6 +15,16 @@ class DatabaseUnavailableError(FrepoError):
     number = 7016102
 
 
+class StrategyHangsError(FrepoError):
+    """The strategy of a collection did not answer in time. The message names it and its package."""
+
+    number = 7016107
+
+
+class OutdatedDecisionError(DatabaseUnavailableError):
+    """Another writer changed a collection after its strategy was asked. The caller asks again."""
+
+
 class BytesMissingError(FrepoError):
     """The bytes of a record are missing in the storage."""
 

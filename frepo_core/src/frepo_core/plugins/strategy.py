@@ -32,11 +32,13 @@ class VersionInfo:
 class IncomingVersion:
     """The version to add: size in bytes, time in UTC (aware).
 
-    Before the content is read, `size` is the Content-Length, or 0 if it is unknown (a chunked body).
+    Before the content is read, `size` is the Content-Length, or 0 if it is unknown (a chunked body). `number` is the
+    number that the version will have, None if that is unknown.
     """
 
     size: int
     created_at: datetime
+    number: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +71,10 @@ class CollectionStrategy(ABC):
     def make_room(self, collection: CollectionState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
         """Choose the versions to evict so that the incoming one fits; raise `CollectionFull` to refuse.
 
-        Called at most twice for an upload: before its content is read, to refuse it early, and in the transaction
-        that adds it, where the result is used. If that transaction conflicts with another writer, it is retried with
-        the new state of the collection. So a strategy must not keep state. Return versions of this collection, each once, and
+        Called for an upload before its content is read, to refuse it early, and before the transaction that adds it,
+        where the result is used; only once if the content is small and nothing changes between. If the collection
+        has changed when the transaction begins, it is called again with the new state. So a strategy must not keep state. It
+        has two seconds for each call, without the time in which the service loads versions. Return versions of this collection, each once, and
         enough of them: any other answer is a fault of the plug-in (500), and nothing changes.
 
         A strategy may return versions although there is room, to thin a collection, also all of them.

@@ -6,6 +6,7 @@ from ..collections.access import CollectionAccess, Enrolments
 from ..collections.add_version import AddVersion
 from ..collections.collection_pages import CollectionPages
 from ..collections.collections import Collections
+from ..collections.rotation.strategies import Strategies
 from ..collections.version_checks import VersionChecks
 from ..collections.version_edits import VersionEdits
 from ..collections.versions import Versions
@@ -37,7 +38,8 @@ class CollectionServices:
 def build_collections(base: Foundation, access: AccessServices, files: FileServices) -> CollectionServices:
     """Build the services of this theme."""
     database, settings, plugins = base.database, base.settings, base.plugins
-    collections = Collections(database, settings, plugins, access.passwords)
+    strategies = Strategies(database, plugins)
+    collections = Collections(database, settings, strategies, access.passwords)
     collection_access = CollectionAccess(database, collections, access.tokens)
     versions, version_checks = (
         Versions(database, files.blobs, access.passwords, settings.trash_keep),
@@ -49,11 +51,13 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
         collection_access=collection_access,
         enrolments=Enrolments(database, collections, access.tokens, access.token_changes, collection_access),
         collection_pages=CollectionPages(database),
-        previews=Previews(database, settings, plugins),
+        previews=Previews(database, settings, strategies),
         versions=versions,
-        version_edits=VersionEdits(database, plugins, files.blobs, settings.trash_keep),
+        version_edits=VersionEdits(database, strategies, files.blobs, settings.trash_keep),
         version_checks=version_checks,
         restore_tests=RestoreTests(database, settings, versions, files.downloads, version_checks, base.mask),
-        add_version=AddVersion(database, settings, plugins, files.ingest, files.blobs, files.upload_checks, refusals),
+        add_version=AddVersion(
+            database, settings, strategies, files.ingest, files.blobs, files.upload_checks, refusals
+        ),
         refusals=refusals,
     )

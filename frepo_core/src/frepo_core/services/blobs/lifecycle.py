@@ -51,6 +51,7 @@ class Blobs:
         by: By,
         is_new: bool = False,
         check: Callable[[], None] = lambda: None,
+        around: Callable[[Callable[[], Result]], Result] = lambda transact: transact(),
     ) -> Result:
         """Store the content unless a sound blob has it, then run `work` with the blob in one transaction.
 
@@ -58,6 +59,7 @@ class Blobs:
         blob is deleted before the transaction can use it, the content is stored again. `is_new` says that the caller
         has just seen that no blob has this content. `check` is called before room is made for the content; it raises
         what `work` would refuse the content with, so that nothing in the trash ends for an upload that is refused.
+        `around` calls the transaction, perhaps several times.
         """
         with BlobWrite(content, self._database, self._backends, self._presence, by, is_new=is_new) as blob_write:
 
@@ -72,7 +74,7 @@ class Blobs:
             for _ in range(STORE_ATTEMPTS):
                 self._ensure_stored(blob_write, content, by, check)
                 try:
-                    result = self._database.write(write, watch=blob_write.watch)
+                    result = around(lambda: self._database.write(write, watch=blob_write.watch))
                     hit("committed")
                     return result
                 except BlobVanishedError:

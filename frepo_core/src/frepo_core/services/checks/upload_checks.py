@@ -25,7 +25,7 @@ from frepo_core.settings import environment_name
 
 from ..content.ingest import Content
 from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
-from .check_threads import CheckHangs, CheckThreads
+from ..plugin_threads import PluginHangs, PluginThreads
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class _Check:
     origin: str
     context: PluginContext
     on_finding: OnFinding
-    threads: CheckThreads
+    threads: PluginThreads
 
 
 class UploadChecks:
@@ -100,7 +100,7 @@ def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
         raise_interrupt(error)
         named = _name_settings(value, owned.plugin, context)
         raise ConfigurationError(f"{named}{origin} cannot be used: {describe_failure(error)}") from error
-    threads = CheckThreads(owned.spec.name, deadline)
+    threads = PluginThreads(f"upload check {owned.spec.name}", deadline)
     return _Check(spec=owned.spec, origin=origin, context=context, on_finding=on_finding, threads=threads)
 
 
@@ -123,8 +123,8 @@ def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
             raise UploadCheckError(context=context) from finding
         outcome, message, details = "broken", finding.message, finding.details
         quarantines = follows == "quarantine"
-    except CheckHangs as hangs:
-        message = str(hangs)
+    except PluginHangs as hangs:
+        message = f"The check {hangs}"
         log.error("%s: %s. The content is accepted as not checked", check.origin, message)
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)

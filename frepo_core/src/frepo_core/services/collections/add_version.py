@@ -6,15 +6,19 @@
 2. Ingest the content: one pass computes its digest, counts its bytes, detects its type and stops at the limit.
 3. Run the upload checks of plug-ins over it.
 4. Store the content in a backend, unless a sound blob with the same digest exists.
-5. Write in one short transaction: lock the collection, move the versions that the strategy evicts into the trash,
-   insert the new version. The transaction alone is tried again after a conflict.
-6. After the commit, delete the blobs that nothing uses any more, if the trash is off.
+5. Ask the strategy which versions to evict, in a thread with a deadline.
+6. Write in one short transaction: lock the collection, move the versions that the strategy evicts into the trash,
+   insert the new version. The transaction alone is tried again after a conflict. If the collection has changed since
+   the strategy was asked, it is asked again.
+7. After the commit, delete the blobs that nothing uses any more, if the trash is off.
 
-No transaction and no database connection is open during steps 2 to 4, however long they take. No version is deleted
+No transaction and no database connection is open during steps 2 to 5, however long they take. No version is deleted
 unless the version that replaces it is committed in the same transaction.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from typing import TypeAlias
 
 from sqlalchemy.orm import Session
@@ -27,11 +31,12 @@ from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import (
     CollectionFullError,
     DuplicateVersionError,
+    InvalidAnswerError,
     UploadCheckError,
     VersionConflictError,
     VersionTooBigError,
 )
-from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.settings import Settings
 
 from ..access.tokens import consume_token
@@ -50,12 +55,16 @@ from .addition import AddedVersion, Committed, addition_events, log_addition
 from .collection_rows import find_collection, lock_collection
 from .quarantine import describe_nights
 from .rotation.decision import decide
+from .rotation.questions import Question
 from .rotation.stored_state import find_objection, read_state
+from .rotation.strategies import Strategies, StrategyAnswer
 from .version_checks import NewCheck, insert_checks
 from .version_rows import find_evicted, find_surplus, has_content, insert_version
 
 __all__ = ["AddVersion", "AddedVersion", "VersionUpload"]
 
+# An answer of the strategy that is older is not used: a day may have ended since.
+FRESH = timedelta(seconds=1)
 VersionUpload: TypeAlias = IdempotentUpload[AddedVersion]
 
 
@@ -66,14 +75,14 @@ class AddVersion:
         self,
         database: Database,
         settings: Settings,
-        plugins: PluginRegistry,
+        strategies: Strategies,
         ingest: Ingest,
         blobs: Blobs,
         checks: UploadChecks,
         refusals: Refusals,
     ) -> None:
         self._database = database
-        self._plugins = plugins
+        self._strategies = strategies
         self._ingest = ingest
         self._blobs = blobs
         self._checks = checks
@@ -102,9 +111,10 @@ class AddVersion:
         """
         size = incoming.declared_size
         with self._refusals.recorded(collection, by=by, size=size) as attempt:
+            early = None
             if idempotency is None and not is_checked:
-                self.check(collection, size or 0, after=after)
-            return self._add(collection, incoming, attempt, by=by, after=after, idempotency=idempotency)
+                early = self.check(collection, size or 0, after=after)
+            return self._add(collection, incoming, attempt, by=by, after=after, idempotency=idempotency, early=early)
 
     def _add(
         self,
@@ -115,6 +125,7 @@ class AddVersion:
         by: Identity,
         after: int | None,
         idempotency: VersionUpload | None,
+        early: StrategyAnswer | None,
     ) -> AddedVersion | RecordedAnswer:
         with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
             attempt.size = content.size
@@ -124,7 +135,7 @@ class AddVersion:
             if recorded and not recorded.is_damaged:
                 return recorded
             reports = [] if recorded else self._checks.run(content, _target(collection))
-
+            question = self._question(collection, content.size, reports, early)
             unused: list[int] = []
 
             def work(session: Session, blob: BlobRecord) -> Committed | RecordedAnswer:
@@ -133,7 +144,7 @@ class AddVersion:
                     unused.append(blob.id)  # the version that used it may have been removed
                     return recorded
                 consume_token(session, by)
-                changes = self._write_rows(session, row, blob, after, reports, by)
+                changes = self._write_rows(session, row, blob, after, reports, by, question)
                 record(session, *addition_events(changes, by))
                 insert_checks(session, changes.added.version, [_check_of(report) for report in reports], by=by)
                 version = changes.added.version
@@ -143,7 +154,7 @@ class AddVersion:
             def check() -> None:
                 self.check(collection, content.size, after=after, reports=reports)
 
-            committed = self._blobs.store(content, work, by=by, check=check)
+            committed = self._blobs.store(content, work, by=by, check=check, around=question.settle)
         if isinstance(committed, RecordedAnswer):
             self._blobs.collect(unused)
             return committed
@@ -167,26 +178,48 @@ class AddVersion:
         *,
         after: int | None,
         reports: Sequence[CheckReport] | None = None,
-    ) -> None:
+    ) -> StrategyAnswer | None:
         """Refuse a version of `size` bytes before its content is read; 0 stands for an unknown size.
 
         With `reports` of the upload checks, decide as the write transaction will: that is asked before the trash gives
         way to a content.
 
         Without them, do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer
-        is due, even if a new version would be refused. Raises `RuleError` or `VersionConflictError`.
+        is due, even if a new version would be refused. Returns the answer of the strategy, if it was asked. Raises `RuleError` or
+        `VersionConflictError`.
         """
-        incoming = IncomingVersion(size=size, created_at=utc_now())
+        now = utc_now()
         # The caller read `collection` earlier: versions may have been added or deleted since.
+        plugins = self._strategies.plugins
         with self._database.reading(is_snapshot=True) as session:
             current = CollectionRecord.of(find_collection(session, collection.id))
             _check_last_number(current, after)
-            state = read_state(session, self._plugins, current, now=incoming.created_at)
+            state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
             asks_guards = reports is not None or (size and current.guards.action == "quarantine")
             guard = find_objection(session, current, size) if asks_guards else None
-            objection = find_strictest(_objections(guard, reports or ()))
-            decide(self._plugins, state, incoming, objection=objection, is_final=False)
+        objection = find_strictest(_objections(guard, reports or ()))
+        incoming = _incoming(current, size)
+        answers: list[StrategyAnswer] = []
+
+        def ask() -> Sequence[VersionInfo]:
+            answers.append(self._strategies.ask_about(current, state, incoming, at=now))
+            return answers[0].get()
+
+        with suppress(InvalidAnswerError):  # the answer to the question with the final size counts
+            decide(plugins, state, incoming, objection=objection, ask=ask)
+        return answers[0] if answers else None
+
+    def _question(
+        self, collection: CollectionRecord, size: int, reports: Sequence[CheckReport], early: StrategyAnswer | None
+    ) -> Question:
+        """Return the question to the strategy about a version of this size. An early answer may be still true."""
+        is_early = early is not None and early.incoming.size == size and utc_now() - early.at < FRESH
+
+        def make_incoming(session: Session, current: CollectionRecord) -> IncomingVersion | None:
+            return None if any(report.quarantines for report in reports) else _incoming(current, size)
+
+        return Question(self._strategies, collection.id, make_incoming, answer=early if is_early else None)
 
     def _write_rows(
         self,
@@ -196,6 +229,7 @@ class AddVersion:
         after: int | None,
         reports: Sequence[CheckReport],
         by: Identity,
+        question: Question,
     ) -> Committed:
         """Remove the evicted versions and insert the new one. `row` is the locked collection."""
         now = utc_now()
@@ -205,8 +239,9 @@ class AddVersion:
             raise DuplicateVersionError()
         objection = find_strictest(_objections(find_objection(session, collection, blob.size), reports))
         incoming = IncomingVersion(size=blob.size, created_at=now)
-        state = read_state(session, self._plugins, collection, now=now)
-        decision = decide(self._plugins, state, incoming, objection=objection)
+        answer, plugins = question.answer, self._strategies.plugins
+        state = read_state(session, plugins, collection, now=answer.at if answer else now)
+        decision = decide(plugins, state, incoming, objection=objection, ask=question.ask_in(collection, state))
         if decision.is_quarantined:
             rows, why = find_surplus(session, row, keep=self._quarantine_max - 1), TrashReason.QUARANTINE_SURPLUS
         else:
@@ -224,6 +259,10 @@ class AddVersion:
             removed=removed,
             nights=describe_nights(row),
         )
+
+
+def _incoming(collection: CollectionRecord, size: int) -> IncomingVersion:
+    return IncomingVersion(size=size, created_at=utc_now(), number=collection.last_number + 1)
 
 
 def _target(collection: CollectionRecord) -> UploadTarget:

@@ -15,7 +15,6 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
 from frepo_core.domain.limits import check_limits
 from frepo_core.errors import AccessDeniedError, IdInUseError
-from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
 from ..access.passwords import Passwords
@@ -33,12 +32,15 @@ from .expected_backups import set_expectation
 from .planned_change import (
     changes_rotation,
     check_strategy,
+    may_change_rotation,
     planned,
+    question_about,
     requested_limits,
     service_limits,
     strategy_problem,
 )
 from .rotation.next_upload import NextUpload, foresee
+from .rotation.strategies import Strategies
 from .rotation.strategy_options import check_options
 from .version_edits import check_pins_leave_room
 
@@ -62,9 +64,10 @@ class EditedCollection:
 class Collections:
     """Manages collections. With `simulate`, everything is checked and answered as usual, but nothing changes."""
 
-    def __init__(self, database: Database, settings: Settings, plugins: PluginRegistry, passwords: Passwords) -> None:
+    def __init__(self, database: Database, settings: Settings, strategies: Strategies, passwords: Passwords) -> None:
         self._database = database
-        self._plugins = plugins
+        self._strategies = strategies
+        self._plugins = strategies.plugins
         self._passwords = passwords
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
@@ -171,6 +174,8 @@ class Collections:
         check_strategy(self._plugins, change.strategy)
         password_hash = self._passwords.hash(change.password or "")
 
+        question = question_about(self._strategies, collection_id, change, self._ceilings)
+
         def work(session: Session) -> tuple[EditedCollection, Changes]:
             row = find_collection(session, collection_id, lock=True)
             current = CollectionRecord.of(row)
@@ -188,13 +193,17 @@ class Collections:
             changes = collection_changes(current, after)
             if simulate:
                 session.expunge(row)
-            upcoming = foresee(session, self._plugins, after) if changes_rotation(current, after) else None
+            is_changed = changes_rotation(current, after)
+            upcoming = foresee(session, self._plugins, after, question) if is_changed else None
             if changes.after and not simulate:
                 data = asdict(changes) | ({"next_upload": asdict(upcoming)} if upcoming else {})
                 record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **data))
             return EditedCollection(collection=after, next_upload=upcoming), changes
 
-        edited, changes = self._database.write(work)
+        def transact() -> tuple[EditedCollection, Changes]:
+            return self._database.write(work)
+
+        edited, changes = question.settle(transact) if may_change_rotation(change) else transact()
         if not simulate:
             what = describe_changes(changes)
             log.info("collection %s: edited by %s: %s", edited.collection.id, describe_actor(by), what)

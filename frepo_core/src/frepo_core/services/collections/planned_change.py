@@ -4,14 +4,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
 from frepo_core.errors import FieldsError
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins import IncomingVersion, PluginRegistry
 from frepo_core.settings import Settings
 
 from ..records import CollectionRecord
 from .collection_change import CollectionChange
 from .collection_rules import check_all
+from .rotation.next_upload import newest_size
+from .rotation.questions import Question
+from .rotation.strategies import Strategies
 from .rotation.strategy_options import check_options
 
 
@@ -57,6 +63,24 @@ def _planned_strategy(
 def changes_rotation(before: CollectionRecord, after: CollectionRecord) -> bool:
     """Return whether an edit can change which versions the next upload evicts."""
     return _rotation(before) != _rotation(after)
+
+
+def may_change_rotation(change: CollectionChange) -> bool:
+    """Return whether `changes_rotation` can be true after this change."""
+    return bool(change.limits or change.guards or change.strategy or change.strategy_options is not None)
+
+
+def question_about(strategies: Strategies, collection_id: str, change: CollectionChange, ceilings: Limits) -> Question:
+    """Return the question to the strategy of a collection what its next upload would evict after this change."""
+
+    def make_incoming(session: Session, collection: CollectionRecord) -> IncomingVersion | None:
+        size = newest_size(session, collection)
+        return None if size is None else IncomingVersion(size=size, created_at=utc_now())
+
+    def plan(current: CollectionRecord) -> CollectionRecord:
+        return planned(current, change, plugins=strategies.plugins, ceilings=ceilings)
+
+    return Question(strategies, collection_id, make_incoming, plan=plan)
 
 
 def _rotation(record: CollectionRecord) -> tuple[object, ...]:

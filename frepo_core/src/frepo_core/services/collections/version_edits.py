@@ -14,7 +14,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import NotFoundError, PinsLeaveNoRoomError, VersionQuarantinedError
-from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion
 
 from ..blobs.lifecycle import Blobs
 from ..events.facts import version_event
@@ -25,7 +25,9 @@ from .collection_rows import lock_collection
 from .expected_backups import set_deadline
 from .quarantine import end_nights
 from .rotation.decision import check_keeps_newest, decide
+from .rotation.questions import Question
 from .rotation.stored_state import read_state
+from .rotation.strategies import Strategies
 from .version_rows import VersionPrecondition, find_evicted, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
@@ -52,9 +54,9 @@ class _Edit:
 class VersionEdits:
     """Edits versions."""
 
-    def __init__(self, database: Database, plugins: PluginRegistry, blobs: Blobs, keep: timedelta) -> None:
+    def __init__(self, database: Database, strategies: Strategies, blobs: Blobs, keep: timedelta) -> None:
         self._database = database
-        self._plugins = plugins
+        self._strategies = strategies
         self._blobs = blobs
         self._keep = keep
 
@@ -77,6 +79,8 @@ class VersionEdits:
         pinned, the pinned versions have to leave room, and there has to be room for a released version.
         """
 
+        question = self._question(collection_id, version_id)
+
         def work(session: Session) -> tuple[VersionRecord, _Edit]:
             collection = lock_collection(session, collection_id)
             query = select_with_files().where(Version.id == version_id, Version.collection_id == collection.id)
@@ -87,7 +91,7 @@ class VersionEdits:
                 precondition(VersionRecord.of(row))
             edit = _Edit(row=row)
             if change.releases and row.quarantined_at is not None:
-                self._release(session, collection, edit, by)
+                self._release(session, collection, edit, by, question)
             if change.pinned is not None and change.pinned != row.pinned:
                 _set_pinned(session, collection, edit, by, pinned=change.pinned)
             if change.note is not None and change.note != row.note:
@@ -96,19 +100,36 @@ class VersionEdits:
             record(session, *edit.events)
             return VersionRecord.of(row), edit
 
-        version, edit = self._database.write(work)
+        def transact() -> tuple[VersionRecord, _Edit]:
+            return self._database.write(work)
+
+        version, edit = question.settle(transact) if change.releases else transact()
         self._blobs.collect(edit.released_blob_ids)
         for event in edit.events:
             number, kind, who = event.version_number, event.kind, describe_actor(by)
             log.info("collection %s: version %s: %s by %s", collection_id, number, kind, who)
         return version
 
-    def _release(self, session: Session, collection: Collection, edit: _Edit, by: Identity | None) -> None:
+    def _question(self, collection_id: str, version_id: str) -> Question:
+        """Return the question to the strategy about a version that is in quarantine."""
+        query = select_with_files().where(Version.id == version_id, Version.quarantined_at.is_not(None))
+
+        def make_incoming(session: Session, collection: CollectionRecord) -> IncomingVersion | None:
+            row = session.scalar(query)
+            return IncomingVersion(size=row.file.blob.size, created_at=row.created_at) if row else None
+
+        return Question(self._strategies, collection_id, make_incoming)
+
+    def _release(
+        self, session: Session, collection: Collection, edit: _Edit, by: Identity | None, question: Question
+    ) -> None:
         """Make the version a normal one, and delete those that its collection's strategy evicts for it."""
         row, current = edit.row, CollectionRecord.of(collection)
         size, reason = row.file.blob.size, row.quarantine_reason
-        state = read_state(session, self._plugins, current, now=utc_now())
-        decision = decide(self._plugins, state, IncomingVersion(size=size, created_at=row.created_at))
+        answer, plugins = question.answer, self._strategies.plugins
+        state = read_state(session, plugins, current, now=answer.at if answer else utc_now())
+        incoming = IncomingVersion(size=size, created_at=row.created_at)
+        decision = decide(plugins, state, incoming, ask=question.ask_in(current, state))
         check_keeps_newest(state, decision, row.number)
         evicted = find_evicted(session, collection, decision.evicted)
         records = [VersionRecord.of(old) for old in evicted]

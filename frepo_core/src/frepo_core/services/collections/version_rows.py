@@ -6,18 +6,20 @@ from typing import Any, TypeAlias
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
 
+from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.naming import version_name
-from frepo_core.errors import VersionPinnedError
+from frepo_core.errors import OutdatedDecisionError, VersionPinnedError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ..files.file_rows import insert_file
 from ..records import BlobRecord, VersionRecord
 from .expected_backups import set_arrived
 from .quarantine import end_nights, enter_quarantine
+from .rotation.stored_state import is_restored
 
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
@@ -42,14 +44,18 @@ def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
 
 
 def find_evicted(session: Session, collection: Collection, evicted: Sequence[VersionInfo]) -> Sequence[Version]:
-    """Return the rows of the versions that the strategy chose to delete."""
+    """Return the rows of the versions that the strategy chose to delete.
+
+    Raises `OutdatedDecisionError` if one of them was deleted, pinned or put under protection since it was asked.
+    """
     if not evicted:
         return []
     ids = [version.id for version in evicted]
     query = select_for_removal().where(Version.collection_id == collection.id, Version.id.in_(ids))
+    query = query.where(Version.pinned.is_(False), Version.quarantined_at.is_(None), ~is_restored(utc_now()))
     rows = session.scalars(query.order_by(Version.number)).unique().all()
     if len(rows) != len(evicted):
-        raise RuntimeError(f"{len(evicted) - len(rows)} of the evicted versions are not in the collection")
+        raise OutdatedDecisionError("Others change this collection all the time, try again later")
     return rows
 
 

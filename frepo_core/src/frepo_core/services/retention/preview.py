@@ -16,13 +16,14 @@ from frepo_core.db.models import Blob, File, TrashEntry, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.schedules.expectations import Expectation, parse_expectation
 from frepo_core.errors import FieldsError, TooManyPreviewsError
-from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.settings import Settings
 
 from ..collections.collection_change import CollectionChange
 from ..collections.collection_rows import find_collection
 from ..collections.planned_change import planned, service_limits
 from ..collections.rotation.stored_state import is_restored, read_state
+from ..collections.rotation.strategies import Strategies
 from ..records import CollectionRecord
 from ..trash.removal import incarnation_of
 from .schedule import Schedule
@@ -34,6 +35,7 @@ TWO_YEARS = timedelta(days=730)
 MAX_VERSIONS = 20_000
 AT_ONCE = 2
 RETRY_SECONDS = 2
+SECONDS = 15.0  # for one preview, by the clock: its processor time is limited, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +64,10 @@ class Preview:
 class Previews:
     """Simulates collections with the code that uploads run."""
 
-    def __init__(self, database: Database, settings: Settings, plugins: PluginRegistry) -> None:
+    def __init__(self, database: Database, settings: Settings, strategies: Strategies) -> None:
         self._database = database
-        self._plugins = plugins
+        self._plugins = strategies.plugins
+        self._strategies = strategies
         self._ceilings = service_limits(settings)
         self._trash_keep = settings.trash_keep
         self._running: list[str] = []
@@ -99,7 +102,7 @@ class Previews:
 
         Without a plan, one version of the size of the newest is added now. With `is_empty`, the preview begins without
         the versions that are there. It ends early once `is_wanted` returns False. Raises `FieldsError` and `RuleError` as an edit does, and for a wrong plan;
-        `ConfigurationError` if the strategy is not installed, and `PluginError` if it fails.
+        `ConfigurationError` if the strategy is not installed, and `PluginError` if it fails, and `StrategyHangsError`.
         """
         now = utc_now()
         with self._database.reading(is_snapshot=True) as session:
@@ -127,7 +130,9 @@ class Previews:
             restored=restored,
             quarantined=_quarantined(others),
         )
-        timeline = simulation.run(uploads, is_wanted=is_wanted)
+        timeline = self._strategies.guard(
+            collection.strategy, lambda: simulation.run(uploads, is_wanted=is_wanted), seconds=SECONDS
+        )
         fates = sorted(chain(timeline.fates, others), key=lambda fate: fate.version.number)
         return Preview(collection=collection, start=start, timeline=replace(timeline, fates=fates))
 

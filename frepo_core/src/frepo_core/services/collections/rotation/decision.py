@@ -3,9 +3,9 @@
 Nothing here uses the database: uploads, releases from quarantine and previews decide with the same function.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.limits import Limits
@@ -19,6 +19,9 @@ from frepo_core.errors import (
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 from .strategy_answers import call_strategy
+
+# Returns the versions that the strategy evicts. Raises `CollectionFull` if it refuses the incoming one.
+Ask: TypeAlias = Callable[[], Sequence[VersionInfo]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,7 @@ def decide(
     incoming: IncomingVersion,
     *,
     objection: Objection | None = None,
-    is_final: bool = True,
+    ask: Ask | None = None,
 ) -> Decision:
     """Return what happens to the incoming version, and which versions are deleted for it. Changes nothing.
 
@@ -66,7 +69,7 @@ def decide(
 
     `objection` is what a guard or an upload check found. Its action decides: `refuse` raises its error, `quarantine`
     needs no room, and with `keep` the version is refused only if an older one would be deleted for it.
-    `is_final` is False for the check before the content is read: only a refusal matters then.
+    `ask` returns what the strategy evicts, if it was asked before; without it, the strategy is called here.
 
     Raises `RuleError` if the version is refused, `ConfigurationError` if the strategy is not installed, and
     `PluginError` if it fails or its answer breaks a limit.
@@ -78,8 +81,10 @@ def decide(
         return Decision(is_quarantined=True)
     visible = visible_collection(state, incoming)
     try:
-        evicted = call_strategy(
-            plugins, state.strategy, visible, incoming, collection_id=state.collection_id, is_final=is_final
+        evicted = (
+            ask()
+            if ask
+            else call_strategy(plugins, state.strategy, visible, incoming, collection_id=state.collection_id)
         )
     except CollectionFull:
         raise _collection_full(state) from None

@@ -1,9 +1,10 @@
 """Reads from the database what the decision about an incoming version depends on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import overload
+from typing import TypeAlias, overload
 
 from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
@@ -19,10 +20,19 @@ from .strategy_options import load_options
 PAGE = 100
 
 
+# Opens a session for reading, such as `Database.reading`.
+Reading: TypeAlias = Callable[[], AbstractContextManager[Session]]
+
+
 def read_state(
-    session: Session, plugins: PluginRegistry, collection: CollectionRecord, *, now: datetime
+    session: Session,
+    plugins: PluginRegistry,
+    collection: CollectionRecord,
+    *,
+    now: datetime,
+    reading: Reading | None = None,
 ) -> RotationState:
-    """Return the state of a collection. Its versions are loaded from the session when they are accessed.
+    """Return the state of a collection. Its versions are loaded when they are accessed, from the session or `reading`.
 
     `now` decides which versions are younger than the minimal retention. Raises `ConfigurationError` if the options of
     the collection do not fit its strategy.
@@ -31,7 +41,12 @@ def read_state(
     return RotationState(
         limits=collection.limits,
         strategy=collection.strategy,
-        versions=LazyVersions(session, collection, now=now, count=collection.versions_count - hidden.count),
+        versions=LazyVersions(
+            reading or (lambda: nullcontext(session)),
+            collection,
+            now=now,
+            count=collection.versions_count - hidden.count,
+        ),
         stored_size=collection.stored_size - hidden.size,
         pinned_count=hidden.count,
         pinned_size=hidden.size,
@@ -85,14 +100,19 @@ def find_objection(session: Session, collection: CollectionRecord, size: int) ->
 
 
 class LazyVersions(Sequence[VersionInfo]):
-    """The versions of a collection that strategies see, in ascending order, loaded by the page when an index is accessed."""
+    """The versions of a collection that strategies see, in ascending order, loaded by the page when an index is accessed.
 
-    def __init__(self, session: Session, collection: CollectionRecord, *, now: datetime, count: int) -> None:
+    `is_loading` is whether a page is loaded now.
+    """
+
+    def __init__(self, reading: Reading, collection: CollectionRecord, *, now: datetime, count: int) -> None:
+        """Each page is loaded in a session of `reading`."""
         self._now = now
         self._count = count
-        self._session = session
+        self._reading = reading
         self._collection = collection
         self._loaded: list[VersionInfo] = []
+        self.is_loading = False
 
     def __len__(self) -> int:
         return self._count
@@ -111,8 +131,18 @@ class LazyVersions(Sequence[VersionInfo]):
         return self._loaded[position]
 
     def _load_page(self) -> bool:
+        self.is_loading = True
+        try:
+            with self._reading() as session:
+                found = self._find_page(session)
+        finally:
+            self.is_loading = False
+        self._loaded += found
+        return bool(found)
+
+    def _find_page(self, session: Session) -> list[VersionInfo]:
         after = self._loaded[-1].number if self._loaded else 0
-        rows = self._session.execute(
+        rows = session.execute(
             select(Version.id, Version.number, Version.created_at, Blob.size)
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
@@ -121,7 +151,7 @@ class LazyVersions(Sequence[VersionInfo]):
             .order_by(Version.number)
             .limit(PAGE)
         ).all()
-        self._loaded += [
+        return [
             VersionInfo(
                 id=row.id,
                 number=row.number,
@@ -131,4 +161,3 @@ class LazyVersions(Sequence[VersionInfo]):
             )
             for row in rows
         ]
-        return bool(rows)

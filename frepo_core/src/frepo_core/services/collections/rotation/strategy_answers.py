@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from frepo_core.errors import FrepoError, PluginError
+from frepo_core.errors import FrepoError, InvalidAnswerError, PluginError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
 
 from ...plugin_calls import PLUGIN_FAILURES, raise_interrupt
@@ -18,14 +18,11 @@ def call_strategy(
     incoming: IncomingVersion,
     *,
     collection_id: str | None,
-    is_final: bool,
 ) -> list[VersionInfo]:
     """Return the versions that the strategy evicts. `collection_id` is for messages.
 
-    `is_final` is False for the check before the content is read. `state` may be out of date then, so an invalid answer
-    is not the plug-in's fault and counts as an empty one.
-
-    Raises `CollectionFull`, `ConfigurationError` if no package provides the strategy, and `PluginError` if the strategy fails or, with `is_final`, gives an invalid answer.
+    Raises `CollectionFull`, `ConfigurationError` if no package provides the strategy, `InvalidAnswerError` if the answer
+    is invalid, and `PluginError` if the strategy fails.
     """
     strategy = plugins.strategy(name, collection_id=collection_id)
     try:
@@ -38,9 +35,7 @@ def call_strategy(
         origin = plugins.strategy_origin(name)
         raise PluginError(f"{origin} failed in make_room(): {type(error).__name__}: {error}") from error
     if problem := _problem(evicted, state, incoming):
-        if not is_final:
-            return []
-        raise PluginError(f"{plugins.strategy_origin(name)} answered make_room() with {problem}")
+        raise InvalidAnswerError(f"{plugins.strategy_origin(name)} answered make_room() with {problem}")
     return evicted
 
 
