@@ -15,7 +15,7 @@ def configure_logging(verbosity: int, stderr: TextIO, log_file: str | None) -> N
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(stderr)]
     if log_file:
-        handlers.append(logging.FileHandler(log_file))
+        handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
         handlers[-1].setFormatter(logging.Formatter(_FILE_FORMAT))
     logging.basicConfig(
         level=_level(max(verbosity - 1, 0)), format="%(levelname)s: %(message)s", handlers=handlers, force=True

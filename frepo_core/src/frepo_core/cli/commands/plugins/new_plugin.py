@@ -56,7 +56,7 @@ class PluginNew(FrepoCommand):
             folder.mkdir(parents=True)
             for path, source in _paths(template, values).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(_fill(source, values))
+                (folder / path).write_text(_fill(source, values), encoding="utf-8")
         except OSError as error:
             raise ConfigurationError(f"The folder {folder} cannot be written: {error.strerror}") from error
         self.say(f"{folder}\nNext: cd {folder} && pip install -e '.[test]' && pytest && frepo plugins")

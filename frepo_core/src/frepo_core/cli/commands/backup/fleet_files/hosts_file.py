@@ -25,7 +25,7 @@ def read_hosts(source: str) -> Iterator[tuple[int, dict[str, str]]]:
     Empty lines, and lines that begin with `#`, are left out.
     """
     try:
-        text = sys.stdin.read() if source == STDIO else Path(source).read_text("utf-8-sig")
+        text = (sys.stdin.buffer.read() if source == STDIO else Path(source).read_bytes()).decode("utf-8-sig")
         reader = csv.reader(_without_comments(text), strict=True)
         names = [name.strip() for name in next(filter(None, reader), ())]
         _check_columns(names)
