@@ -46,7 +46,7 @@ def format_metrics(collectors: Iterable[Collector], context: PluginContext) -> I
     names: set[str] = set()
     for one in collectors:
         try:
-            found = [metric for metric in one.collector.collect() if isinstance(metric, Metric)]
+            found = _collect(one)
             if twice := names & {metric.name for metric in found}:
                 raise ValueError(f"another collector has the metric {min(twice)!r}")
             text = generate_latest(_Collected(found))
@@ -57,6 +57,14 @@ def format_metrics(collectors: Iterable[Collector], context: PluginContext) -> I
             continue
         names |= {metric.name for metric in found}
         yield text
+
+
+def _collect(one: Collector) -> list[Metric]:
+    """Return the metrics of a collector. Raises `TypeError` that says what was expected."""
+    found = one.collect()
+    if odd := [metric for metric in found if not isinstance(metric, Metric)]:
+        raise TypeError(f"collect() yielded {odd[0]!r}, which is not a Metric of prometheus_client")
+    return found
 
 
 @dataclass(frozen=True)

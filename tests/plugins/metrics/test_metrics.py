@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client.core import GaugeMetricFamily
@@ -12,9 +13,11 @@ from sqlalchemy import insert, update
 from frepo_core.db.models import Blob, Event, JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
+from frepo_core.plugins.installation import hang_watch
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_metrics.endpoint import format_metrics
 from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
+from support.logs.waiting import wait_for_text
 
 from .conftest import CODE
 
@@ -238,6 +241,35 @@ def test_a_collector_that_fails_is_left_out_and_logged(services, caplog):
     assert 1 == text.count("# TYPE acme_boxes")
     assert 2 == caplog.text.count("a collector of the plug-in 'acme' is left out")
     assert "another collector has the metric 'acme_boxes'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("collector", "told"),
+    [
+        (SimpleNamespace(collect=lambda: [3]), "collect() yielded 3, which is not a Metric of prometheus_client"),
+        ("boxes", "the hook for metrics returned 'boxes', which has no method collect()"),
+    ],
+)
+def test_a_collector_of_a_wrong_type_is_named_with_what_was_expected(services, caplog, collector, told):
+    one = Collector(origin="the plug-in 'acme' of the package acme-paint 1.2.3", collector=collector)
+
+    assert b"" == b"".join(format_metrics([one], services.contexts["metrics"]))
+    assert "a collector of the plug-in 'acme' of the package acme-paint 1.2.3 is left out" in caplog.text
+    assert told in caplog.text
+
+
+def test_a_collector_that_hangs_is_named(services, caplog, monkeypatch):
+    monkeypatch.setattr(hang_watch, "SECONDS", 0.05)
+    named = "a collector of the plug-in 'acme' does not return"
+
+    class Slow:
+        def collect(self):
+            wait_for_text(caplog, named)
+            return []
+
+    assert b"" == b"".join(
+        format_metrics([Collector(origin="the plug-in 'acme'", collector=Slow())], services.contexts["metrics"])
+    )
 
 
 def test_counts_are_exact_with_threads():

@@ -14,6 +14,7 @@ from frepo_core.errors import ConfigurationError
 from . import hookspecs
 from .context import PluginContext
 from .health_check import HealthCheck
+from .installation.hang_watch import HangWatch
 from .job import Job
 from .lifecycle import Lifecycle
 from .pages import Pages
@@ -117,7 +118,9 @@ def sorted_entries() -> list[EntryPoint]:
 
 def _register(manager: pluggy.PluginManager, name: str, distribution: str, load: Callable[[], Any]) -> None:
     try:
-        manager.register(load(), name=name)
+        with HangWatch(f"the import of the plug-in {name!r} of the package {distribution}", log):
+            module = load()
+        manager.register(module, name=name)
     except (Exception, SystemExit) as error:
         raise ConfigurationError(
             f"The plug-in {name!r} of the package {distribution} cannot be loaded: {error}. {_remedy(name)}"
@@ -220,7 +223,8 @@ def _ask(
     offers: list[Any] = []
     try:
         for implementation in own:
-            answer: Any = implementation.function(*([context] if _takes_context(implementation) else []))
+            with HangWatch(f"{caller.name} of the plug-in {name!r} of the package {distribution}", log):
+                answer: Any = implementation.function(*([context] if _takes_context(implementation) else []))
             offers += [answer] if is_one else answer
         if odd := [offer for offer in offers if not isinstance(offer, kind)]:
             raise TypeError(f"{odd[0]!r} is not a {kind.__name__}")

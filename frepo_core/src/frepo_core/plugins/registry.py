@@ -16,6 +16,7 @@ from frepo_core.settings import core_prefixes, load_plugin_settings
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .health_check import HealthCheck
+from .installation.hang_watch import HangWatch
 from .job import Job
 from .service import Service
 from .settings import SettingsSpec
@@ -27,6 +28,8 @@ from .upload_check import UploadCheck
 Spec = TypeVar("Spec")
 Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, Subscriber, Job, HealthCheck)
 Built = TypeVar("Built")
+
+log = logging.getLogger(__name__)
 
 # A name is a part of environment variables, which cannot contain a dash.
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -177,7 +180,8 @@ def _check_name(what: str, name: str, distribution: str, pattern: re.Pattern[str
 def _built(build: Callable[[], Built], kind: type[Any], origin: str) -> Built:
     """Call `build` of a plug-in and check the type of its result."""
     try:
-        built = build()
+        with HangWatch(f"`build` of {origin}", log):
+            built = build()
     except FrepoError:
         raise
     except (Exception, SystemExit) as error:

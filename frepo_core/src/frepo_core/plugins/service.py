@@ -1,13 +1,17 @@
 """The facade through which plug-ins use the service: the only way to its data."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any, BinaryIO, Literal, Protocol
 
+from .installation.hang_watch import HangWatch
 from .pages import Pages
 from .upload_check import CollectionInfo, Outcome
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +20,18 @@ class Collector:
 
     origin: str
     collector: Any
+
+    def collect(self) -> list[Any]:
+        """Return the metrics of the collector. One that does not return is named in the log after ten seconds.
+
+        Raises what the collector raises, and `TypeError` for an object that is none.
+        """
+        if not callable(getattr(self.collector, "collect", None)):
+            raise TypeError(
+                f"frepo_metrics returned {self.collector!r}, which has no method collect() as a collector has"
+            )
+        with HangWatch(f"a collector of {self.origin}", log):
+            return list(self.collector.collect())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.plugins import FoundPlugin, Lifecycle, PluginContext, PluginRegistry
+from frepo_core.plugins.installation.hang_watch import HangWatch
 
 from .access.token_uses import UseRecorder
 from .blobs.backends import Backends
@@ -60,7 +61,8 @@ class ServiceTime:
         for plugin in self._plugins.found:
             for lifecycle in plugin.lifecycles:
                 try:
-                    lifecycle.start(self._contexts[plugin.name])
+                    with HangWatch(f"the start of {plugin.origin}", log):
+                        lifecycle.start(self._contexts[plugin.name])
                 except PLUGIN_FAILURES as error:
                     self.stop()
                     raise_interrupt(error)
@@ -84,7 +86,8 @@ class ServiceTime:
         while self._started:
             plugin, lifecycle = self._started.pop()
             try:
-                lifecycle.stop(self._contexts[plugin.name])
+                with HangWatch(f"the stop of {plugin.origin}", log):
+                    lifecycle.stop(self._contexts[plugin.name])
             except PLUGIN_FAILURES:
                 log.exception("%s did not stop", plugin.origin)
         self._recorder.stop()

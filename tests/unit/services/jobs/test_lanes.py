@@ -2,17 +2,20 @@
 
 import logging
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Event
 from frepo_core.plugins import Job, LeaseLost, PluginContext
+from frepo_core.plugins.installation import hang_watch
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.jobs.job_catalog import schedule_jobs
 from frepo_core.services.jobs.job_runner import JobRunner
 from frepo_core.services.jobs.job_runs import LOST, begin_run, list_runs
 from frepo_core.services.jobs.lane import Lane, lease_name
+from support.logs.waiting import wait_for_text
 
 CONTEXT = PluginContext(settings=None, service=None, log=logging.getLogger("test"))
 
@@ -97,6 +100,30 @@ def test_a_job_runs_at_its_time_and_its_summary_is_kept(services, lane, nightly,
     first, second = runs(services)
     assert ("good", {"checked": 1}, "schedule") == (first.outcome, first.summary, first.cause)
     assert ("good", {"checked": 2}) == (second.outcome, second.summary)
+
+
+def test_a_job_that_hangs_is_named(lane, nightly, clock, caplog, monkeypatch):
+    monkeypatch.setattr(hang_watch, "SECONDS", 0.05)
+    nightly.during = lambda context: wait_for_text(caplog, "the job nightly does not return")
+
+    work(lane, clock, days=1)
+
+    assert "the job nightly ended after 0 seconds" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        ([3], "run() returned [3], which is neither a mapping nor None"),
+        ({"a": {3}}, "run() returned {'a': {3}}, which cannot be stored as JSON"),
+    ],
+)
+def test_a_job_that_returns_something_else_than_a_summary_failed(services, make_lane, clock, caplog, returned, told):
+    work(make_lane("first", [SimpleNamespace(name="odd", run=lambda context: returned)]), clock, days=1)
+
+    (run,) = runs(services, "odd")
+    assert ("failed", True) == (run.outcome, told in run.error)
+    assert told in caplog.text
 
 
 def test_turns_that_were_missed_while_nobody_ran_are_one_run(services, lane, nightly, clock, make_lane):

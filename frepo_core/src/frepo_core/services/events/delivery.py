@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from frepo_core.db import Database
 from frepo_core.plugins import Event, LeaseLost, PluginContext, Subscriber
+from frepo_core.plugins.installation.hang_watch import HangWatch
 
 from .masking import Mask
 from .parked_events import end_retry, fetch_requested, park_event
@@ -142,7 +143,8 @@ class Delivery:
     def _call(self, event: Event) -> str | None:
         """Call the subscriber; return the error as a text with masked secrets, or None."""
         try:
-            self._subscriber.handle(event, self._context)
+            with HangWatch(f"the subscriber {self.name} at event {event.id} ({event.kind})", self._log):
+                self._subscriber.handle(event, self._context)
         except BaseException as error:  # noqa: BLE001  # a plug-in may raise anything, SystemExit included
             self._log.info("%s", self._mask("".join(traceback.format_exception(error))))
             return self._mask.describe(error)

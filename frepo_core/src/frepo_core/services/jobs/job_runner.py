@@ -6,14 +6,15 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from frepo_core.db import Database
-from frepo_core.errors import DatabaseUnavailableError, FrepoError
+from frepo_core.errors import DatabaseUnavailableError, FrepoError, PluginError
 from frepo_core.plugins import JobContext, LeaseLost
+from frepo_core.plugins.installation.hang_watch import HangWatch
 
 from ..events.masking import Mask
 from .job_catalog import ScheduledJob
@@ -51,7 +52,9 @@ class JobRunner:
         log.debug("the job %s starts", scheduled.name)
         with _renewed(lease):
             try:
-                result = self._call(scheduled, self._make_context(scheduled, lease, run_id, now))
+                with HangWatch(f"the job {scheduled.name}", scheduled.context.log) as hang_watch:
+                    context = self._make_context(scheduled, lease, run_id, now, hang_watch)
+                    result = self._call(scheduled, context)
             except KeyboardInterrupt:
                 self._end(scheduled, run_id, RunResult(outcome=Outcome.INTERRUPTED, error="interrupted by its user"))
                 raise
@@ -60,9 +63,8 @@ class JobRunner:
 
     def _call(self, scheduled: ScheduledJob, context: JobContext) -> RunResult:
         try:
-            summary = scheduled.job.run(context)
-            data = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
-            return RunResult(outcome=Outcome.GOOD, summary=self._mask.data(data))
+            summary = _as_json(scheduled.job.run(context))
+            return RunResult(outcome=Outcome.GOOD, summary=self._mask.data(summary))
         except LeaseLost as error:
             if self._is_stopping():
                 return RunResult(outcome=Outcome.INTERRUPTED, error="the process stopped")
@@ -100,8 +102,10 @@ class JobRunner:
         else:
             scheduled.context.log.warning("the job %s ended as %s: %s", scheduled.name, result.outcome, result.error)
 
-    def _make_context(self, scheduled: ScheduledJob, lease: Lease, run_id: int, now: datetime) -> JobContext:
-        watch = _LeaseWatch(lease, self._is_stopping)
+    def _make_context(
+        self, scheduled: ScheduledJob, lease: Lease, run_id: int, now: datetime, hang_watch: HangWatch
+    ) -> JobContext:
+        watch = _LeaseWatch(lease, self._is_stopping, hang_watch)
         progress = _Progress(self._database, run_id, self._mask)
         return JobContext(
             settings=scheduled.context.settings,
@@ -113,17 +117,30 @@ class JobRunner:
         )
 
 
+def _as_json(summary: Any) -> dict[str, Any]:
+    """Return the summary of a job as it is stored. Raises `PluginError` for one that is none."""
+    if summary is not None and not isinstance(summary, Mapping):
+        raise PluginError(f"run() returned {summary!r}, which is neither a mapping nor None")
+    try:
+        stored: dict[str, Any] = json.loads(json.dumps(dict(summary or {}), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"run() returned {summary!r}, which cannot be stored as JSON: {error}") from None
+    return stored
+
+
 class _LeaseWatch:
     """Raises `LeaseLost` when a job must not go on."""
 
-    def __init__(self, lease: Lease, is_stopping: Callable[[], bool]) -> None:
+    def __init__(self, lease: Lease, is_stopping: Callable[[], bool], hang_watch: HangWatch) -> None:
         self._lease = lease
+        self._hang_watch = hang_watch
         self._epoch = lease.epoch
         self._is_stopping = is_stopping
         self._checked_at = time.monotonic()
 
     def check(self) -> None:
         """Raise `LeaseLost` if the process stops, or if another one has the lease. Asks the database once a second."""
+        self._hang_watch.touch()
         if self._is_stopping():
             raise LeaseLost("the process stops")
         if not self._lease.is_held:

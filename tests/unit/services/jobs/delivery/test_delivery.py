@@ -6,9 +6,11 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.plugins.installation import hang_watch
 from frepo_core.services.events.delivery import PAUSES
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.events.numbering import number_events
+from support.logs.waiting import wait_for_text
 
 
 @pytest.mark.databases
@@ -20,6 +22,17 @@ def test_events_are_handled_once_and_in_order(happen, deliver, handler):
     deliver()
 
     assert ["a", "b", "c", "d"] == handler.handled
+
+
+def test_a_subscriber_that_hangs_is_named(happen, deliver, handler, caplog, monkeypatch):
+    monkeypatch.setattr(hang_watch, "SECONDS", 0.05)
+    monkeypatch.setattr(
+        handler, "wait", lambda: wait_for_text(caplog, "the subscriber log at event 1 (file.deleted) does not")
+    )
+    happen("a")
+    deliver()
+
+    assert ["a"] == handler.handled
 
 
 def test_a_new_subscriber_starts_at_the_end(services, happen, leader, make_delivery, handler):
