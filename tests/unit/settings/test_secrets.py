@@ -1,6 +1,8 @@
 """Unset secrets: generated once with mode 0600 outside production, required in production."""
 
+import errno
 import json
+import os
 import stat
 import threading
 
@@ -93,6 +95,36 @@ def test_two_concurrent_starts_share_their_secrets(path):
         thread.join()
 
     assert (8, 1) == (len(found), len(set(found)))
+
+
+@pytest.fixture(params=[errno.EPERM, errno.ENOTSUP])
+def no_links(request, monkeypatch):
+    """A disk that knows no links, such as exFAT."""
+
+    def link(*_, **__):
+        raise OSError(request.param, os.strerror(request.param))
+
+    monkeypatch.setattr(os, "link", link)
+
+
+def test_a_disk_without_links_keeps_the_secrets_too(no_links, path):
+    test_two_concurrent_starts_share_their_secrets(path)
+
+    assert [path] == list(path.parent.iterdir())
+    assert develop(path) == develop(path)
+
+
+def test_a_file_that_cannot_be_made_says_why_and_promises_no_repair(monkeypatch, path):
+    def link(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "link", link)
+
+    with pytest.raises(ConfigurationError) as caught:
+        develop(path)
+
+    assert "cannot be created: OSError: [Errno 5] Input/output error" in caught.value.message
+    assert "voids all tokens" not in caught.value.message
 
 
 def test_an_explicit_secret_overrides_the_file(path):

@@ -1,5 +1,7 @@
 """Generates the secrets of a development service once and keeps them in a file that only its owner can read."""
 
+import errno
+import fcntl
 import json
 import os
 import secrets
@@ -8,16 +10,25 @@ from pathlib import Path
 
 from frepo_core.errors import ConfigurationError
 
+# exFAT and some CIFS servers know no links.
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
+
 
 def read_or_make_secrets(path: Path, names: Sequence[str]) -> dict[str, str]:
     """Return the secrets in the file; if it does not exist, create it (mode 0600) with new secrets.
 
     Two processes that start at the same time get the same secrets, because the file is created atomically.
-    Raises `ConfigurationError` if the file cannot be used.
+    Raises `ConfigurationError` if the file cannot be created or used.
     """
     try:
         if not path.exists():
             _make(path, names)
+    except OSError as error:
+        raise ConfigurationError(
+            f"app.secrets_file (APP_SECRETS_FILE): {path} cannot be created: {type(error).__name__}: {error}. Let this user "
+            "write to the folder, or name a file on another disk"
+        ) from error
+    try:
         found = json.loads(path.read_text())
         if not all(isinstance(found[name], str) and found[name] for name in names):
             raise ValueError("a secret is empty or is not a text")
@@ -36,9 +47,29 @@ def _make(path: Path, names: Sequence[str]) -> None:
     try:
         with os.fdopen(descriptor, "w") as file:
             json.dump({name: secrets.token_hex(32) for name in names}, file)
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return
+        _publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _publish(draft: Path, path: Path) -> None:
+    """Give the draft its final name, unless another process was faster: then its secrets count."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        _rename_locked(draft, path)
+
+
+def _rename_locked(draft: Path, path: Path) -> None:
+    """Rename the draft while no other process does the same: renaming replaces a file that exists."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not path.exists():
+            os.rename(draft, path)
+    finally:
+        os.close(folder)
