@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageUnavailable, is_key
 
 from .client import make_client
-from .content import download, expect_end, read_part
+from .content import checksum_of, download, expect_end, read_part
 from .errors import code_of, translated
 from .multipart import MultipartUpload
 from .quota import quota_of, space_left
@@ -36,7 +36,11 @@ class S3Storage(StorageBackend):
         self._bucket = settings.bucket
         self._client = make_client(settings)
         self._multipart = MultipartUpload(
-            self._client, bucket=self._bucket, part_size=settings.part_size, parallel=settings.parallel_parts
+            self._client,
+            bucket=self._bucket,
+            part_size=settings.part_size,
+            parallel=settings.parallel_parts,
+            checksums=settings.request_checksum_calculation,
         )
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
@@ -139,8 +143,9 @@ class S3Storage(StorageBackend):
         data = bytearray(size)
         read_part(content, data)
         expect_end(content)
+        checksum = checksum_of(data, self._settings.request_checksum_calculation)
         with undo_on_unknown_outcome(self._client, self._bucket, name):
-            self._client.put_object(Bucket=self._bucket, Key=name, Body=data)
+            self._client.put_object(Bucket=self._bucket, Key=name, Body=data, **checksum)
 
     def _check_size(self, key: str, size: int) -> None:
         found = self.stat(key).size

@@ -1,5 +1,7 @@
 """Contents of transfers: exact parts of an upload, and a checked stream of a download."""
 
+import base64
+import hashlib
 from typing import Any, BinaryIO, cast
 
 from frepo_core.plugins import ExactReader, StorageUnavailable
@@ -18,6 +20,17 @@ def read_part(content: BinaryIO, part: bytearray) -> None:
             raise StorageUnavailable(f"The content ends {size - filled} bytes before the size that was declared")
         part[filled : filled + len(chunk)] = chunk
         filled += len(chunk)
+
+
+def checksum_of(part: bytes | bytearray, mode: str) -> dict[str, str]:
+    """Return the MD5 of the bytes as a parameter of the request, which buckets with Object Lock demand.
+
+    Empty with the mode `when_supported`: then boto3 sends a CRC32 by itself.
+    """
+    if mode == "when_supported":
+        return {}
+    md5 = hashlib.md5(part, usedforsecurity=False)
+    return {"ContentMD5": base64.b64encode(md5.digest()).decode()}
 
 
 def expect_end(content: BinaryIO) -> None:

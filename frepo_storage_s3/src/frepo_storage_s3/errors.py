@@ -12,6 +12,19 @@ from frepo_core.plugins import BlobNotFound, StorageError, StorageFull, StorageU
 # boto3 uses `404` for an answer to HEAD, which has no body.
 ABSENT = {"NoSuchKey", "404", "NotFound"}
 FULL = {"QuotaExceeded", "EntityTooLarge", "InsufficientStorage", "InsufficientCapacity", "XMinioStorageFull"}
+# How servers refuse bytes without the checksum that they want, such as those of a bucket with Object Lock, or with one that
+# they do not know.
+CHECKSUM_REFUSALS = {
+    "BadDigest",
+    "InvalidArgument",
+    "InvalidDigest",
+    "InvalidRequest",
+    "MissingContentMD5",
+    "NotImplemented",
+    "XAmzContentChecksumMismatch",
+    "XAmzContentSHA256Mismatch",
+}
+SENDING = {"PutObject", "UploadPart", "CompleteMultipartUpload", "CreateMultipartUpload"}
 INSUFFICIENT_STORAGE = 507  # RFC 4918, 11.5
 
 
@@ -45,4 +58,10 @@ def _refusal(what: str, error: ClientError) -> StorageError:
         return BlobNotFound(f"No blob {what!r} in the S3 storage")
     if code in FULL or status == INSUFFICIENT_STORAGE:
         return StorageFull(f"The S3 storage has no room left ({code})")
-    return StorageUnavailable(f"The S3 storage refuses {error.operation_name}: {code or status}")
+    refusal = f"The S3 storage refuses {error.operation_name}: {code or status}"
+    if code in CHECKSUM_REFUSALS and error.operation_name in SENDING:
+        refusal += (
+            ". If it wants another checksum, or knows none of the newer ones, change fs.awss3v3.request_checksum_calculation "
+            "(FS_AWSS3V3_REQUEST_CHECKSUM_CALCULATION)"
+        )
+    return StorageUnavailable(refusal)

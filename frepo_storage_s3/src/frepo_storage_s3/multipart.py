@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from frepo_core.plugins import StorageError, is_blob_key
 
-from .content import expect_end, read_part
+from .content import checksum_of, expect_end, read_part
 from .errors import translated
 from .undo import undo_on_unknown_outcome
 
@@ -26,11 +26,12 @@ class MultipartUpload:
     The buffers are reused, because allocating one takes as long as sending a part.
     """
 
-    def __init__(self, client: Any, *, bucket: str, part_size: int, parallel: int) -> None:
+    def __init__(self, client: Any, *, bucket: str, part_size: int, parallel: int, checksums: str) -> None:
         self._client = client
         self._bucket = bucket
         self._part_size = part_size
         self._parallel = parallel
+        self._checksums = checksums
         self._buffers: LifoQueue[bytearray] = LifoQueue()
         for _ in range(parallel + 1):
             self._buffers.put(bytearray())
@@ -81,8 +82,9 @@ class MultipartUpload:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _send_part(self, target: dict[str, str], number: int, part: bytearray) -> dict[str, Any]:
+        checksum = checksum_of(part, self._checksums)
         with translated(target["Key"]):
-            answer = self._client.upload_part(**target, PartNumber=number, Body=part)
+            answer = self._client.upload_part(**target, PartNumber=number, Body=part, **checksum)
         return {"PartNumber": number, "ETag": answer["ETag"]}
 
     @contextmanager

@@ -1,5 +1,6 @@
 """A small S3 store in this process that serves, fails or stores other bytes, as the test orders."""
 
+import base64
 import contextlib
 import hashlib
 import re
@@ -8,10 +9,17 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-Mood = Literal["honest", "gone", "500", "page", "page of an error", "slow", "truncates", "appends", "flips"]
+Mood = Literal[
+    "honest", "gone", "500", "page", "page of an error", "slow", "truncates", "appends", "flips", "locked", "picky"
+]
 TRAILER = b"\r\n0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n"
 NOT_FOUND = b"<Error><Code>NoSuchKey</Code></Error>"
 PAGE = b"<!doctype html><title>Welcome</title><p>Please sign in & go on<br>"
+# What AWS answers to a PUT without a checksum into a bucket with Object Lock, and other stores to a checksum.
+NO_CHECKSUM = b"<Error><Code>InvalidRequest</Code><Message>Content-MD5 OR x-amz-checksum- is required</Message></Error>"
+NOT_IMPLEMENTED = b"<Error><Code>NotImplemented</Code></Error>"
+STARTED = b"<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+COMPLETED = b"<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>"
 BROKEN = b"<Error><Code>InternalError</Code></Error>"
 
 
@@ -72,8 +80,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(
                 403 if "error" in self.server.mood else 200, PAGE, Last_Modified="now", Content_Type="text/html"
             )
+        elif self.command == "POST":
+            self._answer(200, STARTED if self.path.endswith("?uploads") else COMPLETED)
+        elif self.command == "PUT" and self.server.mood == "locked" and not self._has_checksum(body):
+            self._answer(400, NO_CHECKSUM)
+        elif self.command == "PUT" and self.server.mood == "picky" and "x-amz-checksum-crc32" in self.headers:
+            self._answer(501, NOT_IMPLEMENTED)
         elif self.command == "PUT":
-            objects[key] = self.server.keep(body)
+            objects[key] = (objects.get(key, b"") if "partNumber" in self.path else b"") + self.server.keep(body)
             self._answer(200, ETag=f'"{hashlib.md5(body).hexdigest()}"')
         elif self.command == "DELETE":
             objects.pop(key, None)
@@ -85,6 +99,10 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._answer(404, NOT_FOUND)
 
+    def _has_checksum(self, body: bytes) -> bool:
+        md5 = base64.b64encode(hashlib.md5(body).digest()).decode()
+        return self.headers.get("Content-MD5") == md5 or "x-amz-checksum-crc32" in self.headers
+
     def _answer_with(self, content: bytes) -> None:
         more = {"Last_Modified": "Sat, 21 Nov 2026 04:00:00 GMT", "ETag": '"x"'}
         span = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
@@ -94,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         start, end = int(span[1]), min(int(span[2] or len(content)), len(content) - 1)
         self._answer(206, content[start : end + 1], Content_Range=f"bytes {start}-{end}/{len(content)}", **more)
 
-    do_PUT = do_GET = do_HEAD = do_DELETE = _serve
+    do_PUT = do_POST = do_GET = do_HEAD = do_DELETE = _serve
 
 
 def _list(bucket: str, objects: dict[str, bytes]) -> bytes:
