@@ -7,6 +7,7 @@ import time
 from typing import Any, cast
 
 from waitress.buffers import ReadOnlyFileBasedBuffer
+from waitress.channel import ClientDisconnected
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 
@@ -130,6 +131,20 @@ class Channel(EarlyResponseChannel):
         with self.outbuf_lock:
             self._turn = TURN_BYTES if threading.get_ident() == self._reader else sys.maxsize
             return super()._flush_some(do_close)
+
+    def _flush_outbufs_below_high_watermark(self) -> None:
+        """Wait until the client has taken bytes. Another thread runs requests meanwhile.
+
+        If too many clients wait like this one, break off its answer: it would keep a thread from the requests of others.
+        """
+        dispatcher = self.server.task_dispatcher
+        if self.total_outbufs_len > self.adj.outbuf_high_watermark and not dispatcher.lend():
+            text = "an answer is broken off: %d other clients read more slowly than their answers are made, too"
+            self.logger.warning(text, dispatcher.lent_count)
+            self.will_close = True
+            self.server.pull_trigger()
+            raise ClientDisconnected
+        super()._flush_outbufs_below_high_watermark()
 
     def send(self, data: Any, do_close: bool = True) -> int:
         """Send bytes; return how many the kernel took."""

@@ -16,6 +16,8 @@ WARN_EVERY = 60.0
 # The share of a processor's time above which a task counts as computing. A small upload between its disk syncs needs a
 # half. One that waits for a database over a network needs a quarter, if each message takes a millisecond.
 BUSY_SHARE = 0.3
+# How many threads may wait for slow clients next to those that run requests.
+MAX_LENT = 64
 
 
 @dataclass
@@ -74,6 +76,9 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
 
     The thread that became idle last gets the next task: its memory is still in the processor's caches. waitress wakes
     the one that was idle longest.
+
+    A thread whose client is slower than what produces its answer is lent: another one runs requests in its place, until
+    the answer is sent. Otherwise a few slow clients would keep all threads.
     """
 
     def __init__(self, short: float = SHORT_SECONDS, long: float = LONG_SECONDS, busy: float = BUSY_SHARE) -> None:
@@ -86,6 +91,10 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._running: dict[int, _Run] = {}
         self._idle: list[tuple[int, SimpleQueue[Any]]] = []
         self._warnings = QueueWarnings(self.queue_logger)
+        # How many threads run requests, the threads that are lent, and the lock of both.
+        self._count = 0
+        self._lent: set[int] = set()
+        self._counting = threading.Lock()
 
     def add_task(self, task: Any) -> None:
         """Queue a task, and start it if it need not wait."""
@@ -104,8 +113,36 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
             return self._short if self.queue else None
 
     def set_thread_count(self, count: int) -> None:
-        """Start or end threads until there are `count`."""
-        super().set_thread_count(count)
+        """Start or end threads until `count` run requests."""
+        with self._counting:
+            self._count = count
+            self._start_or_end_threads()
+
+    def lend(self) -> bool:
+        """Start a thread in place of this one until its task ends. Return False if `MAX_LENT` are lent already."""
+        thread = threading.get_ident()
+        with self._counting:
+            if thread not in self._lent:
+                if len(self._lent) >= MAX_LENT:
+                    return False
+                self._lent.add(thread)
+                self._start_or_end_threads()
+        return True
+
+    @property
+    def lent_count(self) -> int:
+        """How many threads are lent."""
+        return len(self._lent)
+
+    def _take_back(self) -> None:
+        """Count this thread as before, after its task."""
+        if threading.get_ident() in self._lent:
+            with self._counting:
+                self._lent.discard(threading.get_ident())
+                self._start_or_end_threads()
+
+    def _start_or_end_threads(self) -> None:
+        super().set_thread_count(self._count + len(self._lent) if self._count else 0)
         with self.lock:
             while self.stop_count and self._idle:
                 thread_no, box = self._idle.pop()
@@ -121,6 +158,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
                 task.service()
             except BaseException:
                 self.logger.exception("Exception when servicing %r", task)
+            self._take_back()
 
     def _next(self, thread_no: int, box: "SimpleQueue[Any]") -> Any:
         """Wait for the next task of a thread. Return None if it has to end."""

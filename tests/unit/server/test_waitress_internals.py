@@ -29,6 +29,7 @@ DIGESTS = {
     "waitress.channel.HTTPChannel.send_continue": "842ebf929f6d",
     "waitress.channel.HTTPChannel.write_soon": "20eedb92a823",
     "waitress.channel.HTTPChannel.check_client_disconnected": "bc2391224c85",
+    "waitress.channel.HTTPChannel._flush_outbufs_below_high_watermark": "27a2b75117ab",
     "waitress.channel.HTTPChannel._flush_some": "fe7a9a752a41",
     "waitress.channel.HTTPChannel._flush_some_if_lockable": "51e124355e63",
     "waitress.channel.HTTPChannel._flush_exception": "c9f3751ffdb0",
