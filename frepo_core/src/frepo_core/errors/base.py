@@ -82,6 +82,12 @@ class TooManyPreviewsError(TooManyAttemptsError):
     number = 4292
 
 
+class TooManyExportsError(TooManyAttemptsError):
+    """A process makes or sends as many exports as it may."""
+
+    number = 4293
+
+
 class NotFoundError(FrepoError):
     """The named object does not exist."""
 

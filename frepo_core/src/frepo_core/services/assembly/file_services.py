@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..blobs.lifecycle import Blobs
 from ..checks.upload_checks import UploadChecks
+from ..content.exports import Exports
 from ..content.ingest import Ingest
 from ..events.downloads import DownloadEvents
 from ..files.aliases import Aliases
@@ -22,6 +23,7 @@ class FileServices:
     """The services that store contents and files."""
 
     ingest: Ingest
+    exports: Exports
     blobs: Blobs
     upload_checks: UploadChecks
     files: Files
@@ -44,6 +46,7 @@ def build_files(base: Foundation, access: AccessServices) -> FileServices:
     aliases = StoredAliases(database, from_file)
     return FileServices(
         ingest=ingest,
+        exports=Exports(ingest),
         blobs=blobs,
         upload_checks=checks,
         files=files,

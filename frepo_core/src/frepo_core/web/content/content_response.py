@@ -134,9 +134,7 @@ class ContentResponse:
             return ()
         if length <= SMALL:
             return [self._read(start, length)]
-        file = self._open(start, length)
-        wrap = self._request.environ.get("wsgi.file_wrapper")
-        return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
+        return _send(self._request, self._open(start, length), length)
 
     def _response(self, status: int, content: Iterable[bytes], length: int | None = None) -> Response:
         """Return the response with all headers at once: setting them one by one is slow in WebOb."""
@@ -144,6 +142,26 @@ class ContentResponse:
             self._headers["Content-Length"] = str(length)
         headers = list(self._headers.items())
         return Response(status=status, headerlist=headers, app_iter=content, conditional_response=False)
+
+
+def send_export(request: FrepoRequest, lines: Iterable[bytes], media: str, name: str) -> Response:
+    """Answer with a file of this name that consists of these lines. It is complete before the answer begins.
+
+    Raises `TooManyExportsError`, `StorageFull`, and what the lines raise.
+    """
+    headers = [("Content-Type", media), ("Content-Disposition", f'attachment; filename="{name}"')]
+    if request.method == "HEAD":
+        return Response(headerlist=headers, app_iter=(), conditional_response=False)
+    file = request.services.exports.write(lines)
+    headers.append(("Content-Length", str(file.size)))
+    content = _send(request, cast(BinaryIO, file), file.size)
+    return Response(headerlist=headers, app_iter=content, conditional_response=False)
+
+
+def _send(request: FrepoRequest, file: BinaryIO, length: int) -> Iterable[bytes]:
+    """Return the content of a file for the server, which sends a file with positions without a thread, and closes it."""
+    wrap = request.environ.get("wsgi.file_wrapper")
+    return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
 
 
 def _blocks(file: BinaryIO, length: int) -> Iterator[bytes]:

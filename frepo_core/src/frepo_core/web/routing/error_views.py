@@ -28,6 +28,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.WrongPasswordError: 403,
     errors.NotFoundError: 404,
     errors.TooManyAttemptsError: 429,
+    errors.TooManyExportsError: 429,
     errors.TooManyPreviewsError: 429,
     errors.FieldsError: 400,
     errors.IdInUseError: 400,

@@ -50,6 +50,8 @@ def error_statuses(endpoint: Endpoint) -> list[int]:
         statuses.add(404)
     if 206 in endpoint.answers:
         statuses |= {412, 416, 429}
+    if endpoint.name.startswith("export_"):
+        statuses |= {429, 507}
     if endpoint.name == "preview_retention":
         statuses.add(429)
     if endpoint.writes:

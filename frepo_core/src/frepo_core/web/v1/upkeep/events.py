@@ -9,6 +9,7 @@ from pyramid.response import Response
 from frepo_core.services.events.audit import export_csv, export_json_lines
 from frepo_core.services.events.search import EventRecord, EventSearch
 
+from ...content.content_response import send_export
 from ...routing.endpoint import Answer, Endpoint
 from ...routing.request import V1, FrepoRequest
 from ...schemas.models import Query, Reply
@@ -98,9 +99,7 @@ def _export(
     name: str,
 ) -> Response:
     events = request.services.audit.export(request.query_as(EventFilter).search(), by=request.sender)
-    headers = [("Content-Type", media), ("Content-Disposition", f'attachment; filename="{name}"')]
-    content = () if request.method == "HEAD" else format_events(events)
-    return Response(headerlist=headers, app_iter=content, conditional_response=False)
+    return send_export(request, format_events(events), media, name)
 
 
 ENDPOINTS = [
