@@ -28,7 +28,7 @@ class Collector:
         """
         if not callable(getattr(self.collector, "collect", None)):
             raise TypeError(
-                f"frepo_metrics returned {self.collector!r}, which has no method collect() as a collector has"
+                f"the hook for metrics returned {self.collector!r}, which has no method collect() as a collector has"
             )
         with HangWatch(f"a collector of {self.origin}", log):
             return list(self.collector.collect())
