@@ -210,7 +210,9 @@ def test_a_client_records_the_outcome_of_a_restore(root, dated):
     assert 201 == made.status_int
     shown = root.get(made.headers["Location"]).json
     assert {"items": [made.json], "next": None} == shown
-    assert ("restore", "good", {"seconds": 12}) == tuple(made.json[name] for name in ("name", "outcome", "details"))
+    assert ("restore (client)", "good", {"seconds": 12}) == tuple(
+        made.json[name] for name in ("name", "outcome", "details")
+    )
 
 
 @pytest.mark.databases
@@ -224,7 +226,9 @@ def test_the_checks_of_all_versions_are_listed_the_newest_version_first(root, da
     first = root.get(path, {"limit": 1}).json
     second = root.get(path, {"limit": 1, "cursor": first["next"]}).json
 
-    assert [(3, "restore"), (3, "gunzip"), (1, "gunzip")] == [(check["version"], check["name"]) for check in shown]
+    assert [(3, "restore (client)"), (3, "gunzip"), (1, "gunzip")] == [
+        (check["version"], check["name"]) for check in shown
+    ]
     assert shown[:2] == first["items"] + second["items"]
     assert [3, 1] == [check["version"] for check in root.get(path, {"outcome": "broken"}).json["items"]]
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..checks.client_checks import ClientChecks
 from ..collections.access import CollectionAccess, Enrolments
 from ..collections.add_version import AddVersion
 from ..collections.collection_pages import CollectionPages
@@ -30,6 +31,7 @@ class CollectionServices:
     versions: Versions
     version_edits: VersionEdits
     version_checks: VersionChecks
+    client_checks: ClientChecks
     restore_tests: RestoreTests
     add_version: AddVersion
     refusals: Refusals
@@ -55,6 +57,7 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
         versions=versions,
         version_edits=VersionEdits(database, strategies, files.blobs, settings.trash_keep),
         version_checks=version_checks,
+        client_checks=ClientChecks(database, plugins.upload_checks),
         restore_tests=RestoreTests(database, settings, versions, files.downloads, version_checks, base.mask),
         add_version=AddVersion(
             database, settings, strategies, files.ingest, files.blobs, files.upload_checks, refusals

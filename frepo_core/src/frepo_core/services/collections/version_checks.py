@@ -14,7 +14,6 @@ from frepo_core.db.models import Collection, File, Version, VersionCheck
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
-from frepo_core.errors import FieldsError
 from frepo_core.plugins import PendingCheck
 
 from ..events.actors import actor_columns
@@ -57,7 +56,9 @@ class CheckRecord:
     actor: str
 
 
-def write_checks(session: Session, version: Version, checks: Iterable[NewCheck], *, by: By) -> None:
+def write_checks(
+    session: Session, version: Version, checks: Iterable[NewCheck], *, by: By, has_events: bool = True
+) -> None:
     """Insert or replace results in the session's transaction, with their events. A pending check has no event yet."""
     now = utc_now()
     for check in checks:
@@ -67,7 +68,7 @@ def write_checks(session: Session, version: Version, checks: Iterable[NewCheck],
         row.outcome, row.message, row.details, row.at = check.outcome, check.message, check.details, now
         row.actor = str(actor_columns(by)["actor"])
         session.add(row)
-        if check.outcome != PENDING:
+        if has_events and check.outcome != PENDING:
             record(session, _event(version.collection_id, version.number, version.file_id, check, by))
         if check.name == RESTORE:
             last = update(Collection).where(Collection.id == version.collection_id)
@@ -153,18 +154,9 @@ class VersionChecks:
         log_check(version.collection_id, version.number, check, by)
         return True
 
-    def record_from_client(self, version_id: str, check: NewCheck, *, by: By, reserved: Iterable[str]) -> bool:
-        """Record what a client has found, such as the outcome of a restore test. Returns the same as `record`.
-
-        Raises `FieldsError` for a name in `reserved`: clients must not replace what a plug-in has found.
-        """
-        if check.name in reserved:
-            raise FieldsError({"name": [f"The check {check.name!r} is one of a plug-in: choose another name"]})
-        return self.record(version_id, check, by=by)
-
     def _records(self, query: Any) -> list[CheckRecord]:
         with self._database.reading() as session:
-            return [_record(row, collection_id, number) for row, collection_id, number in session.execute(query)]
+            return [describe_check(row, collection_id, number) for row, collection_id, number in session.execute(query)]
 
 
 def log_check(collection_id: str, number: int, check: NewCheck, by: By) -> None:
@@ -193,7 +185,8 @@ def _pending(name: str, version: Version, since: datetime) -> PendingCheck:
     )
 
 
-def _record(row: VersionCheck, collection_id: str, number: int) -> CheckRecord:
+def describe_check(row: VersionCheck, collection_id: str, number: int) -> CheckRecord:
+    """Return the record of a row."""
     return CheckRecord(
         version_id=row.version_id,
         collection_id=collection_id,

@@ -1,11 +1,13 @@
 """The models of versions, of their checks and of links to them."""
 
+import re
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from frepo_core.domain.signatures import LINK_SECONDS
+from frepo_core.services.checks.client_checks import RESTORE_OF_CLIENT
 from frepo_core.services.collections.version_checks import CheckRecord, Outcome
 from frepo_core.services.collections.version_edits import VersionChange
 from frepo_core.services.records import VersionRecord
@@ -153,12 +155,31 @@ class VersionCheckQuery(PageQuery):
     outcome: list[Outcome] = Field([], max_length=4, description="Only results with this outcome. May be repeated.")
 
 
-class NewCheckResult(Form):
-    """The result of a check that a client has made, such as a restore test. It replaces the one of the same name."""
+_CONTROL = "\\x00-\\x1f\\x7f-\\x9f"
+_MESSAGE_LENGTH = 1000
+_LINE = {"type": "string", "maxLength": _MESSAGE_LENGTH, "pattern": f"^[^{_CONTROL}]*$"}
 
-    name: str = Field("restore", pattern="^[a-z][a-z0-9_]{0,63}$")
+
+def _check_line(text: str) -> str:
+    if len(text) > _MESSAGE_LENGTH:
+        raise ValueError(f"The message has {len(text)} characters, at most {_MESSAGE_LENGTH} are kept")
+    if re.search(f"[{_CONTROL}]", text):
+        raise ValueError(
+            "The message has line ends or other control characters: write one line, and the rest into details"
+        )
+    return text
+
+
+class NewCheckResult(Form):
+    """The result of a check that a client has made, such as a restore test. It replaces the one of the same name.
+
+    The names of checks of the service and of plug-ins are refused. `restore` is deprecated: it is stored as
+    `restore (client)`. A version has at most 20 names of clients, and `details` at most 16 KiB as JSON.
+    """
+
+    name: str = Field(RESTORE_OF_CLIENT, pattern=r"^([a-z][a-z0-9_]{0,63}|restore \(client\))$")
     outcome: Literal["good", "broken"]
-    message: str = Field("", max_length=1000)
+    message: Annotated[str, AfterValidator(_check_line), WithJsonSchema(_LINE)] = ""
     details: dict[str, Any] = Field(default_factory=dict, examples=[{"seconds": 12}])
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from pyramid.response import Response
 
-from frepo_core.errors import NotFoundError
 from frepo_core.services.collections.add_version import AddedVersion
 from frepo_core.services.collections.version_checks import NewCheck
 from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
@@ -139,12 +138,7 @@ def add_check(request: FrepoRequest) -> Answer:
     """Record the result of a check that a client has made, such as a restore test."""
     form, version = request.body_as(NewCheckResult), _selected(request)
     check = NewCheck(name=form.name, outcome=form.outcome, message=form.message, details=form.details)
-    checks = request.services.version_checks
-    reserved = request.services.plugins.upload_checks
-    if not checks.record_from_client(version.id, check, by=request.sender, reserved=reserved):
-        raise NotFoundError("The version was deleted meanwhile")
-    found = checks.of_collection(request.collection.id, version.number)
-    body = next(Check.of(one) for one in found if one.name == form.name)
+    body = Check.of(request.services.client_checks.record(version.id, check, by=request.sender))
     return created(request, f"{_path(version)}/checks", body)
 
 
