@@ -36,7 +36,7 @@ class Plugins(Lister):
         from frepo_core.plugins.installation.mistakes import find_deprecated_uses, find_mistakes
         from frepo_core.settings import load_disabled_plugins
 
-        from ... import plugin_tables
+        from . import plugin_tables
 
         path = find_ini(self.app.options.ini)
         ini = read_ini(path) if path.is_file() or is_chosen(self.app.options.ini) else {}
@@ -53,7 +53,7 @@ class Plugins(Lister):
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[str]]
     ) -> int:
         """Print the rows. A table has fewer columns unless `-c` names some, and fits on the terminal."""
-        from ...plugin_tables import for_people
+        from .plugin_tables import for_people
 
         if parsed_args.formatter == "table":
             if not parsed_args.columns:
