@@ -35,19 +35,22 @@ EXPLANATIONS: Mapping[str, str] = {
     "version: raise maxCollectionSize, or lower maxOneVersionSize",
     "max_collection_size_is_smaller_than_real_sum_of_data_in_collection": "The collection stores more than this size "
     "now: delete versions first, or ask for more",
-    "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less",
+    "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less, or raise the setting "
+    "backup.collection_max_size. `frepo backup:edit ID --max-collection-size 0` lifts the limit of one collection",
     "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "This number of versions of this size needs "
     "{needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
-    "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less",
+    "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less, or raise the setting "
+    "backup.one_version_max_size. `frepo backup:edit ID --max-one-version-size 0` lifts the limit of one collection",
     # Versions
     "an_upload_check_refused_the_content": "The check {check} found the content broken: {message}",
     "backup_version_uploaded_twice": "A version in this collection has the same content: it is stored already",
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
-    "collection allows for one: raise maxOneVersionSize, or send less",
+    "collection allows for one: send less, or raise maxOneVersionSize. On the service, `frepo backup:edit ID "
+    "--max-one-version-size 0` lifts the limit",
     "new_version_is_smaller_than_the_minimum": "The version is smaller than minVersionSize of the collection: check "
     "what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
-    "raise maxCollectionSize",
+    "raise maxCollectionSize. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
     "new_version_shrank_too_much": "The version is smaller than the last one by more than maxShrinkPercent of the "
     "collection: check what made it",
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "

@@ -53,8 +53,8 @@ def test_every_code_name_has_a_message():
             explain(f"unknown_strategy_allowed___{'___or__'.join(STRATEGIES)}"),
         ),
         ({COUNT: 6}, "There can be at most 5 versions: ask for fewer, or delete versions"),
-        ({ONE: "5GB"}, "This service allows versions of at most 4.00GB: ask for less"),
-        ({TOTAL: "16GB"}, "This service allows collections of at most 15.00GB: ask for less"),
+        ({ONE: "5GB"}, explain("max_one_version_size_too_big", {"max": "4.00GB"})),
+        ({TOTAL: "16GB"}, explain("max_collection_size_too_big", {"max": "15.00GB"})),
         ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size")),
         (
             {COUNT: 5, ONE: "5MB", TOTAL: "20MB"},

@@ -11,6 +11,8 @@ from frepo_core.domain.sizes import readable_size
 
 from .tables import readable
 
+NO_LIMIT = "no limit"
+
 
 class Expected(FormattableColumn[str | None]):
     """How often a backup is expected: a duration of ISO 8601 for programs, and as `1d` for people; or cron."""
@@ -42,6 +44,22 @@ class Size(FormattableColumn[int]):
     def human_readable(self) -> str:
         """Format the size for people."""
         return readable_size(self._value)
+
+
+class SizeLimit(Size):
+    """A limit in bytes, 0 if there is none: words for people, a number in other formats."""
+
+    def human_readable(self) -> str:
+        """Format the limit for people."""
+        return super().human_readable() if self._value else NO_LIMIT
+
+
+class CountLimit(FormattableColumn[int]):
+    """A largest number, 0 if there is none: words for people, a number in other formats."""
+
+    def human_readable(self) -> str:
+        """Format the limit for people."""
+        return str(self._value or NO_LIMIT)
 
 
 class Report(FormattableColumn[Mapping[str, Any]]):

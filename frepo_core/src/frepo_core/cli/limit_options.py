@@ -117,10 +117,13 @@ GUARDS = {
 }
 
 
-def add_numbers(parser: argparse.ArgumentParser, *, has_short_names: bool = True, shows_defaults: bool = True) -> None:
-    """Add the options. Their values are parsed later, with the rules of the API."""
+def add_numbers(parser: argparse.ArgumentParser, *, short_names: str = "boc", shows_defaults: bool = True) -> None:
+    """Add the options. Their values are parsed later, with the rules of the API.
+
+    `short_names` are the letters that are options, too: -c is that of columns where a command has a format.
+    """
     for number in (*LIMITS, *GUARDS.values()):
-        names = number.flags if has_short_names else number.flags[-1:]
+        names = [name for name in number.flags if name.startswith("--") or name[1:] in short_names]
         default = f"; default: {number.default}" if shows_defaults else ""
         parser.add_argument(*names, metavar=number.metavar, help=number.help + default)
     parser.add_argument(

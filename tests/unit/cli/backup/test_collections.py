@@ -74,6 +74,15 @@ def test_an_edit_is_an_event_of_the_user_of_the_console(console, collection):
     assert json.loads(data)["after"] == {"description": "the new shop"}
 
 
+def test_an_edit_has_the_short_options_that_are_no_formats(console, collection):
+    short = ["-b", "5", "-o", "0", "-d", "the new shop", "-c", "max_backups_count", "-c", "max_one_version_size"]
+
+    shown = console.answer("backup:edit", collection, *short)
+
+    assert "| max_backups_count    | 5        |" in shown
+    assert "| max_one_version_size | no limit |" in shown
+
+
 def test_an_edit_without_a_change_is_refused(console, collection):
     assert "nothing to change" in console.refusal("backup:edit", collection)
 

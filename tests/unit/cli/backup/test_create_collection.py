@@ -1,11 +1,19 @@
 import contextlib
+import io
 import json
 import sqlite3
 
 import pytest
 
+from frepo_core.cli.app import FrepoApp
+
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 COLUMNS = "max_backups_count, max_one_version_size, max_collection_size, strategy, description, filename"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
 
 def create(console, *options, **more):
@@ -82,6 +90,28 @@ def test_omitted_options_take_the_settings_defaults(console):
     assert console.rows(f"SELECT {COLUMNS} FROM collection") == [
         (0, 1000, 9000, "delete_oldest_when_adding_new", "", "a")
     ]
+
+
+def test_the_record_and_the_lines_for_a_shell_say_which_limits_the_collection_got(console):
+    made = json.loads(create(console, "-f", "a", "-b", "3", "--format", "json"))
+    lines = create(console, "-f", "b", "-c", "0", "--token-name", "db7")
+
+    names = ("max_backups_count", "max_one_version_size", "max_collection_size")
+    assert [3, 4_000_000_000, 15_000_000_000] == [made[name] for name in names]
+    assert "# The collection keeps any number of versions, each at most 4.00GB, all together of any size." in lines
+
+
+def test_the_limits_are_said_on_a_terminal_and_do_not_get_into_the_id(console, monkeypatch):
+    monkeypatch.chdir(console.folder)
+    for name, value in console.environment.items():
+        monkeypatch.setenv(name, value)
+    app = FrepoApp()
+    app.stdout, app.stderr = io.StringIO(), Terminal()
+
+    assert 0 == app.run(["backup:create-collection", "-f", "a"])
+
+    assert [(app.stdout.getvalue().strip(),)] == console.rows("SELECT id FROM collection")
+    assert "each at most 4.00GB" in app.stderr.getvalue()
 
 
 def test_the_console_may_switch_limits_off(console):

@@ -81,6 +81,7 @@ def test_an_upload_is_an_event_of_the_user_of_the_console(console, upload):
     [
         (b"", [], "empty"),
         (b"x" * 5000, [], "new_version_exceeds_single_element_limit"),
+        (b"x" * 5000, [], "`frepo backup:edit ID --max-one-version-size 0` lifts the limit"),
         (b"x" * 50, ["--digest", "ab" * 32], "does not match the digest"),
     ],
 )

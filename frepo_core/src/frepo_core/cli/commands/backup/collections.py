@@ -7,7 +7,7 @@ from frepo_core.domain.durations import format_duration
 from frepo_core.errors import FieldsError
 
 from ...base import check_length
-from ...columns import Expected, Moment, Size, Words
+from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
@@ -104,16 +104,16 @@ class EditCollection(ShowCommand):
     examples = ("frepo backup:edit 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --max-backups-count 14 --min-retention 7d",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options: those of `backup:create-collection`, without short names, which are those of formats."""
+        """Define the options: those of `backup:create-collection`, whose -c and -f are those of formats here."""
         parser = super().get_parser(prog_name)
         parser.add_argument("id", help="the id of the collection")
-        parser.add_argument("--description", help="a description for people")
+        parser.add_argument("-d", "--description", help="a description for people")
         parser.add_argument("--filename", help="the file name of new versions")
-        add_numbers(parser, has_short_names=False, shows_defaults=False)
+        add_numbers(parser, short_names="bo", shows_defaults=False)
         add_expectation(parser)
-        parser.add_argument("--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
+        parser.add_argument("-s", "--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"days\": 30}'")
-        parser.add_argument("--password", help="password for new versions; -: read it from stdin; '': none")
+        parser.add_argument("-p", "--password", help="password for new versions; -: read it from stdin; '': none")
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
@@ -159,9 +159,9 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "pinned": record.pinned_count,
         "quarantined": record.quarantined_count,
         "last_number": record.last_number,
-        "max_backups_count": limits.count,
-        "max_one_version_size": Size(limits.one),
-        "max_collection_size": Size(limits.total),
+        "max_backups_count": CountLimit(limits.count),
+        "max_one_version_size": SizeLimit(limits.one),
+        "max_collection_size": SizeLimit(limits.total),
         "strategy": record.strategy,
         "strategy_options": record.strategy_options,
         "min_retention": format_duration(guards.min_retention),

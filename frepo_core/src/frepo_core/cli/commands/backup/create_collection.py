@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.naming import check_file_name
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError
 
 from ...base import check_id, check_length
-from ...columns import Moment
+from ...columns import CountLimit, Moment, SizeLimit
 from ...limit_options import GUARDS, add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...outcomes import ActionCommand, Outcome, keep_long_options
 from ...terminal import read_password
@@ -85,7 +86,10 @@ class CreateCollection(ActionCommand):
             may_exist=arguments.ignore_error_if_exists,
         )
         address = arguments.url or _address(services.settings)
-        if arguments.token_name is None or self.is_verbose:
+        is_for_shell = arguments.token_name is not None and not self.is_verbose
+        if self.app.stderr.isatty() and not (is_for_shell and self.app.stdout.isatty()):
+            self.app.stderr.write(f"{_limits(made)}\n")
+        if not is_for_shell:
             text = self.answer_text(made.collection.id, form=_form(change), response=_response(made))
         else:
             text = "\n".join(_shell_lines(made, address))
@@ -163,6 +167,17 @@ def _address(settings: "Settings") -> str:
     return f"https://{settings.app_domain}" if settings.app_domain else LOCAL
 
 
+def _limits(made: "Enrolled") -> str:
+    """Return a sentence about the limits of the collection, most of which are usually those of the settings."""
+    limits = made.collection.limits
+    count = f"at most {limits.count}" if limits.count else "any number of"
+    one, total = (f"at most {readable_size(size)}" if size else "of any size" for size in (limits.one, limits.total))
+    return (
+        f"The collection keeps {count} versions, each {one}, all together {total}. "
+        f"`frepo backup:edit {made.collection.id} -o 0` lifts the limit of one version"
+    )
+
+
 def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
     """Yield assignments for `eval`, and comments with the line for cron. The token is in no argument of a process there."""
     url = _upload_url(made, address)
@@ -172,6 +187,7 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
         yield f"TOKEN={made.token.id}"
         yield f"# The token {made.fingerprint} is shown only once. On the client, keep it where only root can read it:"
         yield f"#   echo 'X-Auth-Token: {made.token.id}' | install -D -m 600 /dev/stdin {TOKEN_FILE}"
+        yield f"# {_limits(made)}"
     else:
         yield f"# The collection has the token {made.fingerprint} already; `frepo auth:revoke {made.fingerprint}` revokes it"
     yield "# The line for /etc/cron.d, with your own command instead of DUMP. Never add --retry: a second attempt would begin"
@@ -190,6 +206,9 @@ def _record(made: "Enrolled", address: str) -> dict[str, Any]:
         "fingerprint": made.fingerprint,
         "expires_at": Moment(made.token.expires_at if made.token else None),
         "cron": _cron_line(url) if made.fingerprint else None,
+        "max_backups_count": CountLimit(made.collection.limits.count),
+        "max_one_version_size": SizeLimit(made.collection.limits.one),
+        "max_collection_size": SizeLimit(made.collection.limits.total),
     }
 
 

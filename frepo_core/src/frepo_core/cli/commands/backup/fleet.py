@@ -54,7 +54,7 @@ class CreateFleet(ListCommand):
             "--filename", default="{name}", help="the file name of versions; {name} is the host; default: {name}"
         )
         parser.add_argument("--description", default="{name}", help="for people; default: {name}")
-        add_numbers(parser, has_short_names=False)
+        add_numbers(parser, short_names="")
         add_expectation(parser)
         parser.add_argument("--strategy", help="the strategy for a full collection")
         parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy")
