@@ -94,17 +94,18 @@ def chunked(pieces: Iterable[bytes], end: bytes = b"0\r\n\r\n") -> bytes:
 
 
 class Client:
-    """Well-formed requests to a service with an administrator's token."""
+    """Well-formed requests to a service with an administrator's token, by default the service's."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, token: str | None = None) -> None:
         self.service = service
-        self.auth = f"X-Auth-Token: {service.admin}"
+        self.token = token or service.admin
+        self.auth = f"X-Auth-Token: {self.token}"
 
     def request(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, token: bool = True
     ) -> Reply:
         connection = http.client.HTTPConnection(self.service.address, timeout=SECONDS * 4)
-        extra = {"X-Auth-Token": self.service.admin} if token else {}
+        extra = {"X-Auth-Token": self.token} if token else {}
         try:
             connection.request(method, path, body=body, headers=extra | (headers or {}))
             answer = connection.getresponse()

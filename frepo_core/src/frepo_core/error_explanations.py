@@ -53,6 +53,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "raise maxCollectionSize. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
     "new_version_shrank_too_much": "The version is smaller than the last one by more than maxShrinkPercent of the "
     "collection: check what made it",
+    "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an upload that "
+    "the client gave up",
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "
     "the newest one: raise the limits of the collection, or unpin a version",
     "version_is_in_quarantine": "The version is in quarantine: release it first",

@@ -1,5 +1,6 @@
 """The optional interface between server and application, in addition to WSGI: the attribute `server_hooks`."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 ATTRIBUTE = "server_hooks"
@@ -34,6 +35,10 @@ class Decision(Protocol):
     @property
     def max_body(self) -> int | None:
         """The maximum size of the body in bytes, None for no maximum. If it is exceeded, `decide` is called again."""
+
+    @property
+    def environ(self) -> Mapping[str, Any]:
+        """What the environment has in addition when the application is called with the body; of the first decision."""
 
 
 class ServerHooks(Protocol):

@@ -17,7 +17,8 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     def get_environment(self) -> dict[str, Any]:
         """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
-        environ["frepo.decided"] = getattr(self.request, "is_decided", False)
+        environ["frepo.decided"] = self.request.is_decided
+        environ.update(self.request.decided_environ)
         return environ
 
     def build_response_header(self) -> bytes:

@@ -17,8 +17,9 @@ from .application import Decision, ServerHooks
 from .application_task import ApplicationTask
 from .socket_poll import SocketMap
 
-# Bodies up to this size, in bytes, are received without a decision.
+# Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
+SLOW_SECONDS = 1.0
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
 
 
@@ -108,7 +109,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         elif data:
             self.last_activity = time.monotonic()
             self.received(data)
-            self._check_body()
+            self.check_body()
         else:
             self._handle_end_of_input()
 
@@ -138,8 +139,11 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         except OSError:
             return True
 
-    def _check_body(self) -> None:
-        """Ask for a decision about the body of the current request, if it needs one."""
+    def check_body(self) -> None:
+        """Ask for a decision about the body of the current request, if it needs one.
+
+        A small body needs one if it does not arrive within a second: the application learns when the request began.
+        """
         with self.requests_lock:
             request = self.request
             if request is None or self.requests or not _is_arriving(request) or self.hooks is None:
@@ -147,7 +151,8 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
             if request.command in METHODS_WITHOUT_BODY:
                 self._serve_without_body(request)
             elif self._asked_request is not request:
-                if request.chunked or request.expect_continue or request.content_length > MAX_UNDECIDED_BODY:
+                is_large = request.chunked or request.content_length > MAX_UNDECIDED_BODY
+                if is_large or request.expect_continue or time.monotonic() > request.started_at + SLOW_SECONDS:
                     self._ask(request)
             elif not self.is_decision_pending and self._is_too_long(request):
                 self._ask(request, len(request.body_rcv))
@@ -187,7 +192,8 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         elif not decision.needs_body:
             self._serve_without_body(request)
         else:
-            request.is_decided = True
+            if not request.is_decided:
+                request.is_decided, request.decided_environ = True, decision.environ
             self._max_body = decision.max_body
             self._invite_body(request)
 
@@ -225,7 +231,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
             if self._is_half_closed:
                 self.close_when_flushed = True
             else:
-                self._check_body()
+                self.check_body()
         self._report_change()
 
     def _report_change(self) -> None:

@@ -69,6 +69,7 @@ class IdleTimeout:
         if now >= self._next_check:
             self._next_check = now + self._interval
             for channel in self._channels():
+                channel.check_body()
                 if self._is_idle(channel, now) or self._is_slow(channel, now):
                     channel.handle_close()  # with `will_close`, waitress would wait until the client reads
 

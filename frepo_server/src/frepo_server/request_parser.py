@@ -1,6 +1,8 @@
 """Parses requests with waitress, after checking the head, and counts the received bytes."""
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from waitress.parser import HTTPRequestParser, ParsingError
@@ -23,6 +25,10 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
     # waitress reads these even if the head could not be parsed.
     command = path = query = request_uri = ""
     version = "1.0"
+
+    # What the application has decided before the body arrived.
+    is_decided = False
+    decided_environ: Mapping[str, Any] = MappingProxyType({})
 
     _tail = b""
     _discarded = 0

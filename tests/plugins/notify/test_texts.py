@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import Event
-from frepo_notify.texts import TEXTS, describe, is_problem, make_message, title_of
+from frepo_notify.texts import TEXTS, describe, is_problem, make_message, title_of, topic_of
 
 START = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 
@@ -105,6 +105,16 @@ def test_quarantine_says_when_it_may_be_the_new_normal(nights, level, title, tex
     assert (level, f"[backup1] {title}") == (found.level, found.title)
     assert text in found.body
     assert "frepo backup:release" in found.body
+
+
+def test_a_version_that_was_overtaken_is_no_problem():
+    data = {"reason": "overtaken", "message": "Newer ones arrived.", "nights": 0, "new_normal": False, "size": 9}
+    late = event(1, "version.quarantined", collection_id="c0", version_number=3, data=data)
+    found = message(late)
+
+    assert ("info", "[backup1] Late upload to db.sql (c0) put aside") == (found.level, found.title)
+    assert "which had given it up" in found.body
+    assert ("version.overtaken", False) == (topic_of(late), is_problem(late))
 
 
 def test_a_line_end_of_a_client_does_not_start_a_new_line():

@@ -57,7 +57,7 @@ def test_concurrent_clients_violate_no_invariant(processes, callers):
     end, statuses = time.monotonic() + SECONDS, []
 
     def act(seed):
-        rng, caller = random.Random(seed), callers[seed % len(callers)]
+        rng, caller = random.Random(seed), callers[seed % len(callers)].with_own_token()
         while time.monotonic() < end:
             collection, chance = rng.choice(collections), rng.random()
             if chance < 0.45:
@@ -97,11 +97,12 @@ def _read_whole(caller, collection):
 @pytest.mark.databases("postgresql")
 def test_limits_changed_during_pushes_apply_to_the_next_version(processes, callers):
     collection, ledger = callers[0].collection(3), callers[0].ledger
+    clients = [callers[number % len(callers)].with_own_token() for number in range(6)]
     end = time.monotonic() + SECONDS / 2
 
     def push(number):
         while time.monotonic() < end:
-            callers[number % len(callers)].push_and_record(collection, os.urandom(1000))
+            clients[number].push_and_record(collection, os.urandom(1000))
 
     def edit():
         while time.monotonic() < end:
@@ -161,12 +162,13 @@ def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(proce
     caller, ledger = callers[0], callers[0].ledger
     collection = caller.collection(0)
     body = b'{"roles": ["upload.backup", "collections.upload_to_allowed_collections"], "data": {}, "expires": "never"}'
-    token = caller.request("POST", "/auth/token/generate", body).json["tokenId"]
-    ledger.secrets.add(token)
-    caller.request("POST", f"/repository/collection/{collection}/token", b'{"token": "%s"}' % token.encode())
+    tokens = [caller.request("POST", "/auth/token/generate", body).json["tokenId"] for _ in range(2)]
+    for token in tokens:
+        ledger.secrets.add(token)
+        caller.request("POST", f"/repository/collection/{collection}/token", b'{"token": "%s"}' % token.encode())
     statuses: list[int] = []
 
-    def push():
+    def push(token):
         status = 200
         while status == 200:
             content = os.urandom(400_000)
@@ -176,10 +178,11 @@ def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(proce
             if status == 200:
                 ledger.acknowledge(collection, reply.json["version"]["version"], content)
 
-    threads = in_threads(push, push)
+    threads = in_threads(*(lambda token=token: push(token) for token in tokens))
     while len(statuses) < 6:
         time.sleep(0.01)
-    caller.request("DELETE", f"/auth/token/{token}")
+    for token in tokens:
+        caller.request("DELETE", f"/auth/token/{token}")
     for thread in threads:
         thread.join(30)
     count = len(caller.versions(collection))

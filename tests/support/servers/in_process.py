@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from io import BytesIO
 from types import SimpleNamespace
 
 from frepo_server.channel import make_server
@@ -9,6 +10,21 @@ from frepo_server.graceful_shutdown import run
 from frepo_server.idle_timeout import Timeouts
 
 SECONDS = 20
+
+
+class MemoryBuffer(BytesIO):
+    """A body in memory, for the hook `new_buffer`."""
+
+    def append(self, data):
+        self.seek(0, 2)
+        self.write(data)
+
+    def getfile(self):
+        self.seek(0)
+        return self
+
+    def __len__(self):
+        return len(self.getvalue())
 
 
 @contextlib.contextmanager

@@ -1,34 +1,25 @@
 """Clients are not disconnected for time in which the server itself did not read."""
 
 import time
-from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
 
 from frepo_server.idle_timeout import Timeouts
-from support.servers.in_process import running_server
+from support.servers.in_process import MemoryBuffer, running_server
 from support.wire import Wire, head
 
 SILENCE = 1
 STALL = 1.6
 
 
-class Buffer(BytesIO):
-    """A body in memory. One that begins with `stall` holds up the thread that reads all connections."""
+class Buffer(MemoryBuffer):
+    """A body that begins with `stall` holds up the thread that reads all connections."""
 
     def append(self, data):
         if data.startswith(b"stall"):
             time.sleep(STALL)
-        self.seek(0, 2)
-        self.write(data)
-
-    def getfile(self):
-        self.seek(0)
-        return self
-
-    def __len__(self):
-        return len(self.getvalue())
+        super().append(data)
 
 
 def application(environ, start_response):
@@ -39,7 +30,8 @@ def application(environ, start_response):
 
 @pytest.fixture
 def server():
-    hooks = SimpleNamespace(new_buffer=lambda *_: Buffer())
+    decision = SimpleNamespace(refusal=None, needs_body=True, max_body=None, environ={}, owner=None)
+    hooks = SimpleNamespace(new_buffer=lambda *_: Buffer(), decide=lambda environ: decision)
     timeouts = Timeouts(body_min_rate=10)
     with running_server(application, hooks, timeouts, channel_timeout=SILENCE, cleanup_interval=1) as server:
         yield server

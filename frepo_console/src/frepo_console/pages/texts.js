@@ -421,6 +421,7 @@ export const t = {
     pinned: "Pinned",
     quarantined: "Quarantined",
     quarantineText: "Does not count, evicts nothing",
+    overtakenText: "Arrived after newer ones: a leftover of an upload that was given up. Does not count, evicts nothing",
     unchecked: "not checked",
     unknown: "unknown",
     unreadable: "cannot be read",

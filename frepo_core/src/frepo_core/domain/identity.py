@@ -17,7 +17,7 @@ _UUID4 = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 class Identity:
     """A valid token. `token` is the HMAC under which it is stored, never the id itself.
 
-    `address` is the client's address, `name` what people call the token. Empty tuples, and a `max_file_size` of 0 (bytes), restrict nothing.
+    `address` is the client's address, `name` what people call the token. `first_token` is set if it replaced others. Empty tuples, and a `max_file_size` of 0 (bytes), restrict nothing.
     """
 
     token: str
@@ -31,6 +31,12 @@ class Identity:
     expires_at: datetime | None = None
     address: str = ""
     name: str = ""
+    first_token: str | None = None
+
+    @property
+    def client(self) -> str:
+        """The first token of the chain of rotations: it is the same for a token and for those that replaced it."""
+        return self.first_token or self.token
 
     def holds(self, role: Role) -> bool:
         """Return whether the token has the role. An administrator has all roles that grant something."""

@@ -255,4 +255,5 @@ def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
         expires_at=row.expires_at,
         address=address,
         name=row.name,
+        first_token=row.first_key,
     )

@@ -1,6 +1,6 @@
 """The texts of notifications: what happened, and what to do."""
 
-from .kinds import BROKEN, NEW_NORMAL, TEXTS
+from .kinds import BROKEN, NEW_NORMAL, OVERTAKEN, TEXTS
 from .messages import Message, make_message
 from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of
 from .text import Level, Text
@@ -8,6 +8,7 @@ from .text import Level, Text
 __all__ = [
     "BROKEN",
     "NEW_NORMAL",
+    "OVERTAKEN",
     "TEXTS",
     "Level",
     "Message",

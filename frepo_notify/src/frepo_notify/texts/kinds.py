@@ -7,6 +7,7 @@ from .text import Text
 _VERSION = "version {version} of the collection {collection}"
 BROKEN = "version.broken"
 NEW_NORMAL = "version.new_normal"
+OVERTAKEN = "version.overtaken"
 _LOOK = "`frepo events` lists what happened."
 
 TEXTS: Mapping[str, Text] = {
@@ -50,6 +51,16 @@ TEXTS: Mapping[str, Text] = {
         advice="If backups are right like this, release the version with `frepo backup:release`: later ones are compared with "
         "it. If not, the collection has had no good backup for all these nights: repair its job today.",
         level="failure",
+    ),
+    # Not a kind of its own either, but what `version.quarantined` is called here for a leftover.
+    OVERTAKEN: Text(
+        title="Late upload to {collection} put aside",
+        counted=("late upload put aside", "late uploads put aside"),
+        what="V"
+        + _VERSION[1:]
+        + " ({size}) arrived after newer ones of the same client, which had given it up. It was put "
+        "into quarantine.",
+        advice="Nothing has to be done. If this happens often, look for a network that is cut, or for two jobs with one token.",
     ),
     "version.released": Text(
         title="Version of {collection} released from quarantine",

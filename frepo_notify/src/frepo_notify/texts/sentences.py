@@ -6,7 +6,7 @@ from typing import Any
 
 from frepo_core.plugins import Event
 
-from .kinds import BROKEN, NEW_NORMAL, OTHER, TEXTS
+from .kinds import BROKEN, NEW_NORMAL, OTHER, OVERTAKEN, TEXTS
 from .text import Level, Text
 
 _LONGEST = 300
@@ -20,9 +20,11 @@ LEVELS: tuple[Level, ...] = ("failure", "warning", "success", "info")
 
 
 def topic_of(event: Event) -> str:
-    """Return the event's kind, or another topic: for a check that found a version broken, and for quarantine for nights."""
+    """Return the event's kind, or another topic: for a check that found a version broken, and two for quarantine."""
     if event.kind == "version.checked" and event.data.get("outcome") == "broken":
         return BROKEN
+    if event.kind == "version.quarantined" and event.data.get("reason") == "overtaken":
+        return OVERTAKEN
     if event.kind == "version.quarantined" and event.data.get("new_normal"):
         return NEW_NORMAL
     return event.kind

@@ -25,10 +25,15 @@ const STATES = {
 
 const OUTCOMES = { good: "ok", broken: "damaged" };
 
+/** Whether an upload arrived that looks wrong. One that newer ones have overtaken says nothing about the backups. */
+export const looksWrong = ({ kind, data }) =>
+  kind === "version.suspicious" || (kind === "version.quarantined" && data.reason !== "overtaken");
+
 /** The state; `new` stands for what is neither good nor bad. */
 export function eventState({ kind, data }) {
   if (kind === "version.checked") return OUTCOMES[data.outcome] ?? "new";
   if (kind === "trash.ended" && data.reason === "no_space") return "late";
+  if (kind === "version.quarantined" && data.reason === "overtaken") return "new";
   return STATES[kind] ?? "new";
 }
 

@@ -2,7 +2,7 @@
 
 from .aliases import Alias
 from .base import NAMES, Base
-from .collections import Collection, CollectionToken
+from .collections import Collection, CollectionSender, CollectionToken
 from .events import Event
 from .files import Blob, File, Tag, file_tag
 from .installation import Installation
@@ -19,6 +19,7 @@ __all__ = [
     "Base",
     "Blob",
     "Collection",
+    "CollectionSender",
     "CollectionToken",
     "DeletedCollection",
     "DeletedCollectionToken",

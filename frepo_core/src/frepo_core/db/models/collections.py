@@ -84,6 +84,21 @@ class Collection(Base):
     restored_until: Mapped[datetime | None]
 
 
+class CollectionSender(Base):
+    """What the uploads of one client to a collection have noted when they began: the collection's last number.
+
+    `noted` is the greatest number of an accepted version's upload; that version may have been removed since. `client` is
+    the key of the first token of a chain of rotations. There is no foreign key: a deleted collection can be restored.
+    """
+
+    __tablename__ = "collection_sender"
+
+    incarnation: Mapped[str] = mapped_column(exact(36), primary_key=True)
+    client: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    noted: Mapped[int]
+    noted_at: Mapped[datetime] = mapped_column(index=True)
+
+
 class CollectionToken(Base):
     """A token on a collection's list."""
 

@@ -15,6 +15,7 @@ from .base import Base
 class Token(Base):
     """An access token, stored under the HMAC of its id.
 
+    `first_key` is the key of the first token of a chain of rotations, null for a token that replaced no other.
     `created_by` is as the actor of an event; it is null for tokens from before migration 0017. `last_used_at` and
     `last_used_from` are written once a minute, see `services/access/token_uses.py`.
     """
@@ -35,3 +36,4 @@ class Token(Base):
     created_by: Mapped[str | None] = mapped_column(exact(128))
     last_used_at: Mapped[datetime | None]
     last_used_from: Mapped[str | None] = mapped_column(String(64))
+    first_key: Mapped[str | None] = mapped_column(exact(64))

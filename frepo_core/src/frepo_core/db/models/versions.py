@@ -26,7 +26,7 @@ class Version(Base):
     is null for versions from before migration 0005.
 
     A `pinned` version is never deleted. A version is in quarantine while `quarantined_at` is set; `quarantine_reason` is
-    the code name of the guard's error, or `check <name>`. A version is never both.
+    the code name of the guard's error, `check <name>`, or `overtaken`. A version is never both.
 
     A version that was restored from the trash is not evicted before `protected_until`.
     """

@@ -104,6 +104,7 @@ class TokenChanges:
             row, before = self._lock(session, fingerprint, by, precondition)
             _check_can_rotate(before, now)
             new = copy_row(row, key=token_key(self._phrase, token_id), created_at=now, by=by)
+            new.first_key = row.first_key or row.key
             insert_token(session, new, by)
             session.flush()
             collections = _copy_access(session, row, new, by)

@@ -75,6 +75,7 @@ def copy_row(row: Token, *, key: str = "", created_at: datetime | None = None, b
         ip_addresses=list(row.ip_addresses),
         created_at=created_at or row.created_at,
         created_by=actor_of(by),
+        first_key=row.first_key,
     )
 
 

@@ -46,6 +46,7 @@ _BY_KEY = select(
     _TOKEN.c.user_agents,
     _TOKEN.c.ip_addresses,
     _TOKEN.c.name,
+    _TOKEN.c.first_key,
 ).where(_TOKEN.c.key == bindparam("key"))
 
 

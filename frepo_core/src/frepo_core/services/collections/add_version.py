@@ -53,8 +53,9 @@ from ..records import BlobRecord, CollectionRecord, VersionRecord, collection_in
 from ..trash.removal import TrashReason, move_to_trash
 from .addition import AddedVersion, Committed, addition_events, log_addition
 from .collection_rows import find_collection, lock_collection
-from .quarantine import describe_nights
+from .quarantine import OVERTAKEN, describe_nights
 from .rotation.decision import decide
+from .rotation.overtaken import is_overtaken, note_accepted
 from .rotation.questions import Question
 from .rotation.stored_state import find_objection, read_state
 from .rotation.strategies import Strategies, StrategyAnswer
@@ -103,6 +104,8 @@ class AddVersion:
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
+        `collection` is as it was when the upload began: if versions of uploads of the same client that began later have
+        arrived since, this one was given up, and its version is put into quarantine.
         `after` requires that the last accepted version has this number (`If-Match`). `is_checked` says that the caller
         has called `check` for this upload already, before the content arrived.
 
@@ -134,7 +137,8 @@ class AddVersion:
             recorded = look_up_answer(self._database, idempotency, content.digest, by)
             if recorded and not recorded.is_damaged:
                 return recorded
-            reports = [] if recorded else self._checks.run(content, _target(collection))
+            target = UploadTarget(file_name=collection.filename, collection=collection_info(collection))
+            reports = [] if recorded else self._checks.run(content, target)
             question = self._question(collection, content.size, reports, early)
             unused: list[int] = []
 
@@ -144,7 +148,7 @@ class AddVersion:
                     unused.append(blob.id)  # the version that used it may have been removed
                     return recorded
                 consume_token(session, by)
-                changes = self._write_rows(session, row, blob, after, reports, by, question)
+                changes = self._write_rows(session, row, blob, collection.last_number, after, reports, by, question)
                 record(session, *addition_events(changes, by))
                 insert_checks(session, changes.added.version, [_check_of(report) for report in reports], by=by)
                 version = changes.added.version
@@ -226,12 +230,16 @@ class AddVersion:
         session: Session,
         row: Collection,
         blob: BlobRecord,
+        noted: int,
         after: int | None,
         reports: Sequence[CheckReport],
         by: Identity,
         question: Question,
     ) -> Committed:
-        """Remove the evicted versions and insert the new one. `row` is the locked collection."""
+        """Remove the evicted versions and insert the new one. `row` is the locked collection.
+
+        `noted` is its last number when the upload began.
+        """
         now = utc_now()
         collection = CollectionRecord.of(row)
         _check_last_number(collection, after)
@@ -241,33 +249,32 @@ class AddVersion:
         incoming = IncomingVersion(size=blob.size, created_at=now)
         answer, plugins = question.answer, self._strategies.plugins
         state = read_state(session, plugins, collection, now=answer.at if answer else now)
-        decision = decide(plugins, state, incoming, objection=objection, ask=question.ask_in(collection, state))
+        ask, is_late = question.ask_in(collection, state), is_overtaken(session, row, noted, by)
+        decision = decide(plugins, state, incoming, objection=objection, is_overtaken=is_late, ask=ask)
+        if is_late:
+            objection = None  # nothing is said about its content
         if decision.is_quarantined:
-            rows, why = find_surplus(session, row, keep=self._quarantine_max - 1), TrashReason.QUARANTINE_SURPLUS
+            rows = find_surplus(session, row, keep=self._quarantine_max - 1, is_overtaken=is_late)
+            why = TrashReason.QUARANTINE_SURPLUS
         else:
             rows, why = find_evicted(session, row, decision.evicted), TrashReason.EVICTED
+            note_accepted(session, row, noted, by)
         evicted_versions = [VersionRecord.of(old) for old in rows]
         removed = move_to_trash(session, row, rows, reason=why, by=by, keep=self._keep)
         hit("versions_deleted")
-        version = insert_version(
-            session, row, blob, incoming, objection=objection, is_quarantined=decision.is_quarantined
-        )
+        reason = OVERTAKEN if is_late else objection.reason if objection and decision.is_quarantined else None
+        version = insert_version(session, row, blob, incoming, objection=objection, quarantine_reason=reason)
         return Committed(
             added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
             objection=objection,
             evicted=evicted_versions,
             removed=removed,
-            nights=describe_nights(row),
+            nights=describe_nights(row, reason),
         )
 
 
 def _incoming(collection: CollectionRecord, size: int) -> IncomingVersion:
     return IncomingVersion(size=size, created_at=utc_now(), number=collection.last_number + 1)
-
-
-def _target(collection: CollectionRecord) -> UploadTarget:
-    """Return what the upload checks are told about the collection."""
-    return UploadTarget(file_name=collection.filename, collection=collection_info(collection))
 
 
 def _objections(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:

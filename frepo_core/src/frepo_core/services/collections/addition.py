@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.error_explanations import explain
 
 from ..access.tokens import log_consumed_token
 from ..change_log import describe, file_values
@@ -14,7 +15,7 @@ from ..events.facts import version_event
 from ..events.recording import NewEvent
 from ..records import CollectionRecord, VersionRecord
 from ..trash.removal import Removed
-from .quarantine import SURPLUS
+from .quarantine import OVERTAKEN, SURPLUS
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,8 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
         for old in committed.evicted
     ]
     reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
+    if version.quarantine_reason == OVERTAKEN:
+        reason = {"reason": OVERTAKEN, "message": explain(OVERTAKEN)}
     if is_quarantined:
         return [
             *evicted,

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from frepo_core.db.models import Collection
 
 SURPLUS = "quarantine_surplus"
+# The reason for a version whose upload ended after newer ones of the same client. It says nothing about the backups.
+OVERTAKEN = "overtaken"
 # Uploads within these hours belong to one night, so that an upload that is tried again does not count twice.
 NIGHT = timedelta(hours=12)
 # After so many nights with the same reason, the event says that backups may look like this from now on.
@@ -15,9 +17,14 @@ NEW_NORMAL_NIGHTS = 3
 
 
 def enter_quarantine(collection: Collection, size: int, reason: str, *, now: datetime) -> None:
-    """Count a version of `size` bytes that is put into quarantine, and the night if it is another one."""
+    """Count a version of `size` bytes that is put into quarantine, and the night if it is another one.
+
+    A version that was overtaken makes nothing suspicious, and is of no night.
+    """
     collection.quarantined_count += 1
     collection.quarantined_size += size
+    if reason == OVERTAKEN:
+        return
     collection.suspicious_since = now
     if collection.quarantine_reason != reason:
         collection.quarantine_nights = 0
@@ -34,7 +41,7 @@ def end_nights(collection: Collection) -> None:
     collection.quarantine_nights = 0
 
 
-def describe_nights(collection: Collection) -> dict[str, object]:
-    """Return what the event says about the nights in a row on which versions were quarantined for the same reason."""
-    nights = collection.quarantine_nights
+def describe_nights(collection: Collection, reason: str | None) -> dict[str, object]:
+    """Return what the event says about the nights in a row on which versions were quarantined for this reason."""
+    nights = 0 if reason == OVERTAKEN else collection.quarantine_nights
     return {"nights": nights, "new_normal": nights >= NEW_NORMAL_NIGHTS}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import utc_now
@@ -18,7 +18,7 @@ from frepo_core.plugins import IncomingVersion, VersionInfo
 from ..files.file_rows import insert_file
 from ..records import BlobRecord, VersionRecord
 from .expected_backups import set_arrived
-from .quarantine import end_nights, enter_quarantine
+from .quarantine import OVERTAKEN, end_nights, enter_quarantine
 from .rotation.stored_state import is_restored
 
 # Called with a locked version before a change; what it raises prevents the change.
@@ -59,12 +59,16 @@ def find_evicted(session: Session, collection: Collection, evicted: Sequence[Ver
     return rows
 
 
-def find_surplus(session: Session, collection: Collection, *, keep: int) -> Sequence[Version]:
-    """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first."""
+def find_surplus(session: Session, collection: Collection, *, keep: int, is_overtaken: bool) -> Sequence[Version]:
+    """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first.
+
+    Those that were overtaken have places of their own, so that they drive out none that a person has to look at.
+    """
     if collection.quarantined_count <= keep:
         return []
+    reason = Version.quarantine_reason == OVERTAKEN if is_overtaken else Version.quarantine_reason != OVERTAKEN
     quarantined = select_for_removal().where(
-        Version.collection_id == collection.id, Version.quarantined_at.is_not(None)
+        Version.collection_id == collection.id, Version.quarantined_at.is_not(None), reason
     )
     rows = session.scalars(quarantined.order_by(Version.number)).unique().all()
     return rows[: max(len(rows) - keep, 0)]
@@ -77,12 +81,12 @@ def insert_version(
     incoming: IncomingVersion,
     *,
     objection: Objection | None,
-    is_quarantined: bool = False,
+    quarantine_reason: str | None = None,
 ) -> VersionRecord:
     """Insert the version under the next number, which is never used again, and update the collection's counters."""
     collection.last_number += 1
-    if objection and is_quarantined:
-        enter_quarantine(collection, blob.size, objection.reason, now=incoming.created_at)
+    if quarantine_reason:
+        enter_quarantine(collection, blob.size, quarantine_reason, now=incoming.created_at)
     else:
         collection.versions_count += 1
         collection.stored_size += blob.size
@@ -97,8 +101,8 @@ def insert_version(
         "created_at": incoming.created_at,
         "is_suspicious": objection is not None,
         "pinned": False,
-        "quarantined_at": incoming.created_at if is_quarantined else None,
-        "quarantine_reason": objection.reason if objection and is_quarantined else None,
+        "quarantined_at": incoming.created_at if quarantine_reason else None,
+        "quarantine_reason": quarantine_reason,
         "note": "",
     }
     insert_rows(session, _INSERT, [{**values, "file_id": file.id}])
@@ -128,7 +132,9 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
 
 
 def set_suspicion(session: Session, collection: Collection) -> None:
-    """Note whether the version that is the newest now, after a deletion, is suspicious."""
-    query = select(Version.created_at, Version.is_suspicious).where(Version.collection_id == collection.id)
+    """Note whether the version that is the newest now, after a deletion, is suspicious. Overtaken ones are not the newest."""
+    query = select(Version.created_at, Version.is_suspicious).where(
+        Version.collection_id == collection.id, func.coalesce(Version.quarantine_reason, "") != OVERTAKEN
+    )
     newest = session.execute(query.order_by(Version.number.desc()).limit(1)).first()
     collection.suspicious_since = newest.created_at if newest and newest.is_suspicious else None

@@ -1,6 +1,7 @@
 """The request object of the views: services, identity, client address and validated input."""
 
 import re
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -17,6 +18,7 @@ from frepo_core.services.records import CollectionRecord
 
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
+NOTED = "frepo.noted"  # key of the WSGI environment: the last number of the collection when the upload began
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 
@@ -109,6 +111,13 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     def collection(self) -> CollectionRecord:
         """The collection that the path or the body names."""
         return cast(CollectionRecord, self.context.collection)
+
+    @property
+    def collection_at_start(self) -> CollectionRecord:
+        """The collection with the last number that it had when the request began."""
+        current = self.collection
+        # A collection with the same id may have been created since.
+        return replace(current, last_number=min(self.environ.get(NOTED, current.last_number), current.last_number))
 
     def body_as(self, model: type[Model]) -> Model:
         """Return the validated body."""

@@ -15,7 +15,7 @@ from ..v1.conventions import cors, validation
 from ..v1.conventions.revalidation import revalidate
 from .context import Context, collection_context, make_context
 from .endpoint import Answer, Endpoint
-from .request import FrepoRequest
+from .request import NOTED, FrepoRequest
 from .server_hooks import DECISION, Decision
 
 
@@ -101,6 +101,8 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
         limit = endpoint.before_body(request)
     if endpoint.takes_body and limit is not None and (request.content_length or 0) > limit:
         raise MalformedRequestError(f"The {'JSON ' if endpoint.body else ''}body is larger than {limit} bytes")
+    if request.context.collection:
+        decision.environ[NOTED] = request.context.collection.last_number
     decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, limit, True
 
 

@@ -4,7 +4,7 @@ Other servers serve the application without them, more slowly.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -29,13 +29,15 @@ class Decision:
     """The decision about a request before its body arrives.
 
     `refusal` is the answer (status, headers, body) if the request is refused. `needs_body` is whether the view reads
-    the body; `max_body` is the body's maximum size in bytes, None for no maximum.
+    the body; `max_body` is the body's maximum size in bytes, None for no maximum. `environ` is what the environment of the
+    request has in addition when its body has arrived.
     """
 
     refusal: tuple[str, list[tuple[str, str]], bytes] | None = None
     is_made: bool = False
     needs_body: bool = True
     max_body: int | None = None
+    environ: dict[str, Any] = field(default_factory=dict)
 
 
 class ServerHooks:

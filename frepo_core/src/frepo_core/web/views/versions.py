@@ -109,7 +109,7 @@ def store_version(
     """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
     with read_upload(request) as content:
         return request.services.add_version.add(
-            request.collection,
+            request.collection_at_start,
             content.incoming,
             by=request.sender,
             after=after,

@@ -2,6 +2,7 @@
 
 import { html, useMemo } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
+import { looksWrong } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
@@ -46,7 +47,7 @@ function daysOf(events, begin, today, collection) {
     const day = days[Math.floor((new Date(event.at) - begin) / DAY)];
     if (!day) continue;
     if (event.kind === "version.added") day.arrived += 1;
-    if (event.kind === "version.suspicious" || event.kind === "version.quarantined") day.kind = "suspicious";
+    if (looksWrong(event)) day.kind = "suspicious";
     else if (event.kind === "version.added" && day.kind !== "suspicious") day.kind = "arrived";
     else if (event.kind === "version.refused" && day.kind === "none") day.kind = "refused";
   }

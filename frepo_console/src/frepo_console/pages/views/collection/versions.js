@@ -83,7 +83,7 @@ const Received = ({ version, now, table }) => html`
   ${version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.versions_.quarantined}</span>`}
   ${version.suspicious && !version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.states.suspicious}</span>`}
   ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
-  ${version.quarantined && html`<div class="row wrap sm dim">${t.versions_.quarantineText}<${Release} version=${version} ...${table} /></div>`}
+  ${version.quarantined && html`<div class="row wrap sm dim">${version.quarantine_reason === "overtaken" ? t.versions_.overtakenText : t.versions_.quarantineText}<${Release} version=${version} ...${table} /></div>`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
 

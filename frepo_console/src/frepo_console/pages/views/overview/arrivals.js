@@ -4,6 +4,7 @@ import { html, useMemo } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { readAll, useReading } from "../../lib/data.js";
 import { timeOfDay } from "../../lib/format.js";
+import { looksWrong } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
@@ -87,7 +88,7 @@ function columnsOf(events, collections, end, now) {
     if (event.kind === "version.refused") add(event.at, "full", event.data.count ?? 1);
     // A suspicious version has an event of its own next to the one that it was added. One in quarantine has not arrived.
     if (event.kind === "version.added") add(event.at, "arrived");
-    if (event.kind === "version.suspicious" || event.kind === "version.quarantined") add(event.at, "suspicious");
+    if (looksWrong(event)) add(event.at, "suspicious");
   }
   for (const one of collections) {
     if (!one.due_at) continue;

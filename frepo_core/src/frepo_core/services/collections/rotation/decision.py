@@ -60,6 +60,7 @@ def decide(
     incoming: IncomingVersion,
     *,
     objection: Objection | None = None,
+    is_overtaken: bool = False,
     ask: Ask | None = None,
 ) -> Decision:
     """Return what happens to the incoming version, and which versions are deleted for it. Changes nothing.
@@ -69,6 +70,7 @@ def decide(
 
     `objection` is what a guard or an upload check found. Its action decides: `refuse` raises its error, `quarantine`
     needs no room, and with `keep` the version is refused only if an older one would be deleted for it.
+    A version that was overtaken by newer ones is put into quarantine unless it is refused.
     `ask` returns what the strategy evicts, if it was asked before; without it, the strategy is called here.
 
     Raises `RuleError` if the version is refused, `ConfigurationError` if the strategy is not installed, and
@@ -77,7 +79,7 @@ def decide(
     check_size_limits(state.limits, incoming.size)
     if objection and objection.action == "refuse":
         raise objection.error
-    if objection and objection.action == "quarantine":
+    if is_overtaken or (objection and objection.action == "quarantine"):
         return Decision(is_quarantined=True)
     visible = visible_collection(state, incoming)
     try:
