@@ -1,6 +1,7 @@
 """Contents between the service and files of the user: bars, uploads from stdin, downloads that are whole or not there."""
 
 import contextlib
+import errno
 import io
 import os
 import secrets
@@ -18,6 +19,7 @@ from ..progress import BAR_SECONDS, LINE_SECONDS, WIDTH
 
 STDIO = "-"
 PIECE = 1 << 20
+NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS}  # exFAT, and some CIFS servers
 _SOURCE, _TARGET = "<file>", "--output"
 
 
@@ -148,7 +150,9 @@ def _name(partial: Path, final: Path, *, replaces: bool) -> None:
     else:
         try:
             os.link(partial, final)
-        except PermissionError:  # the file system has no hard links
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
             partial.rename(final)
     descriptor = os.open(final.parent, os.O_RDONLY)
     try:

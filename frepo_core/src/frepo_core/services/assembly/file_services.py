@@ -51,7 +51,9 @@ def build_files(base: Foundation, access: AccessServices) -> FileServices:
         upload_checks=checks,
         files=files,
         file_edits=FileEdits(database, files, passwords),
-        downloads=Downloads(database, settings, files, base.backends, passwords, access.links, from_file, aliases),
+        downloads=Downloads(
+            database, settings, files, base.backends, base.presence, passwords, access.links, from_file, aliases
+        ),
         download_events=DownloadEvents(database, settings),
         aliases=aliases,
         listing=Listing(database, passwords),

@@ -25,6 +25,14 @@ def is_there(backend: StorageBackend, key: str) -> bool:
     return True
 
 
+def has_file(backend: StorageBackend, key: str) -> bool:
+    """Return whether the storage keeps its blobs as local files; also for one that was deleted in this moment."""
+    try:
+        return backend.path(key) is not None
+    except BlobNotFound:
+        return True
+
+
 def find_absence(database: Database, backends: Backends, storage: str) -> str | None:
     """Return what tells that an unmarked storage is not the one that the database means, or None.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from frepo_core.db import Database
 
 from .backends import Backends
-from .known_blobs import exchanged, is_there, require_known_blobs
+from .known_blobs import exchanged, has_file, is_there, require_known_blobs
 from .owner_mark import OwnerMark
 from .ownership import Ownership
 
@@ -49,18 +49,29 @@ class Presence:
             self.look(storage)
 
     def look(self, storage: str) -> None:
-        """Look for the mark now. Raises `StorageUnavailable` if it is missing, and the storage's own errors."""
+        """Look for the mark now, or for known blobs if the storage has none yet.
+
+        Raises `StorageUnavailable` if they are missing, and the storage's own errors.
+        """
         self.forget(storage)
-        mark = self._ownership.current(storage)
+        mark = self.look_for_mark(storage)
         if mark is None:
             require_known_blobs(self._database, self._backends, storage)
+        is_file = mark is not None and has_file(self._backends.get(storage), mark.key)
+        with self._lock:
+            self._looks[storage] = _Look(time.monotonic(), mark, is_file)
+
+    def look_for_mark(self, storage: str) -> OwnerMark | None:
+        """Return the mark, None if this database has left none. Raises `StorageUnavailable` if it is missing.
+
+        This tells whether a missing blob is lost, or its storage is another one.
+        """
+        mark = self._ownership.current(storage)
         while mark is not None and not self._is_there(storage, mark):
             before, mark = mark, self._ownership.current(storage)
             if mark == before:  # no sweep has left a newer one meanwhile
                 raise exchanged(storage, f"the mark of this database is missing in it ({mark.key})")
-        is_file = mark is not None and self._backends.get(storage).path(mark.key) is not None
-        with self._lock:
-            self._looks[storage] = _Look(time.monotonic(), mark, is_file)
+        return mark
 
     def forget(self, storage: str) -> None:
         """Forget the last look, because the storage has failed: another one may answer next."""

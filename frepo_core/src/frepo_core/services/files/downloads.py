@@ -24,9 +24,11 @@ from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..access.signed_links import SignedLinks
 from ..access.tokens import NO_ACCESS
 from ..blobs.backends import Backends
+from ..blobs.presence import Presence
 from ..content.content_cache import ContentCache
 from ..content.read_ahead import PIECE, ReadAhead
 from ..content.verified_reader import VerifiedContent, VerifiedFile, check
+from ..maintenance.rereading import Rereading
 from ..records import BlobRecord, FileRecord
 from .aliases import Aliases
 from .file_rows import FILE_NOT_FOUND
@@ -60,6 +62,7 @@ class Downloads:
         settings: Settings,
         files: Files,
         backends: Backends,
+        presence: Presence,
         passwords: Passwords,
         links: SignedLinks,
         aliases: Aliases,
@@ -68,6 +71,8 @@ class Downloads:
         self._database = database
         self._files = files
         self._backends = backends
+        self._presence = presence
+        self._rereading = Rereading(database, backends, rate=settings.jobs_verify_rate, is_read_only=settings.read_only)
         self._passwords = passwords
         self._links = links
         self._aliases = aliases
@@ -84,9 +89,11 @@ class Downloads:
 
         `checked` says that the request came by a protected URL, whose access token was valid.
         Raises `NotFoundError`, `AccessDeniedError`, and `BytesMissingError` if the bytes are known to be damaged: those
-        are never sent.
+        are never sent. They are read again first.
         """
         file = self._find(name, credentials, checked=checked)
+        if file.blob.is_damaged and self._rereading.heals(file.blob.id):
+            file = self._find(name, credentials, checked=checked)
         refuse_damaged(file.blob)
         return file
 
@@ -161,8 +168,8 @@ class Downloads:
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified on the way.
 
-        Raises `BytesMissingError` if the bytes are missing, which is logged as critical, and `NotFoundError` if the
-        blob's row was deleted meanwhile as well.
+        Raises `BytesMissingError` if the bytes are missing, which is logged as critical, `StorageUnavailable` if they are
+        because the storage is not the one it was, and `NotFoundError` if the blob's row was deleted meanwhile as well.
         """
         content = self._with_location(blob, lambda backend, key: backend.open(key, start, length))
         if (blob.size - start if length is None else length) > PIECE:
@@ -225,6 +232,7 @@ class Downloads:
                 if row is None:
                     raise NotFoundError(FILE_NOT_FOUND) from error
                 if row.key == key:
+                    self._presence.look_for_mark(storage)
                     log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
                     raise BytesMissingError(BYTES_MISSING) from error
                 storage, key = row.storage, row.key

@@ -126,7 +126,7 @@ class Reader:
         except UnreadableError as error:
             return True, damage(problem=str(error), is_marked=False)  # not recorded: the next run tries again
         if problem:
-            self._presence.look(row.storage)
+            self._presence.look_for_mark(row.storage)
         is_current = _record_result(self._database, row, problem, sums, self._by)
         return is_current, damage(problem=problem) if problem else None
 
