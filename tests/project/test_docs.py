@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 from frepo_core import errors
+from frepo_core.cli import FrepoCommand
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import FileMode, PluginRegistry
@@ -193,3 +194,10 @@ def test_each_dependency_has_its_reason(project):
     named = {name for row in rows("dependencies.md", "`.*") for name in re.findall(r"`([^`]+)`", row[0])}
 
     assert {re.match(r"[\w.-]+", one)[0] for one in needed} - {"frepo-core"} <= named
+
+
+def test_the_methods_of_commands_that_plugins_md_names_exist():
+    named = set(re.findall(r"^- `self\.(\w+)\(", (DOCS / "plugins.md").read_text(), re.MULTILINE))
+
+    assert len(named) >= 3
+    assert set() == {name for name in named if not callable(getattr(FrepoCommand, name, None))}

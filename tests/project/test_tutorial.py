@@ -99,9 +99,9 @@ def test_each_local_part_runs_again_in_the_same_clone(walkthrough, title):
 
 
 @pytest.mark.skipif(bool(postgresql.MISSING or nginx.MISSING), reason="PostgreSQL or nginx is not installed")
-def test_the_production_part_runs_and_can_be_begun_again(tmp_path, wheels):
+def test_the_production_part_runs_and_can_be_begun_again(tmp_path):
     with postgresql.postgresql() as url:
-        machine = Machine(tmp_path / "machine", wheels, url)
+        machine = Machine(tmp_path / "machine", url)
         terminal = Terminal(machine.clone, machine.variables)
         try:
             for _ in range(2):

@@ -62,7 +62,7 @@ class Machine:
     The programs of STAND_INS are replaced. Everything else is real: pip, PostgreSQL, frepo's processes, nginx.
     """
 
-    def __init__(self, folder: Path, wheels: Path, database_url: str) -> None:
+    def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder
         self.clone = folder / "clone"
         self._url = make_url(database_url)
@@ -73,15 +73,12 @@ class Machine:
             (r"listen 80;", f"listen 127.0.0.1:{ports['80']};"),
             (r"127\.0\.0\.1:80\b", f"127.0.0.1:{ports['80']}"),
             (r"@127\.0\.0\.1/", f"@127.0.0.1:{self._url.port}/"),
-            # pip finds wheels with the same names, which saves the seconds of building each of them.
-            (r"\./(frepo_\w+)", lambda found: found[1].replace("_", "-")),
-            (r"(?m)^(.*pip install .*) \.$", r"\1 frepo"),
         ]
         for name in FOLDERS:
             (folder / name).mkdir(parents=True)
         self._copy_clone()
         self._write_stand_ins()
-        self.environment = self._make_environment(wheels)
+        self.environment = self._make_environment()
 
     def adapt(self, text: str) -> str:
         """Replace the paths and ports of a page with those of this machine."""
@@ -123,8 +120,10 @@ class Machine:
             path.write_text(text.format(root=self.folder, nginx=shutil.which("nginx")) if "{root}" in text else text)
             path.chmod(0o755)
 
-    def _make_environment(self, wheels: Path) -> Environment:
-        environment = make_environment(self.folder / "opt/frepo", wheels)
+    def _make_environment(self) -> Environment:
+        """Make it without wheels of frepo: the page has to name each distribution that is needed."""
+        (self.folder / "wheels").mkdir()
+        environment = make_environment(self.folder / "opt/frepo", self.folder / "wheels")
         write_pip(environment)
         return environment
 

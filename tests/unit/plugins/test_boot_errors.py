@@ -3,10 +3,13 @@
 The distributions in these tests are real: a module and its metadata in a folder on the path.
 """
 
+from importlib.metadata import version
+
 import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.installation.mistakes import find_mistakes
 from frepo_core.services.assembly.all_services import assemble
 
 STORAGE = """
@@ -85,6 +88,42 @@ def test_an_entry_point_that_two_packages_claim_names_both(install):
     message = refusal()
 
     assert (True, True, True) == ("'crate'" in message, "acme-crate" in message, "other-crate" in message)
+    assert "Uninstall one of them; plugins.disabled = crate would switch off both" in message
+
+
+NEWER = """
+    from frepo_core.plugins import a_name_of_later
+"""
+
+
+@pytest.mark.parametrize("needed", [">=7.3", ">7", "~=7.3", "==7.3.1", "<9,>=7"])
+def test_a_plug_in_that_requires_a_newer_frepo_is_found_before_it_is_imported(install, needed):
+    install("acme-crate", "crate", NEWER, requires=[f"frepo-core {needed}"])
+
+    message = refusal()
+
+    assert "The package acme-crate 1.2.3 requires frepo-core" in message
+    assert f"{version('frepo-core')} is installed" in message
+    assert "plugins.disabled = crate" in message
+
+
+@pytest.mark.parametrize(
+    "needed", ["frepo-core >=0.1, <9", "frepo_core", 'frepo-core >=7; extra == "later"', "other >=7"]
+)
+def test_a_requirement_that_is_met_is_no_mistake(install, needed):
+    install("acme-crate", "crate", STORAGE.format(name="box"), requires=[needed])
+
+    assert "box" in PluginRegistry.from_entry_points().storages
+    assert [] == find_mistakes([])
+
+
+def test_a_plug_in_for_an_earlier_frepo_is_a_warning(install):
+    install("acme-crate", "crate", STORAGE.format(name="box"), requires=["frepo-core <0.1"])
+    PluginRegistry.from_entry_points()
+
+    (warning,) = find_mistakes([])
+
+    assert "The package acme-crate 1.2.3 requires frepo-core<0.1" in warning
 
 
 @pytest.mark.parametrize("name", ["frepo_storage", "frepo_storagess", "storages"])

@@ -103,6 +103,10 @@ class FrepoCommand(Command):
             raise ConfigurationError(f"The plug-in {name!r} is switched off by plugins.disabled.")
         return contexts[name]
 
+    def read_ini(self) -> dict[str, str]:
+        """Return the settings of the ini file as texts. Raises `ConfigurationError` if it cannot be read."""
+        return read_ini(find_ini(self.app.options.ini))
+
     def say(self, text: str) -> None:
         """Print a line."""
         self.app.stdout.write(f"{text}\n")

@@ -15,6 +15,7 @@ from . import hookspecs
 from .context import PluginContext
 from .health_check import HealthCheck
 from .installation.hang_watch import HangWatch
+from .installation.requirements import find_unmet
 from .job import Job
 from .lifecycle import Lifecycle
 from .pages import Pages
@@ -86,8 +87,9 @@ def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[Fo
             log.info("plug-in %s of %s is disabled", entry.name, origin[0])
             continue
         if entry.name in origins:
-            raise claimed_twice("plug-in", entry.name, origins[entry.name][0], origin[0])
+            raise _installed_twice(entry.name, origins[entry.name][0], origin[0])
         origins[entry.name] = origin
+        _check_requirement(entry)
         _register(manager, entry.name, origin[0], entry.load)
     _check_hooks(manager, origins)
     return manager, [_describe(manager, name, *origin) for name, origin in origins.items()]
@@ -98,11 +100,11 @@ def describe_core(plugin: object) -> FoundPlugin:
     manager = _make_manager()
     manager.register(plugin, name=CORE)
     _check_hooks(manager, {CORE: (CORE_DISTRIBUTION, "")})
-    return _describe(manager, CORE, CORE_DISTRIBUTION, _core_version())
+    return _describe(manager, CORE, CORE_DISTRIBUTION, core_version())
 
 
 @cache
-def _core_version() -> str:
+def core_version() -> str:
     return version(CORE_DISTRIBUTION)
 
 
@@ -125,6 +127,24 @@ def _register(manager: pluggy.PluginManager, name: str, distribution: str, load:
         raise ConfigurationError(
             f"The plug-in {name!r} of the package {distribution} cannot be loaded: {error}. {_remedy(name)}"
         ) from error
+
+
+def _check_requirement(entry: EntryPoint) -> None:
+    """Refuse a package that requires a newer frepo, before a name that is missing here stops its import."""
+    unmet = find_unmet(entry.dist, core_version())
+    if entry.dist and unmet and unmet.is_newer:
+        raise ConfigurationError(
+            f"The package {entry.dist.name} {entry.dist.version} requires {unmet.text}, but {unmet.installed} is "
+            f"installed. Upgrade frepo, install an earlier version of the package, or switch it off with "
+            f"plugins.disabled = {entry.name}."
+        )
+
+
+def _installed_twice(name: str, first: str, second: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"Two packages provide the plug-in {name!r}: {first} and {second}. Uninstall one of them; plugins.disabled = "
+        f"{name} would switch off both."
+    )
 
 
 def _remedy(name: str) -> str:

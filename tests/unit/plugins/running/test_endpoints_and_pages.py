@@ -1,12 +1,14 @@
 """What the service does with the endpoints and the pages of plug-ins."""
 
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from webtest import TestApp
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Pages
+from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.web import Answer, Endpoint, Reply, make_app
 
 ORIGIN = "the plug-in 'acme' of the package acme-paint 1.2.3"
@@ -54,6 +56,32 @@ class TestEndpoints:
         app = TestApp(make_app(assembled({"endpoints": endpoints})))
 
         assert {"word": "frepo_core.plugins.acme"} == app.get("/acme/say").json
+
+    def test_a_public_endpoint_with_a_collection_in_its_path_needs_no_token(self, assembled):
+        def view(request):
+            return Answer(body=Word(word=request.collection.filename))
+
+        services = assembled({"endpoints": lambda context: [endpoint(view, path="/acme/{collection}/say")]})
+        made = services.collections.create(CollectionChange(limits={}, filename="dump.sql"), by=None)
+        app = TestApp(make_app(services))
+
+        assert {"word": "dump.sql"} == app.get(f"/acme/{made.id}/say").json
+        assert 400 == app.get(f"/acme/{made.id[:-4]}0000/say", status="*").status_int
+        assert 403 == app.get(f"/acme/{made.id}/say", headers={"X-Auth-Token": str(uuid4())}, status="*").status_int
+
+    @pytest.mark.parametrize(
+        ("answer", "told"),
+        [
+            ({"word": "hello"}, "answered {'word': 'hello'}, which is neither a frepo_core.web.Answer nor a Response"),
+            (None, "answered None, which is neither a frepo_core.web.Answer nor a Response"),
+            (Answer(body={"word": "hello"}), "answered an Answer with the body {'word': 'hello'}, which is no Reply"),
+        ],
+    )
+    def test_an_answer_of_a_wrong_type_is_named_with_what_was_expected(self, assembled, answer, told, caplog):
+        app = TestApp(make_app(assembled({"endpoints": lambda context: [endpoint(lambda request: answer)]})))
+
+        assert 500 == app.get("/acme/say", status="*").status_int
+        assert f"the endpoint 'say_acme' ({ORIGIN}) {told}" in caplog.text
 
     @pytest.mark.parametrize("view", [fail, leave])
     def test_a_view_that_fails_is_500_and_the_log_names_the_package(self, assembled, view, caplog):

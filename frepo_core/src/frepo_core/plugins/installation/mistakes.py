@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from .. import hookspecs
-from ..discovery import CORE_DISTRIBUTION, FoundPlugin, join_names, sorted_entries
+from ..discovery import CORE_DISTRIBUTION, FoundPlugin, core_version, join_names, sorted_entries
+from .requirements import find_unmet
 
 COMMANDS = "frepo.commands"
 # Distributions with a name like that of a plug-in, that are none.
@@ -32,6 +33,12 @@ def find_mistakes(disabled: Sequence[str]) -> list[str]:
             warnings.append(
                 f"The entry point {entry.name!r} of the package {entry.dist.name if entry.dist else '?'} names "
                 f"{entry.value!r}, which is not a module. Name the module that contains the hooks."
+            )
+        unmet = None if entry.name in disabled else find_unmet(entry.dist, core_version())
+        if entry.dist and unmet:
+            warnings.append(
+                f"The package {entry.dist.name} {entry.dist.version} requires {unmet.text}, but {unmet.installed} is "
+                "installed. It may fail: install a version of the package that allows this frepo."
             )
     return warnings + [
         f"The package {name} is installed, but has no entry point in the group 'frepo', so none of its hooks is "

@@ -25,6 +25,8 @@ def make_context(request: FrepoRequest) -> Context:
     collection_id: Any = request.matchdict.get("collection")
     if collection_id is None:
         return Context()
+    if request.endpoint.permission is None and not request.token_id:  # an endpoint of a plug-in that is public
+        return Context(collection=request.services.collections.get(collection_id))
     try:
         return collection_context(request, collection_id)
     except FieldsError:

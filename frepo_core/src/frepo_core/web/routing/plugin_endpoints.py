@@ -6,7 +6,9 @@ from dataclasses import replace
 from functools import partial, update_wrapper
 from typing import TypeVar
 
+from pydantic import BaseModel
 from pyramid.httpexceptions import HTTPException
+from pyramid.response import Response
 
 from frepo_core.domain.access import RULES
 from frepo_core.errors import ConfigurationError, FrepoError, PluginError
@@ -15,7 +17,7 @@ from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.services.plugin_calls import PLUGIN_FAILURES, call_with_context, describe_failure, raise_interrupt
 
 from ..openapi.responses import MEANINGS
-from .endpoint import Endpoint
+from .endpoint import Answer, Endpoint
 from .request import FrepoRequest
 
 Result = TypeVar("Result")
@@ -49,9 +51,21 @@ def _guarded(endpoint: Endpoint, plugin: FoundPlugin, context: PluginContext | N
     """Return the endpoint with functions whose failures name the plug-in, and a view that gets the context if it can."""
     origin = f"the endpoint {endpoint.name!r} ({plugin.origin})"
     call = partial(call_with_context, endpoint.view, context)
-    view = update_wrapper(partial(_call, origin, call), endpoint.view)
+    view = update_wrapper(partial(_answer, origin, call), endpoint.view)
     before_body = partial(_call, origin, endpoint.before_body) if endpoint.before_body else None
     return replace(endpoint, view=view, before_body=before_body)
+
+
+def _answer(origin: str, view: Callable[[FrepoRequest], object], request: FrepoRequest) -> Answer | Response:
+    """Call a view. Raises `PluginError` if it returns something else than an answer."""
+    answer = _call(origin, view, request)
+    if isinstance(answer, Answer):
+        if not isinstance(answer.body, BaseModel):
+            raise PluginError(f"{origin} answered an Answer with the body {answer.body!r}, which is no Reply")
+        return answer
+    if not isinstance(answer, Response):
+        raise PluginError(f"{origin} answered {answer!r}, which is neither a frepo_core.web.Answer nor a Response")
+    return answer
 
 
 def _call(origin: str, function: Callable[[FrepoRequest], Result], request: FrepoRequest) -> Result:
