@@ -137,6 +137,28 @@ def test_checks_that_run_at_the_same_time_do_not_hang(root, collection, results,
     assert ["good"] * 2 * FEW == [results(number + 1)["slow"][0] for number in range(2 * FEW)]
 
 
+class TestLongDeadline:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"acme.deadline": "20"}
+
+    def test_only_a_few_uploads_wait_until_the_deadline(self, root, collection, results, slow):
+        """The others would keep the threads of the service."""
+        waiting = [threading.Thread(target=root.push, args=(collection, b"%d" % number)) for number in range(FEW)]
+        for thread in waiting:
+            thread.start()
+        while slow.runs < FEW:
+            time.sleep(0.01)
+
+        assert 200 == root.push(collection, b"another").status_int
+
+        assert ("not checked", "The check did not return within 1 seconds") == results(1)["slow"]
+        slow.may_return.set()
+        for thread in waiting:
+            thread.join()
+        assert ["good"] * FEW == [results(number)["slow"][0] for number in range(2, 2 + FEW)]
+
+
 def test_a_check_without_a_deadline_has_one():
     assert 60 == UploadCheck(name="old", run=lambda content, context: GOOD).deadline
 

@@ -26,6 +26,7 @@ from frepo_core.settings import environment_name
 from ..content.ingest import Content
 from ..plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
 from ..plugin_threads import PluginHangs, PluginThreads
+from .patience import Patience
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -53,13 +54,14 @@ class CheckReport:
 
 @dataclass(frozen=True, kw_only=True)
 class _Check:
-    """A check that is in use, with its threads, and what follows a finding."""
+    """A check that is in use, with its threads, its deadline in seconds, and what follows a finding."""
 
     spec: UploadCheck
     origin: str
     context: PluginContext
     on_finding: OnFinding
     threads: PluginThreads
+    deadline: float
 
 
 class UploadChecks:
@@ -68,6 +70,7 @@ class UploadChecks:
     def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext]) -> None:
         checks = [_prepare(owned, contexts[owned.plugin.name]) for owned in plugins.upload_checks.values()]
         self._checks = tuple(check for check in checks if check.on_finding != "off")
+        self._patience = Patience()
 
     def names(self) -> Sequence[str]:
         """Return the names of the checks that are in use."""
@@ -80,7 +83,7 @@ class UploadChecks:
         """
         kind = "versions" if target.collection else "files"
         checks = [check for check in self._checks if kind in check.spec.applies_to]
-        return tuple(_run(check, content, target) for check in checks)
+        return tuple(_run(check, content, target, self._patience) for check in checks)
 
 
 def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -> str:
@@ -101,19 +104,21 @@ def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
         named = _name_settings(value, owned.plugin, context)
         raise ConfigurationError(f"{named}{origin} cannot be used: {describe_failure(error)}") from error
     threads = PluginThreads(f"upload check {owned.spec.name}", deadline)
-    return _Check(spec=owned.spec, origin=origin, context=context, on_finding=on_finding, threads=threads)
+    return _Check(
+        spec=owned.spec, origin=origin, context=context, on_finding=on_finding, threads=threads, deadline=deadline
+    )
 
 
 def _chosen(value: object, context: PluginContext) -> object:
     return value(context.settings) if callable(value) else value
 
 
-def _run(check: _Check, content: Content, target: UploadTarget) -> CheckReport:
+def _run(check: _Check, content: Content, target: UploadTarget, patience: Patience) -> CheckReport:
     outcome: ReportOutcome = "not checked"
     message, details, quarantines = FAILED, NO_DETAILS, False
     try:
-        with SpooledContent(content, target) as spooled:
-            result: Any = check.threads.call(partial(check.spec.run, spooled, check.context))
+        with SpooledContent(content, target) as spooled, patience.limit(check.deadline) as seconds:
+            result: Any = check.threads.call(partial(check.spec.run, spooled, check.context), seconds=seconds)
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details
     except Finding as finding:
