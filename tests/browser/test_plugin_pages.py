@@ -1,6 +1,7 @@
 """The page of an example package: its entry in the menu, and that it opens and works within its policy."""
 
 import importlib.util
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -9,6 +10,7 @@ from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.testing.running_service import RunningService
 from support.paths import ROOT
 
+PREFIX = "/backup/frepo"
 XSS = "<img src=x onerror=alert(1)>"
 MODULE = ROOT / "examples/frepo-pages-wallboard/src/frepo_pages_wallboard/__init__.py"
 
@@ -22,12 +24,16 @@ def service(tmp_path, caplog):
     plugin = FoundPlugin(
         name="wallboard", distribution="frepo-pages-wallboard", version="0.1.0", pages=module.frepo_pages
     )
-    service = RunningService(tmp_path / "frepo", {}, caplog, (plugin,))
+    service = RunningService(tmp_path / "frepo", {"base_path": PREFIX}, caplog, (plugin,))
     yield service
     service.close()
 
 
-def test_the_page_is_opened_from_the_menu(console, service):
+def test_the_page_is_opened_from_the_menu_below_a_prefix(console, service):
+    """All that the console and the page load and link to is below the prefix of a proxy."""
+    console.url = f"{service.url}{PREFIX}/ui/"
+    requests = []
+    console.page.on("request", lambda request: requests.append(urlsplit(request.url).path))
     limits = {"name": "shop.sql.gz", "labels": [XSS], "guards": {"min_version_size": 1000}}
     collection = service.request("POST", "/api/v1/collections", limits).json["id"]
     service.request("PUT", f"/api/v1/collections/{collection}/versions", b"too small")
@@ -36,7 +42,8 @@ def test_the_page_is_opened_from_the_menu(console, service):
 
     expect(console.page.get_by_role("heading", level=1)).to_have_text("1 backup needs attention")
     expect(console.page.get_by_role("listitem")).to_have_text("shop.sql.gzsuspicious")
-    assert console.page.url == f"{service.url}/wallboard/"
+    assert console.page.url == f"{service.url}{PREFIX}/wallboard/"
+    assert [] == [path for path in requests if not path.startswith(f"{PREFIX}/")]
     assert [] == console.violations()
     console.page.get_by_role("link", name="Web console").click()
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()

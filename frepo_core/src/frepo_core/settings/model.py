@@ -1,6 +1,7 @@
 """Every setting of the service: its name in the ini, type, default and help."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from frepo_core.errors import RemotesBusyError
 
 from .types import (
     HARMLESS,
+    BasePath,
     CommandLine,
     Domain,
     Duration,
@@ -30,9 +32,8 @@ def _setting(name: str, default: Any, description: str, **limits: Any) -> Any:
     return Field(default, alias=name, description=description, **limits)
 
 
-def _harmless(name: str, default: Any, description: str, **limits: Any) -> Any:
-    """Declare a setting whose text every reader of the settings may see."""
-    return _setting(name, default, description, json_schema_extra=HARMLESS, **limits)
+# Every reader of the settings may see the text of such a setting.
+_harmless = partial(_setting, json_schema_extra=HARMLESS)
 
 
 class Settings(BaseModel):
@@ -56,6 +57,11 @@ class Settings(BaseModel):
     )
     app_domain: Domain = _harmless(
         "app.domain", "", "Host name for links, optionally with a port; empty: the host of the request."
+    )
+    base_path: BasePath = _harmless(
+        "base_path",
+        "",
+        "Path below which a proxy shows the service, such as `/frepo`: links and redirects begin with it. The proxy may remove it from requests, or leave it.",
     )
     read_only: bool = _setting("read_only", False, "Refuse every write with 503.")
     trusted_proxies: Networks = _harmless(
@@ -134,7 +140,6 @@ class Settings(BaseModel):
         False,
         "Migrate the database at start. Otherwise the service refuses to start with an old schema.",
     )
-
     database_reserve: Size = _setting(
         "database.reserve",
         "16MiB",
@@ -155,7 +160,6 @@ class Settings(BaseModel):
         False,
         "Redirect clients to a presigned URL of the storage for files that browsers save rather than show (S3).",
     )
-
     fs_read_back: bool = _setting(
         "fs.read_back",
         False,
@@ -224,7 +228,6 @@ class Settings(BaseModel):
     jobs_verify_rate: Size = _setting(
         "jobs.verify_rate", "50MB", "How many bytes a second the job `verify` reads at most; 0: no limit."
     )
-
     restore_tests_command: CommandLine = _setting(
         "restore_tests.command",
         "",

@@ -1,5 +1,6 @@
 """Types of settings that pydantic does not have, such as lists in one line, sizes and time expressions."""
 
+import contextlib
 import re
 import shlex
 from datetime import UTC, datetime, timedelta
@@ -12,12 +13,11 @@ from pydantic_core import CoreSchema, core_schema
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.expiry import parse_expiry
 from frepo_core.domain.network.addresses import parse_network
+from frepo_core.domain.network.base_path import parse_base_path
 from frepo_core.domain.sizes import parse_free_space, parse_size
 
 # `Field(..., json_schema_extra=HARMLESS)`: every reader of the settings may see the value of this one.
 HARMLESS: dict[str, JsonValue] = {"harmless": True}
-
-_LOCATION = re.compile(r"(?:/(?!\.+(?:/|$))[\w.-]+)+", re.ASCII)
 
 _DOMAIN = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?", re.ASCII)
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?", re.ASCII)
@@ -87,10 +87,11 @@ def _expression(value: str) -> str:
 
 
 def _location(value: str) -> str:
-    location = value.removesuffix("/")
-    if value and not _LOCATION.fullmatch(location):
-        raise ValueError("write a path of letters, digits, dots, dashes and underscores, such as /_blobs")
-    return location
+    with contextlib.suppress(ValueError):
+        location = parse_base_path(value)
+        if location or not value:
+            return location
+    raise ValueError("write a path of letters, digits, dots, dashes and underscores, such as /_blobs")
 
 
 def _domain(value: str) -> str:
@@ -134,3 +135,4 @@ Domain = Annotated[str, AfterValidator(_domain)]
 Seconds = Annotated[float, Field(gt=0, le=365 * 86400)]
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Location = Annotated[str, AfterValidator(_location)]
+BasePath = Annotated[str, AfterValidator(parse_base_path)]

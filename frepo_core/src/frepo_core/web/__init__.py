@@ -66,6 +66,7 @@ def make_app(services: Services) -> object:
     config = Configurator(request_factory=FrepoRequest)
     config.registry.services = services
     config.set_security_policy(TokenPolicy())
+    config.include("frepo_core.web.routing.base_path")
     config.include("frepo_core.web.routing.error_views")
     config.include("frepo_core.web.openapi.viewer.viewer")
     config.include("frepo_core.web.views.answer_cache")

@@ -56,7 +56,7 @@ def _add(config: Configurator, pages: Pages) -> None:
 def _redirect(request: FrepoRequest) -> Response:
     """Redirect to the folder, so that relative links in its index work."""
     _check(request)
-    return HTTPMovedPermanently(location=f"{request.path}/")
+    return HTTPMovedPermanently(location=request.link(f"{request.path}/"))
 
 
 def _make_view(pages: Pages) -> View:

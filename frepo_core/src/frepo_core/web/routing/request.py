@@ -1,5 +1,6 @@
 """The request object of the views: services, identity, client address and validated input."""
 
+import contextlib
 import re
 from dataclasses import replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from pyramid.request import Request
 
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.network.addresses import is_in_networks, parse_address
+from frepo_core.domain.network.base_path import parse_base_path
 from frepo_core.domain.network.client_address import client_address
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
 from frepo_core.services.access.tokens import NO_ACCESS
@@ -130,7 +132,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return self.parsed_query
 
     def check_host(self) -> None:
-        """Refuse an invalid Host, X-Forwarded-Host or X-Forwarded-Proto: links contain them (RFC 9112, 3.2)."""
+        """Refuse an invalid Host, X-Forwarded-Host, -Proto or -Prefix: links contain them (RFC 9112, 3.2)."""
         if not _HOST.fullmatch(self.host):
             raise MalformedRequestError("The header Host is not a host name or address with an optional port")
         if not self.is_from_proxy:
@@ -139,14 +141,26 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
             raise MalformedRequestError("The header X-Forwarded-Host is not a host name or address")
         if self._forwarded("Proto").lower() not in {"", "http", "https"}:
             raise MalformedRequestError("The header X-Forwarded-Proto is neither http nor https")
+        try:
+            parse_base_path(self._forwarded("Prefix"))
+        except ValueError as error:
+            raise MalformedRequestError(f"The header X-Forwarded-Prefix is not a path: {error}") from None
 
     def _forwarded(self, name: str) -> str:
         """Return the first value of X-Forwarded-<name>, or an empty text if no trusted proxy sent one."""
         header = self.headers.get(f"X-Forwarded-{name}", "") if self.is_from_proxy else ""
         return str(header).partition(",")[0].strip()
 
+    @property
+    def prefix(self) -> str:
+        """The path of the service at its public address: X-Forwarded-Prefix of a trusted proxy, else `base_path`."""
+        with contextlib.suppress(ValueError):  # `check_host` refuses the request; its answer has a link, too
+            if prefix := parse_base_path(self._forwarded("Prefix")):
+                return prefix
+        return self.services.settings.base_path
+
     def link(self, path: str) -> str:
         """Return the full URL of a path of this service. It never contains a token or a password."""
         scheme = self._forwarded("Proto").lower() or self.scheme
         host = self.services.settings.app_domain or self._forwarded("Host") or self.host
-        return f"{scheme}://{host}{path}"
+        return f"{scheme}://{host}{self.prefix}{path}"

@@ -15,6 +15,7 @@ from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_F
 
 from ..content.multipart import is_multipart
 from ..v1.conventions import problems
+from .base_path import without_base_path
 from .request import is_v1_path
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
@@ -76,7 +77,10 @@ class ServerHooks:
 
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:
         """Return the media type and the body of an error that the server answers; None: that of the first API."""
-        return (problems.MEDIA, problems.server_problem(text, status)) if is_v1_path(path) else None
+        base_path = self._services.settings.base_path
+        if not is_v1_path(without_base_path(path, base_path)):
+            return None
+        return problems.MEDIA, problems.server_problem(text, status, base_path)
 
     def body_lost(self, error: OSError) -> FrepoError:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""

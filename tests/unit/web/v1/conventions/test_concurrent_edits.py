@@ -60,7 +60,11 @@ def test_a_number_that_no_float_holds_is_refused(root, resources, number):
     assert [] == root.get(f"{version}/checks").json["items"]
 
 
-@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_the_first_time_of_all_is_in_the_past(root, resources):
+    assert 400 == root.call("PATCH", list(resources)[2], json={"expires_at": "0001-01-01T00:00:00Z"}).status_int
+
+
+@pytest.mark.parametrize("end", ["2999-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 def test_a_token_ends_at_each_time(root, resources, end):
     token = list(resources)[2]
 

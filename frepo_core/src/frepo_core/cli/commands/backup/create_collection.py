@@ -164,7 +164,7 @@ def _response(made: "Enrolled") -> dict[str, Any]:
 
 
 def _address(settings: "Settings") -> str:
-    return f"https://{settings.app_domain}" if settings.app_domain else LOCAL
+    return f"https://{settings.app_domain}{settings.base_path}" if settings.app_domain else LOCAL
 
 
 def _limits(made: "Enrolled") -> str:

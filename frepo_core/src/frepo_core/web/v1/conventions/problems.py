@@ -121,9 +121,9 @@ def problem(
     return response
 
 
-def server_problem(detail: str, status: int) -> bytes:
+def server_problem(detail: str, status: int, base_path: str = "") -> bytes:
     """Return the body for a request that the server could not parse. Its host is unknown, so `type` is a relative URL."""
-    link = f"{V1}/doc#error-{status}"
+    link = f"{base_path}{V1}/doc#error-{status}"
     return _json(Problem(type=link, title=_title(status), status=status, detail=detail, code=status))
 
 
