@@ -2,10 +2,9 @@
 
 import { html, render, useEffect, useState } from "./lib/html.js";
 import { About, Access } from "./lib/access.js";
-import { currentToken, forgetAnswers, onSessionChange, signIn, takeTokenFromLink } from "./lib/api.js";
+import { currentToken, forgetAnswers, onSessionChange, takeTokenFromLink } from "./lib/api.js";
 import { useResource } from "./lib/data.js";
 import { link, useRoute } from "./lib/navigation.js";
-import { Confirm } from "./components/dialog.js";
 import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
 import { MorePage, Shell, applyTheme } from "./components/shell.js";
 import { t } from "./texts.js";
@@ -41,16 +40,11 @@ function App() {
   }, []);
   const view = session.token === null ? html`<${Lazy} load=${loadSignIn} reason=${session.reason} />` : html`<${SignedIn} key=${session.token} />`;
   if (!offered) return view;
-  return html`${view}<${ReplaceSession} token=${offered} close=${() => offer(null)} />`;
+  return html`${view}<${Lazy} load=${loadReplaceSession} token=${offered} close=${() => offer(null)} />`;
 }
 
-/** Ask whether a link may replace the session: somebody else may have made it, to see what the person does next. */
-const ReplaceSession = ({ token, close }) =>
-  html`<${Confirm} title=${t.signIn.replaceTitle} action=${t.signIn.replace} run=${() => signIn(token)} close=${close}>
-    <p>${t.signIn.replaceText}</p>
-  <//>`;
-
 const loadSignIn = () => import("./views/sign_in.js");
+const loadReplaceSession = () => import("./views/replace_session.js");
 
 function SignedIn() {
   const about = useResource("", { every: ABOUT_SECONDS });
