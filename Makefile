@@ -22,8 +22,9 @@ PYTEST_OPTIONS ?=
 
 # Servers that the tests start as child processes: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
-    postgresql mariadb-server nginx-light openssh-server sqlite3 curl strace \
+    postgresql mariadb-server nginx-light caddy apache2-bin haproxy openssh-server sqlite3 curl strace \
     bzip2 xz-utils zstd lz4 zip libarchive-tools busybox prometheus restic chromium-headless-shell
+START_POLICY := /usr/sbin/policy-rc.d
 # OpenStack Swift is installed from PyPI, which takes seconds and 80 MB; Debian's packages take more than 1 GB. It has a
 # separate environment, because its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
 SWIFT := swift==2.38.0
@@ -140,7 +141,9 @@ lint: install  ## check style and types
 services:  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
 	@echo "Installing $(DEBIAN_PACKAGES)"
 	apt-get update -q
-	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(DEBIAN_PACKAGES)
+# The packages would start their servers, some at port 80; the tests start their own. Debian asks this file first.
+	@if [ ! -e $(START_POLICY) ]; then trap 'rm -f $(START_POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' > $(START_POLICY); chmod 755 $(START_POLICY); fi; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(DEBIAN_PACKAGES)
 	$(MAKE) $(SWIFT_VENV)/installed $(CLIENTS_VENV)/installed
 
 $(CLIENTS_VENV)/installed: Makefile
