@@ -51,15 +51,28 @@ def test_any_content_type_is_raw_content(uploader, anonymous, content_type):
 
 
 def test_a_form_carries_the_part_named_file(uploader, anonymous):
-    answer = uploader.send_form(("first", "b.txt", b"other"), ("file", "a.txt", b"hello"))
+    answer = uploader.send_form(("first", "", b""), ("file", "a.txt", b"hello"))
 
     assert (answer.json["filename"], answer.json["size"]) == (f"{HELLO[:10]}a.txt", 5)
 
 
-def test_a_form_without_a_part_named_file_carries_the_first_file(uploader):
-    answer = uploader.send_form(("x", "1"), ("one", "a.txt", b"hello"), ("two", "b.txt", b"other"))
+def test_a_form_without_a_part_named_file_carries_the_file(uploader):
+    answer = uploader.send_form(("x", "1"), ("one", "a.txt", b"hello"), ("two", "", b""))
 
     assert answer.json["filename"] == f"{HELLO[:10]}a.txt"
+
+
+@pytest.mark.parametrize("path", ["/repository/file/upload", "/api/v1/files", "OLD/backup", "V1/versions"])
+@pytest.mark.parametrize("names", [("file", "other"), ("one", "two"), ("file", "file")])
+def test_a_form_with_two_files_is_refused_with_both_names(root, path, names):
+    collection = root.create().json["collection"]["id"]
+    of = {"OLD": f"/repository/collection/{collection}", "V1": f"/api/v1/collections/{collection}"}
+    for short, long in of.items():
+        path = path.replace(short, long)
+    answer = root.send_form((names[0], "a.txt", b"hello"), (names[1], "b.txt", b""), path=path)
+
+    assert 400 == answer.status_int
+    assert "The form has two files, 'a.txt' and 'b.txt': send one for each request" in answer.text
 
 
 def test_a_form_without_a_file_is_refused(uploader):

@@ -12,6 +12,7 @@ CHUNK = 1 << 18
 FIELD_BYTES = 64 << 10
 HEADER_BYTES = 48 << 10  # more than the parser takes for the headers of one part
 MAX_FIELDS = 200
+MAX_SHOWN = 100  # characters of a name in a message
 
 
 @dataclass(kw_only=True)
@@ -25,15 +26,10 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class MultipartForm:
-    """The file, as `length` bytes from `start` in the body, its file name, and the other fields in order.
+    """The length of the file in bytes, its file name, and the other fields in order."""
 
-    `is_first` says that it is the first file of the form, whose bytes the caller got while the body was read.
-    """
-
-    start: int
     length: int
     filename: str | None
-    is_first: bool
     fields: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -43,10 +39,11 @@ def is_multipart(content_type: str) -> bool:
 
 
 def read_multipart(body: BinaryIO, content_type: str, write: Callable[[bytes], object]) -> MultipartForm:
-    """Read the body once, and pass the bytes of its first file to `write`.
+    """Read the body once, and pass the bytes of its file to `write`.
 
-    The file is the part named `file`, or else the first part with a file name.
-    Raises `MalformedRequestError` if the body is invalid or has no file.
+    The file is the part named `file`, or else the part with a file name. Inputs of a page in which no file was chosen
+    do not count: they have an empty name and no content.
+    Raises `MalformedRequestError` if the body is invalid, or has no file or several.
     """
     boundary = _boundary_of(content_type)
     if not boundary:
@@ -66,24 +63,23 @@ def _boundary_of(content_type: str) -> str:
 
 def _describe(parts: list[_Part]) -> MultipartForm:
     fields = [(part.name, part.text.decode()) for part in parts if not _is_file(part)]
-    chosen = _choose_file(parts)
-    if chosen is None:
+    files = [part for part in parts if _is_file(part)]
+    if not files:
         raise MalformedRequestError("The multipart body has no file: send it as the part 'file'")
+    # At most one of them has content.
+    chosen = max(files, key=lambda part: (_is_chosen(part), part.name == "file"))
     return MultipartForm(
-        start=chosen.start,
         length=chosen.length,
         filename=chosen.filename,
-        is_first=chosen is _first_file(parts),
         fields=fields,
     )
 
 
-def _first_file(parts: list[_Part]) -> _Part | None:
-    return next((part for part in parts if _is_file(part)), None)
-
-
-def _choose_file(parts: list[_Part]) -> _Part | None:
-    return next((part for part in parts if part.name == "file"), _first_file(parts))
+def _check_single(parts: list[_Part]) -> None:
+    chosen = [part for part in parts if _is_file(part) and _is_chosen(part)]
+    if len(chosen) > 1:
+        one, other = ((part.filename or part.name)[:MAX_SHOWN] for part in chosen[:2])
+        raise MalformedRequestError(f"The form has two files, {one!r} and {other!r}: send one for each request")
 
 
 def _parser(boundary: str) -> PushMultipartParser:
@@ -103,7 +99,8 @@ def _read_parts(body: BinaryIO, boundary: str, write: Callable[[bytes], object])
                     _start_part(parts, event, _find_content(body, end, delimiter, max_length))
                 elif event:
                     _append(parts[-1], event)
-                    if parts[-1] is _first_file(parts):
+                    if _is_file(parts[-1]):
+                        _check_single(parts)
                         write(event)
                 else:
                     end = parts[-1].start + parts[-1].length
@@ -115,6 +112,7 @@ def _start_part(parts: list[_Part], segment: MultipartSegment, start: int) -> No
     if len(parts) >= MAX_FIELDS:
         raise MalformedRequestError(f"The form has more than {MAX_FIELDS} fields")
     parts.append(_Part(name=segment.name, filename=segment.filename, start=start))
+    _check_single(parts)
 
 
 def _find_content(body: BinaryIO, end: int, delimiter: bytes, max_length: int) -> int:
@@ -142,6 +140,11 @@ def _append(part: _Part, data: bytes | bytearray) -> None:
     if part.length > FIELD_BYTES:
         raise MalformedRequestError(f"The field {part.name!r} is longer than {FIELD_BYTES} bytes")
     part.text += data
+
+
+def _is_chosen(part: _Part) -> bool:
+    """Return whether a part is a file, not an input of a page in which none was chosen."""
+    return bool(part.length or part.filename or part.filename is None)
 
 
 def _is_file(part: _Part) -> bool:

@@ -7,7 +7,6 @@ from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError, MalformedRequestError
-from frepo_core.plugins import Window
 from frepo_core.services.content.ingest import Incoming, Limit, disk_full_translated, smallest_limit
 
 from ..routing.request import FrepoRequest
@@ -94,11 +93,11 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
 def _read_form(
     request: FrepoRequest, body: BinaryIO, content_type: str, stack: contextlib.ExitStack
 ) -> tuple[MultipartForm, BinaryIO]:
-    """Read the form. Its file is copied to a spool that hashes it, unless another file comes before it."""
+    """Read the form. Its file is copied to a spool that hashes it."""
     spool = stack.enter_context(request.services.ingest.spool())
     with disk_full_translated():
         form = read_multipart(body, content_type, spool.append)
-    return form, cast(BinaryIO, spool.getfile() if form.is_first else Window(body, form.start, form.length))
+    return form, cast(BinaryIO, spool.getfile())
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:
