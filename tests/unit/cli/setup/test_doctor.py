@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db import utc_now
+from frepo_core.db.models import Blob
+from frepo_core.domain.naming import new_blob_key
 
 CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
 CHECKS += ["strategies", "storage", "disk", "proxy", "upkeep"]
@@ -133,3 +135,22 @@ def test_damaged_blobs_are_a_problem(console, examine):
     _, rows = examine()
 
     assert ("problem", "1 blob is damaged, storage:verify lists them") in found(rows, "storage")
+
+
+@pytest.fixture
+def older_blobs(services):
+    """Blobs in storages that get no new ones: one without a package, one without its settings."""
+    for number, storage in enumerate(("gone", "awss3v3")):
+        digest = f"{number}" * 64
+        values = {"digest": digest, "checksum": "c" * 32, "size": 1, "mime": "text/plain", "created_at": utc_now()}
+        blob = Blob(storage=storage, key=new_blob_key(digest), **values)
+        services.database.write(lambda session, blob=blob: session.add(blob))
+
+
+def test_a_storage_that_only_older_blobs_name_is_looked_at(examine, older_blobs):
+    status, rows = examine()
+
+    bad = {message for state, message in found(rows, "storage") if state == "problem"}
+    assert 1 == status
+    assert any("'gone' holds 1 older blobs, which cannot be read" in message for message in bad)
+    assert any("FS_AWSS3V3_BUCKET" in message for message in bad)

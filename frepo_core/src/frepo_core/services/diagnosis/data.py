@@ -6,7 +6,8 @@ from functools import partial
 from sqlalchemy import func, select
 
 from frepo_core.db import migrations
-from frepo_core.db.models import Token
+from frepo_core.db.models import Blob, Token
+from frepo_core.errors import FrepoError
 
 from ..access import token_phrase
 from ..collections.rotation.missing_strategies import find_missing_strategies
@@ -66,6 +67,26 @@ def check_storage(services: Services) -> Iterator[Finding]:
             yield problem("storage", message, remedies.get(check, f"The health check {check} of a plug-in found it"))
     if not problems:
         yield good("storage", f"{name!r} stored, returned and deleted a probe; no blob is known to be damaged")
+    yield from _check_older_storages(services)
+
+
+def _check_older_storages(services: Services) -> Iterator[Finding]:
+    """Yield for each storage that gets no new blobs, but holds older ones, whether it can be used and is the right one."""
+    with services.database.reading() as session:
+        query = select(Blob.storage, func.count()).where(Blob.storage != services.backends.current)
+        older = list(session.execute(query.group_by(Blob.storage).order_by(Blob.storage)))
+    for name, number in older:
+        try:
+            services.presence.look(name)
+        except FrepoError as error:
+            yield problem(
+                "storage",
+                f"The storage {name!r} holds {number} older blobs, which cannot be read: {error.message}",
+                f"Install its package, check the settings fs.{name}.*, and that it is mounted or reachable; or move the blobs "
+                f"with `frepo storage:migrate`",
+            )
+        else:
+            yield good("storage", f"{name!r}, which holds {number} older blobs, answers")
 
 
 def check_upkeep(services: Services) -> Iterator[Finding]:

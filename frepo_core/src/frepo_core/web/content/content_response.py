@@ -15,6 +15,7 @@ from frepo_core.domain.byte_ranges import parse_range
 from frepo_core.errors import BytesMissingError
 
 from ..routing.request import FrepoRequest
+from .begun_content import begun
 
 BLOCK = 1 << 19
 # Parts up to this size are read at once, which is faster than a hand-over to the thread that sends.
@@ -134,7 +135,7 @@ class ContentResponse:
             return ()
         if length <= SMALL:
             return [self._read(start, length)]
-        return _send(self._request, self._open(start, length), length)
+        return _send(self._request, begun(self._open(start, length)), length)
 
     def _response(self, status: int, content: Iterable[bytes], length: int | None = None) -> Response:
         """Return the response with all headers at once: setting them one by one is slow in WebOb."""
