@@ -41,12 +41,31 @@ class Decision(Protocol):
         """What the environment has in addition when the application is called with the body; of the first decision."""
 
 
+class Threads(Protocol):
+    """The threads that handle requests."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def idle(self) -> int:
+        """How many have no request."""
+
+    @property
+    def queued(self) -> int:
+        """How many requests wait for a thread."""
+
+
 class ServerHooks(Protocol):
     """The attribute `server_hooks` of an application."""
 
     @property
     def stop_seconds(self) -> float:
         """How long requests may continue after SIGTERM, in seconds."""
+
+    def serve_with(self, threads: "Threads") -> None:
+        """Take the threads of the server into account. It is called once, before the first request."""
 
     def new_buffer(self, memory: int, content_type: str, query: str) -> Buffer:
         """Return an empty buffer that keeps at most `memory` bytes in memory, for a request with these."""

@@ -6,7 +6,7 @@ from waitress.task import WSGITask
 
 
 class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """Tells the application whether it has decided about this request (`frepo.decided`).
+    """Tells the application whether it has decided about this request (`frepo.decided`), and when the request was complete.
 
     The connection stays open after an answer without a body, such as 304. waitress closes it, like after any answer
     without a Content-Length, but the client needs none: the answer ends with its head (RFC 9112, 6.3).
@@ -19,6 +19,7 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         environ: dict[str, Any] = super().get_environment()
         environ["frepo.decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)
+        environ["frepo.received_at"] = self.request.completed_at
         return environ
 
     def build_response_header(self) -> bytes:

@@ -38,6 +38,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         super().__init__(adj)
         self.started_at = time.monotonic()
         self.received_bytes = 0
+        self.completed_at = self.started_at
 
     def received(self, data: bytes) -> int:
         """Process received bytes; return how many of them belong to this request."""
@@ -48,6 +49,8 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         else:
             consumed = self._receive_head(data)
         self.received_bytes += consumed
+        if self.completed:
+            self.completed_at = time.monotonic()
         return consumed
 
     def _receive_head(self, data: bytes) -> int:

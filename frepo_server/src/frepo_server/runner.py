@@ -45,6 +45,8 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
             "names another address, e.g. 127.0.0.1:7000.",
             hooks,
         )
+    if hooks:
+        hooks.serve_with(server.task_dispatcher)
     server.print_listen("Serving on http://{}:{}")
     run(server, stop, hooks.stop_seconds if hooks else STOP_SECONDS, timeouts)
     if hooks:

@@ -96,6 +96,21 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._lent: set[int] = set()
         self._counting = threading.Lock()
 
+    @property
+    def count(self) -> int:
+        """How many threads there are."""
+        return len(self.threads)
+
+    @property
+    def idle(self) -> int:
+        """How many threads have no task."""
+        return len(self._idle)
+
+    @property
+    def queued(self) -> int:
+        """How many tasks wait for a thread."""
+        return len(self.queue)
+
     def add_task(self, task: Any) -> None:
         """Queue a task, and start it if it need not wait."""
         with self.lock:

@@ -1,62 +1,22 @@
 """A database outage before, during or at the COMMIT: 503, nothing rotated, nothing lost, automatic recovery."""
 
 import itertools
-import os
-import shlex
-import signal
 import sqlite3
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.pool import NullPool
 from webtest import TestApp
 
-from frepo_core.db.engine import normalize_url
 from frepo_core.errors import DatabaseUnavailableError
 from frepo_core.testing.sources import Source
 from frepo_core.web import make_app
+from support.reliability.database_switch import Switch
 from support.reliability.failures import FaultInjection, fails
-from support.reliability.invariants import assert_unchanged, eventually
+from support.reliability.invariants import assert_unchanged
 from support.reliability.world import services_over
 from support.servers import postgresql
-from support.servers.processes import run_as
-
-
-class Switch:
-    """Stops a PostgreSQL immediately, and restarts it."""
-
-    def __init__(self, url):
-        self.url = normalize_url(url)
-        with self._connect() as connection:
-            self.data = Path(connection.scalar(text("SHOW data_directory")))
-        self.command = shlex.split((self.data / "postmaster.opts").read_text())
-        self.process = None
-
-    def off(self):
-        pid = int((self.data / "postmaster.pid").read_text().splitlines()[0])
-        os.kill(pid, signal.SIGQUIT)
-        assert eventually(lambda: not (self.data / "postmaster.pid").exists() or not self.answers())
-        if self.process:
-            self.process.wait(20)
-
-    def on(self):
-        eventually(lambda: not (self.data / "postmaster.pid").exists(), 5)
-        output = subprocess.DEVNULL
-        self.process = subprocess.Popen(self.command, stdout=output, stderr=output, **run_as(postgresql.OWNER))
-        assert eventually(self.answers)
-
-    def answers(self):
-        try:
-            with self._connect() as connection:
-                return connection.scalar(text("SELECT 1")) == 1
-        except Exception:  # noqa: BLE001  # any error is an outage
-            return False
-
-    def _connect(self):
-        return create_engine(self.url, poolclass=NullPool, connect_args={"connect_timeout": 2}).connect()
 
 
 @pytest.fixture

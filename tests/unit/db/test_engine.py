@@ -108,7 +108,7 @@ def test_nothing_is_connected_when_the_engine_is_made():
 
 
 @pytest.mark.parametrize(
-    ("pragma", "value"), [("foreign_keys", 1), ("journal_mode", "wal"), ("synchronous", 2), ("busy_timeout", 30_000)]
+    ("pragma", "value"), [("foreign_keys", 1), ("journal_mode", "wal"), ("synchronous", 2), ("busy_timeout", 15_000)]
 )
 def test_sqlite_is_set_up_for_a_service(tmp_path, pragma, value):
     engine = make_engine(f"sqlite:///{tmp_path}/frepo.db")

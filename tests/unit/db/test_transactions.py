@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Tag
+from frepo_core.errors import DatabaseUnavailableError
 
 pytestmark = pytest.mark.databases
 
@@ -95,6 +96,15 @@ def test_a_commit_is_announced_and_a_rollback_is_not(services):
         services.database.write(lambda session: 1 // 0)
 
     assert [1] == commits
+
+
+@pytest.mark.databases("sqlite")
+def test_conflicts_until_the_time_is_over_are_no_bug_of_the_service(services, monkeypatch):
+    monkeypatch.setattr("frepo_core.db.transactions.BUSY_SECONDS", 0)
+    services.database.execute(insert(Tag).values(name="taken"))
+
+    with pytest.raises(DatabaseUnavailableError, match="Too many others"):
+        services.database.write(lambda session: session.add(Tag(name="taken")))
 
 
 @pytest.mark.databases("sqlite")

@@ -31,6 +31,14 @@ def test_without_the_console_a_browser_gets_a_page_that_links_to_the_documentati
     assert 200 == page.click("Documentation").status_int
 
 
+def test_the_root_needs_no_database_whatever_token_is_sent(ini, plugins):
+    app = TestApp(make_app(assemble(ini | {"database.url": "postgresql://u:p@127.0.0.1:1/none"}, {}, plugins)))
+
+    answers = [app.get("/", headers={"X-Auth-Token": token}) for token in ("", "5e70f0d6-6f9c-4a2e-8d37-5a2b0a1f6d11")]
+
+    assert [200, 200] == [answer.status_int for answer in answers]
+
+
 def test_a_client_that_accepts_everything_gets_json(app):
     assert "application/json" == app.get("/", headers={"Accept": "*/*"}).content_type
 

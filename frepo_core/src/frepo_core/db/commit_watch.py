@@ -25,6 +25,10 @@ class CommitWatch:
         """Return whether the COMMIT was tried without a confirmation."""
         return self.tried and not self.committed
 
+    def may_repeat(self) -> bool:
+        """Return whether the transaction was certainly not committed."""
+        return not self.tried
+
     def restart(self, manager: Any) -> Self:
         """Forget the attempt that was rolled back, and observe the next one."""
         self.transaction_manager = manager

@@ -11,9 +11,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .sqlite.reserve import lacks_space
+from .waiting.watch import NO_ANSWER
 
-NO_ANSWER = "The database does not answer, try again later"
 FULL = "The database has no room left"
+_LOCKED = "Another request changes the same and does not end, try again later"
 _READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
 
 
@@ -28,13 +29,19 @@ def translated(engine: Engine) -> Iterator[None]:
     except unavailable as error:
         if lacks_space(error):
             raise StorageFull(FULL) from error
-        raise DatabaseUnavailableError(_READ_ONLY if _is_read_only(error) else NO_ANSWER) from error
+        raise DatabaseUnavailableError(_message(error)) from error
     except DBAPIError as error:
         if _is_read_only(error):
             raise DatabaseUnavailableError(_READ_ONLY) from error
         if error.connection_invalidated:
             raise DatabaseUnavailableError(NO_ANSWER) from error
         raise
+
+
+def _message(error: Exception) -> str:
+    origin = getattr(error, "orig", None)
+    is_locked = getattr(origin, "sqlstate", "") == "55P03" or getattr(origin, "args", ())[:1] == (1205,)
+    return _LOCKED if is_locked else _READ_ONLY if _is_read_only(error) else NO_ANSWER
 
 
 def _is_read_only(error: Exception) -> bool:

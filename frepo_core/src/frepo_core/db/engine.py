@@ -7,9 +7,14 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError, NoSuchModuleError
-from sqlalchemy.pool import PoolResetState
+from sqlalchemy.pool import NullPool, PoolResetState
 
 from frepo_core.errors import ConfigurationError
+
+from .waiting.connections import watch_connections
+from .waiting.patience import trying
+from .waiting.timeouts import SessionLimits, Timeouts
+from .waiting.watch import Watch
 
 try:
     import sqlite3
@@ -34,8 +39,10 @@ _DRIVERS = {
     "mariadb": "mysql+pymysql",
     "pdo_mysql": "mysql+pymysql",
 }
-BUSY_SECONDS = 30
+BUSY_SECONDS = 15
+POOL_SECONDS = 5
 FRESH_SECONDS = 1
+PING_SECONDS = 1.5
 
 
 def normalize_url(text: str, driver: str = "") -> URL:
@@ -66,25 +73,52 @@ def public_url(url: URL) -> str:
     return url.set(query={}).render_as_string(hide_password=True)
 
 
-def make_engine(text: str, driver: str = "") -> Engine:
-    """Make the engine without connecting. Raises `ConfigurationError` for an invalid URL or a missing driver."""
-    url = normalize_url(text, driver)
-    engine = _create(url, _options_of(url))
-    if engine.dialect.name == "sqlite":
+def make_engine(text: str, driver: str = "", timeouts: Timeouts | None = None) -> Engine:
+    """Make the engine without connecting. Raises `ConfigurationError` for an invalid URL or a missing driver.
+
+    `timeouts` are those of connections to a server.
+    """
+    url, timeouts = normalize_url(text, driver), timeouts or Timeouts()
+    engine = _create(url, _options_of(url, timeouts))
+    dialect: Any = engine.dialect
+    dialect.session_limits, dialect.watch = SessionLimits(timeouts, url), Watch(lambda: None)
+    if dialect.name == "sqlite":
         _configure_sqlite(engine)
-    elif engine.dialect.name == "postgresql":
+    else:
+        dialect.watch = _make_watch(url, timeouts)
+        watch_connections(engine, dialect.watch, timeouts)
         _check_idle_connections(engine)
     _roll_back_on_return(engine)
     return engine
 
 
-def _options_of(url: URL) -> dict[str, Any]:
+def session_limits_of(engine: Engine) -> SessionLimits:
+    """Return what lifts the timeouts of an engine's connections."""
+    dialect: Any = engine.dialect
+    limits: SessionLimits = dialect.session_limits
+    return limits
+
+
+def _make_watch(url: URL, timeouts: Timeouts) -> Watch:
+    """Return a watch whose probe makes a connection of its own: those of the pool may be what hangs."""
+    engine = _create(url, {"hide_parameters": True, "poolclass": NullPool})
+
+    def probe() -> None:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1")
+
+    watch = Watch(probe)
+    watch_connections(engine, watch, timeouts, is_probe=True)
+    return watch
+
+
+def _options_of(url: URL, timeouts: Timeouts) -> dict[str, Any]:
     """Return the options of the engine. Raises `ConfigurationError` if the URL names no database."""
     options: dict[str, Any] = {
         "hide_parameters": True,
         "pool_size": 20,
         "max_overflow": 20,
-        "pool_timeout": BUSY_SECONDS,
+        "pool_timeout": POOL_SECONDS,
     }
     if url.drivername.startswith("sqlite"):
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
@@ -94,15 +128,14 @@ def _options_of(url: URL) -> dict[str, Any]:
     elif url.drivername.startswith("postgresql"):
         # A statement that the driver prepares may get one plan for all values: for a tag that each file has, and for
         # one that few have.
-        options["connect_args"] = {"prepare_threshold": None}
+        options["connect_args"] = {"prepare_threshold": None, **timeouts.driver_options(url)}
     elif url.drivername.startswith(("mysql", "mariadb")):
         if not url.database:
             raise ConfigurationError(
                 "database.url (DATABASE_URL) names no database, e.g. mysql://user:password@host/frepo"
             )
-        # MariaDB's connections are checked each time: the driver sends a statement to set the isolation level, and
-        # SQLAlchemy does not see that it failed.
-        options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600, "pool_pre_ping": True}
+        options |= {"isolation_level": "READ COMMITTED", "pool_recycle": 3600}
+        options["connect_args"] = timeouts.driver_options(url)
     return options
 
 
@@ -125,8 +158,10 @@ def _check_idle_connections(engine: Engine) -> None:
     """Let the pool replace connections that the server has closed while they were idle.
 
     SQLAlchemy's `pool_pre_ping` asks the server each time a connection is taken, which takes as long as a query. A
-    connection that was used a moment ago need not be checked.
+    connection that was used a moment ago need not be checked. MariaDB's are checked each time: the driver sends a
+    statement to set the isolation level, and SQLAlchemy does not see that it failed.
     """
+    is_postgresql = engine.dialect.name == "postgresql"
 
     @event.listens_for(engine, "connect")
     @event.listens_for(engine, "checkin")
@@ -135,23 +170,28 @@ def _check_idle_connections(engine: Engine) -> None:
 
     @event.listens_for(engine, "checkout")
     def check(connection: Any, record: Any, proxy: Any) -> None:
-        if time.monotonic() - record.info["used_at"] < FRESH_SECONDS:
+        if is_postgresql and time.monotonic() - record.info["used_at"] < FRESH_SECONDS:
             return
         try:
-            engine.dialect.do_ping(connection)
+            with trying(PING_SECONDS):
+                engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
             raise InvalidatePoolError from error
 
 
 def _roll_back_on_return(engine: Engine) -> None:
-    """Make sure that no connection returns to the pool with an open transaction."""
+    """Make sure that no connection returns to the pool with an open transaction, or without its limits."""
+    limits = session_limits_of(engine)
 
     @event.listens_for(engine, "reset")
     def reset(connection: Any, record: Any, state: PoolResetState) -> None:
         # A failed COMMIT may leave the transaction open although SQLAlchemy considers it ended. The next user of the
         # connection would fail, or commit the changes of another request.
-        if state.transaction_was_reset and not state.terminate_only:
+        if state.terminate_only:
+            return
+        if state.transaction_was_reset or limits.are_lifted(record.info):
             connection.rollback()
+        limits.restore(connection, record.info)
 
 
 def _prepare(connection: Any) -> None:

@@ -1,7 +1,6 @@
 """Short transactions: reads, and writes that are retried after a conflict with another writer."""
 
 import contextlib
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,21 +8,23 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-import transaction
 from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
-from transaction.interfaces import NoTransaction
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .clock import clock_query
 from .commit_watch import CommitWatch
-from .driver_errors import FULL, NO_ANSWER, translated
-from .engine import BUSY_SECONDS, public_url
+from .driver_errors import FULL, translated
+from .engine import BUSY_SECONDS, public_url, session_limits_of
+from .retries import RetryPolicy, Transactions, ended, is_conflict, spread_writers, until
 from .sqlite.reserve import LOANS, Reserve, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
+from .waiting.patience import counted, current_patience, waiting_at_most
+from .waiting.timeouts import Limit
+from .waiting.watch import NO_ANSWER, Threads, Watch
 from .zope_sessions import join_transactions
 
 Result = TypeVar("Result")
@@ -53,13 +54,15 @@ class Database:
         # Called after each commit of `write`, in its thread; the worker looks for new events then.
         self.on_commit: Callable[[], None] | None = None
         self._sessions = sessionmaker(engine, expire_on_commit=False)
-        self._transactions = _Transactions(explicit=True)
+        self._transactions = Transactions(explicit=True)
         join_transactions(self._sessions, self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._single_engine = (
             self._autocommit_engine if is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
         )
+        self._limits = session_limits_of(engine)
+        self._watch = Watch.of(engine)
         self._clock_query = clock_query(engine.dialect.name)
         self._writers = threading.RLock() if is_sqlite else None
         self._row_cache = RowCache(engine) if is_sqlite else None
@@ -70,6 +73,22 @@ class Database:
         return public_url(self.engine.url)
 
     @contextlib.contextmanager
+    def request(self, seconds: float, more: float = 0) -> Iterator[None]:
+        """Let this thread wait for the database `seconds` in all, while the body of the `with` statement runs.
+
+        An upload that is too large to send again may wait `more`, if few others do.
+        """
+        with waiting_at_most(seconds, more) as patience:
+            try:
+                yield
+            finally:
+                self._watch.forget(patience)
+
+    def serve_with(self, threads: Threads) -> None:
+        """Take the threads of the server into account: one is kept free of requests that wait."""
+        self._watch.threads = threads
+
+    @contextlib.contextmanager
     def reading(self, *, is_snapshot: bool = False) -> Iterator[Session]:
         """Open a session for reading. It writes no changes of models.
 
@@ -78,8 +97,10 @@ class Database:
         name = self.engine.dialect.name
         is_repeatable = is_snapshot and name != "sqlite"
         options = {"isolation_level": "REPEATABLE READ"} if is_repeatable else _READING.get(name, {})
-        with translated(self.engine), Session(self.engine, autoflush=False) as session:
-            session.connection(execution_options=options)
+        if (patience := current_patience()) and patience.more:
+            self._watch.patiently(self._try_connection)
+        with self._used(), Session(self.engine, autoflush=False) as session:
+            self._lift_limits(session.connection(execution_options=options), "statement", "idle")
             yield session
 
     def fetch_rows(self, query: "Select[*tuple[Any, ...]]", **values: Any) -> Sequence[Row[Any]]:
@@ -114,7 +135,7 @@ class Database:
         disk is full. Raises `IntegrityError` for a conflict about a unique value.
         """
         try:
-            return self._execute(statement)
+            return self._watch.patiently(partial(self._execute, statement))
         except StorageFull:
             if self._reserve is None:
                 raise
@@ -123,7 +144,8 @@ class Database:
     @contextlib.contextmanager
     def autocommit(self) -> Iterator[Connection]:
         """Open a connection on which each statement is a transaction of its own, for statements that allow no other."""
-        with translated(self.engine), self._single_engine.connect() as connection:
+        with self._used(), self._single_engine.connect() as connection:
+            self._lift_limits(connection, "statement", "idle")
             yield connection
 
     def refill_reserve(self) -> None:
@@ -143,10 +165,11 @@ class Database:
         If another program keeps SQLite locked, one time limit applies to all attempts together.
         `may_use_reserve` is for deletions: on a full disk they use the reserved space, so that they can free more.
         """
+        watch = watch or CommitWatch()
         try:
-            result = self._write(work, watch)
+            result = self._watch.patiently(partial(self._write, work, watch), watch.may_repeat)
         except StorageFull as error:
-            if watch is not None and was_rolled_back(error.__cause__):
+            if was_rolled_back(error.__cause__):
                 watch.note_rollback()
             if self._reserve is None or not may_use_reserve:
                 raise
@@ -156,29 +179,45 @@ class Database:
             self.on_commit()
         return result
 
-    def _write(self, work: Callable[[Session], Result], watch: CommitWatch | None) -> Result:
+    def _write(self, work: Callable[[Session], Result], watch: CommitWatch) -> Result:
         deadline = time.monotonic() + BUSY_SECONDS
         manager = self._transactions
-        with self._writer_lock(), translated(self.engine), _ended(manager):
+        with self._writer_lock(), self._used(), until(deadline), ended(manager):
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
-                _spread_writers(tried)
+                spread_writers(tried)
                 with attempt as current:
                     session = self._sessions()
-                    current.join(_RetryPolicy(manager, deadline))
-                    if watch is not None:
-                        current.join(watch.restart(manager))
+                    current.join(RetryPolicy(manager, deadline))
+                    current.join(watch.restart(manager))
+                    self._lift_limits(session.connection(), "statement")
                     result = work(session)
             return result
 
+    @contextlib.contextmanager
+    def _used(self) -> Iterator[None]:
+        """Translate the driver's errors. Raises `DatabaseUnavailableError` at once if a request need not wait."""
+        self._watch.admit()
+        with translated(self.engine):
+            yield
+
+    def _try_connection(self) -> None:
+        with self.autocommit():
+            pass  # the pool has checked it
+
+    def _lift_limits(self, connection: Connection, *limits: Limit) -> None:
+        """Lift limits that are for requests, if this thread handles none."""
+        if current_patience() is None:
+            self._limits.lift(connection, *limits)
+
     def _execute(self, statement: UpdateBase) -> int:
         deadline = time.monotonic() + BUSY_SECONDS
-        with self._writer_lock(), translated(self.engine):
+        with self._writer_lock(), self._used():
             for tried in range(ATTEMPTS - 1):
-                _spread_writers(tried)
+                spread_writers(tried)
                 try:
                     return self._execute_once(statement)
                 except OperationalError as error:
-                    if not _is_conflict(error) or time.monotonic() > deadline:
+                    if not is_conflict(error) or time.monotonic() > deadline:
                         raise
             return self._execute_once(statement)
 
@@ -208,7 +247,10 @@ class Database:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
     def _query(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with translated(self.engine):
+        return self._watch.patiently(partial(self._query_twice, query, values))
+
+    def _query_twice(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with self._used():
             try:
                 return self._query_once(query, values)
             except DBAPIError as error:
@@ -228,61 +270,20 @@ class Database:
         if self._writers is None:
             yield
             return
-        if not self._writers.acquire(timeout=BUSY_SECONDS):
-            raise DatabaseUnavailableError(NO_ANSWER)
+        with counted() as most:
+            if not self._writers.acquire(timeout=min(BUSY_SECONDS, most)):
+                raise DatabaseUnavailableError(NO_ANSWER)
         try:
             yield
         finally:
             self._writers.release()
 
+    def timeouts(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return the timeouts that connections should have, and those that one has: the server's names, with their units."""
+        with translated(self.engine), self.engine.connect() as connection:
+            return self._limits.wanted(), self._limits.read(connection)
+
     def check(self) -> None:
         """Raise `DatabaseUnavailableError` if the database does not answer a query."""
         with self.reading() as session:
             session.execute(text("SELECT 1"))
-
-
-class _Transactions(threading.local, transaction.TransactionManager):  # type: ignore[misc]  # it has no types
-    """One transaction for each thread, with one manager for all: registering one per session costs as much as a query."""
-
-
-class _RetryPolicy(CommitWatch):
-    """Decides which failed transactions are tried again, until the deadline (monotonic seconds)."""
-
-    def __init__(self, manager: transaction.TransactionManager, deadline: float) -> None:
-        super().__init__(manager)
-        self._deadline = deadline
-
-    def should_retry(self, error: BaseException) -> bool:
-        """Return True for a conflict about a unique value or a lock, and for a connection that broke before the COMMIT.
-
-        After the deadline, return False.
-        """
-        if time.monotonic() > self._deadline:
-            return False
-        if isinstance(error, DBAPIError) and error.connection_invalidated:
-            return not self.tried
-        return isinstance(error, IntegrityError) or (isinstance(error, OperationalError) and _is_conflict(error))
-
-
-def _is_conflict(error: OperationalError) -> bool:
-    """Return whether the database ended the transaction because of a lock of another writer."""
-    if str(getattr(error.orig, "sqlstate", "")).startswith("40"):  # PostgreSQL's class of rollbacks
-        return True
-    return getattr(error.orig, "args", ())[:1] in {(1205,), (1213,), ("database is locked",)}
-
-
-def _spread_writers(tried: int) -> None:
-    """Pause before another attempt, so that writers that failed together do not meet again."""
-    if tried:
-        time.sleep(random.uniform(0, 0.02 * tried))  # needs no secure randomness
-
-
-@contextlib.contextmanager
-def _ended(manager: transaction.TransactionManager) -> Iterator[None]:
-    """Abort the transaction that a failed COMMIT of the last attempt leaves: with it, this thread could begin no other."""
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(NoTransaction):
-            manager.abort()
-        raise

@@ -70,6 +70,7 @@ def make_app(services: Services) -> object:
     config.include("frepo_core.web.routing.error_views")
     config.include("frepo_core.web.openapi.viewer.viewer")
     config.include("frepo_core.web.views.answer_cache")
+    config.include("frepo_core.web.routing.database_wait")
     endpoints = all_endpoints(services)
     if services.request_observers:
         config.include("frepo_core.web.routing.request_observers")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from frepo_core.db.engine import session_limits_of
 from frepo_core.db.models import Base
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 
@@ -51,9 +52,15 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
     application. Raises `DatabaseUnavailableError` if the database cannot be used, or if another upgrade takes more than
     five minutes.
     """
+    with _translated(), engine.connect() as connection:
+        session_limits_of(engine).lift(connection, "lock", "statement", "idle")
+        return _upgrade(connection)
+
+
+def _upgrade(connection: Connection) -> tuple[str | None, str | None]:
     from frepo_core.db.migrations.resumable_ddl import resuming  # imports Alembic
 
-    with _translated(), engine.connect() as connection, _locked(connection):
+    with _locked(connection):
         before = _current(connection)
         with resuming(connection, begins=before is None) as resumes:
             _migrate(connection, before, resumes=resumes)

@@ -7,6 +7,8 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.engine.characteristics import ConnectionCharacteristic
 
+from ..waiting.patience import counted
+
 OPTION = "sqlite_begin"
 # SQLite fails at once if a transaction that has read starts to write while another one writes. So writers take the lock
 # at the start. A single query needs no BEGIN.
@@ -50,9 +52,10 @@ def _begin_immediate(connection: sqlite3.Connection) -> None:
     ((timeout,),) = connection.execute("PRAGMA busy_timeout")
     connection.execute("PRAGMA busy_timeout=0")
     try:
-        started = time.monotonic()
-        while not _try_to_begin(connection, is_last=(waited := time.monotonic() - started) * 1000 >= timeout):
-            time.sleep(min(max(waited / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
+        with counted() as most:
+            started, most = time.monotonic(), min(most, timeout / 1000)
+            while not _try_to_begin(connection, is_last=(waited := time.monotonic() - started) >= most):
+                time.sleep(min(max(waited / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
     finally:
         connection.execute(f"PRAGMA busy_timeout={timeout}")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine
 
-from frepo_core.db import Database, make_engine
+from frepo_core.db import Database, Timeouts, make_engine
 from frepo_core.plugins import PluginContext, PluginRegistry, Service, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
@@ -53,7 +53,9 @@ def make_foundation(
     settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
     contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), facade)
     plugins = plugins.configured(contexts)
-    engine = engine or make_engine(settings.database_url.get_secret_value(), settings.database_driver)
+    engine = engine or make_engine(
+        settings.database_url.get_secret_value(), settings.database_driver, _timeouts(settings)
+    )
     database = Database(engine, settings.database_reserve)
     backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
     return Foundation(
@@ -66,4 +68,13 @@ def make_foundation(
         presence=Presence(database, backends),
         storage_states=StorageStates(database, is_read_only=settings.read_only),
         mask=Mask(settings, backends.current_settings, *(context.settings for context in contexts.values())),
+    )
+
+
+def _timeouts(settings: Settings) -> Timeouts:
+    return Timeouts(
+        lock=settings.database_lock_timeout,
+        statement=settings.database_statement_timeout,
+        idle=settings.database_idle_timeout,
+        network=settings.database_network_timeout,
     )

@@ -32,12 +32,29 @@ def check_database(services: Services) -> Iterator[Finding]:
             "It is SQLite, which serves one machine, and one writer at a time",
             "That is enough for a few hundred uploads a minute; otherwise move to PostgreSQL, see docs/operations.md",
         )
+    yield from _check_timeouts(services)
     with database.reading() as session:
         tokens = session.scalar(select(func.count()).select_from(Token))
     if not tokens:
         yield warning(
             "database", "It has no token, so nobody can use the service", "Run `frepo auth:generate-admin-token`"
         )
+
+
+def _check_timeouts(services: Services) -> Iterator[Finding]:
+    """Yield which timeouts the service's connections have, and which the server or a pooler between them has not set."""
+    wanted, found = services.database.timeouts()
+    if different := {name: value for name, value in found.items() if value != wanted[name]}:
+        yield warning(
+            "database",
+            "A connection has not got the timeouts of the settings database.*_timeout: "
+            + ", ".join(f"{name} is {value}, not {wanted[name]}" for name, value in different.items()),
+            "Look for other values in the URL's query, or for a pooler that drops them; see docs/operations.md",
+        )
+    elif found:
+        values = ", ".join(f"{name} {value}" for name, value in found.items())
+        network = services.settings.database_network_timeout
+        yield good("database", f"Timeouts of each connection: {values}, network {network:g} s")
 
 
 def check_strategies(services: Services) -> Iterator[Finding]:

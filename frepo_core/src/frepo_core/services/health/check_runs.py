@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Iterable, Mapping
 
+from frepo_core.db.waiting.patience import waiting_at_most
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import HealthCheck
 
@@ -73,7 +74,8 @@ class _Run:
 
     def _work(self) -> None:
         try:
-            self.check.run()
+            with waiting_at_most(self.check.deadline):
+                self.check.run()
         except FrepoError as error:
             self._messages = (self._mask(error.message),)
             log.error("health check %s: %s", self._origin, self._messages[0])

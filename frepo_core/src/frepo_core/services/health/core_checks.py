@@ -16,6 +16,8 @@ from ..assembly.foundation import Foundation
 from ..trash.storage_space import StorageSpace
 from ..upkeep.job_health import LEADERLESS, JobReport, check_jobs, check_worker, report_jobs
 
+# Less than the checks of plug-ins have: /health is answered within 5 seconds if only the database hangs.
+DATABASE_SECONDS = 3
 _CHECK = Actor(name="system:health")
 
 
@@ -36,12 +38,12 @@ class CoreChecks:
     def frepo_health_checks(self) -> Sequence[HealthCheck]:
         """Return the checks of the core."""
         return [
-            HealthCheck(name="database", run=self._check_database),
+            HealthCheck(name="database", run=self._check_database, deadline=DATABASE_SECONDS),
             HealthCheck(name="storage", run=self._check_storage),
-            HealthCheck(name="blobs", run=self._check_blobs),
+            HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
             HealthCheck(name="trash", run=self._space.check),
-            HealthCheck(name="worker", run=self._check_worker),
-            HealthCheck(name="jobs", run=self._check_jobs),
+            HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
+            HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
         ]
 
     def _check_database(self) -> None:

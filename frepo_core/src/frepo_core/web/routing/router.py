@@ -84,7 +84,7 @@ def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
     if endpoint.permission is not None:
         # The collection is in the body, which is not parsed yet.
         _check_permission(request, "token" if endpoint.collection_field else endpoint.permission)
-    elif request.token_id:
+    elif request.token_id and not endpoint.ignores_token:
         request.sender  # noqa: B018  # public endpoints refuse invalid tokens, too
     if endpoint.writes and request.services.settings.read_only:
         raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")

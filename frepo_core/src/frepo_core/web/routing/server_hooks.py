@@ -54,6 +54,10 @@ class ServerHooks:
         """How long requests may continue after SIGTERM, in seconds."""
         return self._services.settings.long_execution_time
 
+    def serve_with(self, threads: Any) -> None:
+        """Take the threads of the server into account, which have the attributes `count`, `idle` and `queued`."""
+        self._services.database.serve_with(threads)
+
     def new_buffer(self, memory: int, content_type: str, query: str) -> Spool:
         """Return a buffer for a body, which hashes it on arrival and whose file a storage can link.
 

@@ -135,6 +135,7 @@ ENDPOINTS = [
         view=greet,
         summary="Greeting",
         permission=None,
+        ignores_token=True,
         answers={200: GreetingReply},
     ),
     Endpoint(
@@ -153,6 +154,7 @@ ENDPOINTS = [
         view=check_health,
         summary="Health of the service",
         permission=None,
+        ignores_token=True,
         query=HealthQuery,
         answers={200: HealthReply, 503: HealthReply},
     ),

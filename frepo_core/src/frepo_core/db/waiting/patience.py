@@ -1,0 +1,71 @@
+"""How long the request of this thread may still wait for the database. Jobs and commands wait without a limit."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(kw_only=True, eq=False)
+class Patience:
+    """What is left of the time that a request may wait, in seconds.
+
+    `more` can be added once, which makes it long: for an upload that is too large to send again. `is_over`: a wait was
+    ended.
+    """
+
+    seconds: float
+    more: float = 0
+    is_long: bool = False
+    is_over: bool = False
+
+    def ends_after(self, seconds: float) -> bool:
+        """Return whether a wait that has taken `seconds` is too long."""
+        return self.is_over or seconds >= self.seconds
+
+
+class _Thread(threading.local):
+    patience: Patience | None = None
+
+
+_THREAD = _Thread()
+
+
+def current_patience() -> Patience | None:
+    """Return the patience of the request that this thread handles, None if it handles none."""
+    return _THREAD.patience
+
+
+@contextlib.contextmanager
+def waiting_at_most(seconds: float, more: float = 0) -> Iterator[Patience]:
+    """Limit how long this thread waits for databases in all, while the body of the `with` statement runs."""
+    before, _THREAD.patience = _THREAD.patience, Patience(seconds=seconds, more=more)
+    try:
+        yield _THREAD.patience
+    finally:
+        _THREAD.patience = before
+
+
+@contextlib.contextmanager
+def trying(seconds: float) -> Iterator[None]:
+    """Limit a step to a part of the time that this thread may wait, if it has a limit."""
+    outer = current_patience()
+    part = seconds if outer is None else min(seconds, outer.seconds)
+    with waiting_at_most(part) as inner:
+        try:
+            yield
+        finally:
+            if outer is not None:
+                outer.seconds -= part - inner.seconds
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[float]:
+    """Count the time of the body of the `with` statement as a wait. Yield how long it may take."""
+    patience, started = current_patience(), time.monotonic()
+    try:
+        yield float("inf") if patience is None else max(patience.seconds, 0)
+    finally:
+        if patience is not None:
+            patience.seconds -= time.monotonic() - started

@@ -1,0 +1,122 @@
+"""A database that does not answer: its packets vanish, or it is frozen. No request waits for long, and all goes on afterwards."""
+
+import json
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import make_url
+
+from frepo_core.testing.sources import Source
+from support.reliability.database_switch import Switch
+from support.reliability.faulty_proxy import FaultyProxy
+from support.reliability.invariants import eventually
+from support.servers import postgresql
+from support.wire import Wire, head
+
+MAX_WAIT = 6
+CODE = "health-5ecre7"
+LARGE = 65 << 20
+pytestmark = pytest.mark.own_server  # it knows how many threads are free
+
+
+class Site:
+    """A service, and its PostgreSQL behind a proxy that can drop what the database says."""
+
+    def __init__(self, service, switch, proxy):
+        self.service, self.switch, self._proxy = service, switch, proxy
+        made = self.send("/repository/collection", b'{"filename": "a", "maxBackupsCount": 9}', "application/json")
+        self.collection = made[1]["collection"]["id"]
+
+    def send(self, path, body=None, media="application/octet-stream", seconds=60):
+        """Return the status of a request and its JSON."""
+        request = urllib.request.Request(self.service.url + path, body)
+        request.add_header("X-Auth-Token", self.service.admin)
+        request.add_header("Content-Type", media)
+        try:
+            with urllib.request.urlopen(request, timeout=seconds) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                content = json.load(error)
+                assert error.headers["Retry-After"] or error.code != 503 or "messages" in content
+                return error.code, content
+
+    def push(self, content):
+        return self.send(f"/repository/collection/{self.collection}/backup", content)[0]
+
+    def contents(self):
+        answer = self.send(f"/repository/collection/{self.collection}/backup")[1]
+        return [version["details"]["version"] for version in answer["versions"].values()]
+
+    def silence(self, how):
+        if how == "vanish":
+            self._proxy.arm("hold", "down", 1)
+        else:
+            self.switch.freeze()
+
+    def heal(self, how):
+        if how == "vanish":
+            self._proxy.release()
+        else:
+            self.switch.thaw()
+
+
+@pytest.fixture(scope="module")
+def site(make_service, tmp_path_factory):
+    if postgresql.MISSING:
+        pytest.skip(postgresql.MISSING)
+    with postgresql.postgresql() as url:
+        parsed = make_url(url)
+        with FaultyProxy(f"127.0.0.1:{parsed.port}") as proxy:
+            behind = parsed.set(port=int(proxy.url.rpartition(":")[2])).render_as_string(hide_password=False)
+            environment = {"DATABASE_URL": behind, "DATABASE_MAX_WAIT": str(MAX_WAIT), "HEALTH_CHECK_CODE": CODE}
+            environment |= {"DATABASE_AUTO_UPGRADE": "1", "DATABASE_MAX_WAIT_STORED": "60"}
+            service = make_service(tmp_path_factory.mktemp("silent"), environment=environment)
+            service.start()
+            switch = Switch(url)
+            yield Site(service, switch, proxy)
+            service.stop()
+            if switch.process:
+                switch.off()
+
+
+@pytest.mark.parametrize("how", ["vanish", "freeze"])
+def test_no_request_waits_for_long_for_a_database_that_does_not_answer(site, how):
+    assert site.push(b"before") == 200
+    site.silence(how)
+    try:
+        with ThreadPoolExecutor(34) as threads:
+            waiting = [threads.submit(site.push, b"lost %d" % number) for number in range(32)]
+            time.sleep(0.5)
+            started = time.monotonic()
+            greeting = threads.submit(site.send, "/")
+            health = threads.submit(site.send, f"/health?code={CODE}")
+            statuses = greeting.result(60)[0], health.result(60)[0]
+            greeted = time.monotonic() - started
+            answers = [one.result(60) for one in waiting]
+            took = time.monotonic() - started
+    finally:
+        site.heal(how)
+
+    assert (statuses, set(answers)) == ((200, 503), {503})
+    assert (greeted < 5, took < 2 * MAX_WAIT) == (True, True), (greeted, took)
+    assert eventually(lambda: site.push(b"after") == 200, 20)
+
+
+def test_a_large_upload_survives_a_failover(site):
+    service = site.service
+    path = f"/repository/collection/{site.collection}/backup"
+    fields = f"X-Auth-Token: {service.admin}", f"Content-Length: {LARGE}", "Expect: 100-continue"
+    with Wire(service) as wire:
+        wire.send(head("POST", path, *fields))
+        assert b"HTTP/1.1 100 Continue\r\n\r\n" == wire.socket.recv(1000)
+        site.switch.off()
+        wire.send(Source(LARGE).read())
+        small = site.push(b"small")
+        site.switch.on()
+        large = wire.reply().status
+
+    assert (503, 200) == (small, large)
