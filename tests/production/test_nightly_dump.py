@@ -13,6 +13,7 @@ import pytest
 
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.client import make_client
+from support.servers.nginx import LEFT_OUT
 from support.servers.service import ROOT
 
 MIB = 1 << 20
@@ -172,6 +173,7 @@ def test_a_rolling_restart_fails_no_push(site):
             for service in site.services:
                 service.stop()
                 service.start()
+                time.sleep(LEFT_OUT + 1)  # as docs/operations.md does
         finally:
             ended.set()
 

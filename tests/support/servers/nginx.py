@@ -16,6 +16,9 @@ from support.servers.processes import free_port, running_process
 MISSING = None if shutil.which("nginx") else "nginx (nginx-light) is not installed: make services"
 SHIPPED = ROOT / "deploy/nginx.conf"
 
+# For how many seconds a service that failed is left out: shorter than in deploy/nginx.conf.
+LEFT_OUT = 1
+
 # The configuration of Debian's nginx.conf around conf.d, with all paths in the folder.
 AROUND = """\
 {user}
@@ -56,9 +59,10 @@ def substitute(
 
     `certificate`: a folder with cert.pem and key.pem; enables the lines for TLS.
     """
-    servers = "\n".join(f"    server {address} max_fails=0;" for address in upstreams)
+    servers = "\n".join(f"    server {address} max_fails=3 fail_timeout={LEFT_OUT}s;" for address in upstreams)
     changes = [
-        (r"(?m)(^    server 127\.0\.0\.1:\d+ .*;\n)+", servers + "\n"),
+        (r"(?m)(^    server 127\.0\.0\.1:\d+ max_fails=3 fail_timeout=10s;\n)+", servers + "\n"),
+        (r"proxy_connect_timeout 5s;", "proxy_connect_timeout 1s;"),
         (r"listen 80;", f"listen 127.0.0.1:{port}{' ssl' if certificate else ''};"),
         (r"alias /var/lib/frepo/storage/;", f"alias {storage or '/nowhere'}/;"),
     ]
