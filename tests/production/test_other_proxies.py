@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from support.servers import other_proxies
+from support.proxies import other_proxies
 from support.wire import Wire, head
 
 from .conftest import Site
