@@ -7,7 +7,7 @@ from frepo_core.plugins import PluginRegistry
 from frepo_core.settings import Settings
 
 from .access import token_phrase
-from .collections.rotation.missing_strategies import find_missing_strategies
+from .collections.rotation.missing_strategies import find_misfits, find_missing_strategies
 from .installation import ensure_id
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,8 @@ def make_ready(database: Database, settings: Settings) -> bool:
 
 
 def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:
-    """Log which collections accept no uploads, because their strategy is not installed."""
+    """Log which collections accept no uploads, because their strategy is not installed, and which have wrong options."""
     for text in find_missing_strategies(database, plugins.strategies):
         log.warning("%s. Install its package and restart the service, or choose another strategy", text)
+    for text in find_misfits(database, plugins):
+        log.warning("%s. Its defaults apply until `frepo backup:edit ID --strategy-options JSON`", text)

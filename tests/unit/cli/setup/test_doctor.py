@@ -125,6 +125,21 @@ def test_a_strategy_that_is_not_installed_is_a_problem_and_the_collections_are_n
     assert message.endswith(f": {ids[0]}, {ids[1]}, {ids[3]} and 1 more")
 
 
+def test_options_that_do_not_fit_the_strategy_are_a_problem_with_collection_and_field(console, examine):
+    options = ["--strategy", "keep", "--strategy-options", '{"last": 1}']
+    collection = console.answer("backup:create-collection", "-f", "a", *options)
+    with sqlite3.connect(console.database) as database:
+        database.execute("UPDATE collection SET strategy_options = '{\"last\": -1}'")
+    database.close()
+
+    _, rows = examine()
+
+    [(state, message)] = found(rows, "strategies")
+    assert "problem" == state
+    assert collection in message
+    assert "strategyOptions.last" in message
+
+
 def test_damaged_blobs_are_a_problem(console, examine):
     collection = console.answer("backup:create-collection", "-f", "a")
     console.answer("backup:upload", collection, "-", stdin="content")

@@ -12,6 +12,7 @@ from frepo_core.plugins import CollectionStrategy, PluginRegistry, StrategyOptio
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.startup import warn_about_strategies
 from support.client import Client
 
 ORIGIN = "the strategy 'thin' (the plug-in 'acme' of the package acme-thin 1.2.3)"
@@ -193,28 +194,30 @@ def test_a_change_of_options_is_logged(make, edit, caplog):
     assert "strategyOptions {'keep': 3, 'label': 'none'} -> {'keep': 4, 'label': 'none'}" in caplog.text
 
 
-def test_options_that_do_not_fit_any_more_are_a_fault_of_the_service(root, make, services, ini, app, caplog):
+def test_options_that_do_not_fit_any_more_are_replaced_by_the_defaults_and_named(root, make, services, caplog):
     class Newer(StrategyOptions):
         days: int = 3
 
     made = make()
     newer = registry(Newer).strategies["thin"]
     services.plugins.strategies["thin"], older = newer, services.plugins.strategies["thin"]
+    Thin.answer = staticmethod(lambda versions: [])
     try:
         answer = root.push(made.id, b"a dump")
+        warn_about_strategies(services.database, services.plugins)
     finally:
         services.plugins.strategies["thin"] = older
 
-    assert (503, 7016106) == (answer.status_int, answer.json["error_code"])
-    for text in (
-        made.id,
-        ORIGIN,
-        "strategyOptions.keep: the strategy 'thin' has no such option; its options: days",
-        "Edit the options",
-    ):
-        assert text in caplog.text
-    assert "acme" not in answer.text
-    assert {} == root.versions(made.id)
+    assert (200, Newer(days=3)) == (answer.status_int, Thin.seen[-1][0])
+    assert ["1"] == list(root.versions(made.id))
+    problem = (
+        f"The options of the collection {made.id} do not fit {ORIGIN}: strategyOptions.keep: the strategy 'thin' has"
+    )
+    at_upload, at_start = [line for line in caplog.messages if problem in line]
+    assert "version 1 added" in at_upload
+    assert "the defaults apply" in at_upload
+    assert at_start.startswith(problem)
+    assert "`frepo backup:edit" in at_start
 
 
 @pytest.mark.parametrize(

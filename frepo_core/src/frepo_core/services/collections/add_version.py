@@ -163,7 +163,7 @@ class AddVersion:
             self._blobs.collect(unused)
             return committed
         self._blobs.collect(committed.removed.released_blob_ids)
-        log_addition(committed, by)
+        log_addition(committed, by, self._strategies.plugins)
         log_findings(f"collection {collection.id}: version {committed.added.version.number}", reports)
         return committed.added
 

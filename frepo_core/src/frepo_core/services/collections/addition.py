@@ -8,6 +8,7 @@ from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import explain
+from frepo_core.plugins import PluginRegistry
 
 from ..access.tokens import log_consumed_token
 from ..change_log import describe, file_values
@@ -16,6 +17,7 @@ from ..events.recording import NewEvent
 from ..records import CollectionRecord, VersionRecord
 from ..trash.removal import Removed
 from .quarantine import OVERTAKEN, SURPLUS
+from .rotation.strategy_options import options_problem
 
 log = logging.getLogger(__name__)
 
@@ -68,11 +70,17 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     return events
 
 
-def log_addition(committed: Committed, by: Identity) -> None:
+def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) -> None:
+    """Log the new version, the evicted ones, and which options of the strategy do not fit."""
     version = committed.added.version
     what = describe(file_values(version.file))
     done = "added" if version.quarantined_at is None else "put into quarantine"
-    log.info(
+    collection = committed.added.collection
+    problem = options_problem(plugins, collection.id, collection.strategy, collection.strategy_options)
+    if problem:
+        what = f"{what}. {problem}. Until they are edited, the defaults apply"
+    log.log(
+        logging.WARNING if problem else logging.INFO,
         "collection %s: version %s %s by %s: %s",
         version.collection_id,
         version.number,

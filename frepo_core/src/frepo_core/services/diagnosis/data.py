@@ -10,7 +10,7 @@ from frepo_core.db.models import Blob, Token
 from frepo_core.errors import FrepoError
 
 from ..access import token_phrase
-from ..collections.rotation.missing_strategies import find_missing_strategies
+from ..collections.rotation.missing_strategies import find_misfits, find_missing_strategies
 from ..container import Services
 from ..upkeep.job_health import check_worker
 from .findings import Finding, good, guarded, problem, warning
@@ -58,7 +58,7 @@ def _check_timeouts(services: Services) -> Iterator[Finding]:
 
 
 def check_strategies(services: Services) -> Iterator[Finding]:
-    """Yield for which collections no installed package provides the strategy."""
+    """Yield for which collections no installed package provides the strategy, and whose options do not fit it."""
     missing = list(find_missing_strategies(services.database, services.plugins.strategies))
     for text in missing:
         yield problem(
@@ -66,8 +66,15 @@ def check_strategies(services: Services) -> Iterator[Finding]:
             text,
             "Install its package and restart the service, or run `frepo backup:edit ID --strategy NAME`",
         )
-    if not missing:
-        yield good("strategies", "Those of all collections are installed")
+    misfits = list(find_misfits(services.database, services.plugins))
+    for text in misfits:
+        yield problem(
+            "strategies",
+            text,
+            "Its defaults apply until you run `frepo backup:edit ID --strategy-options JSON`",
+        )
+    if not missing and not misfits:
+        yield good("strategies", "Those of all collections are installed, and their options fit")
 
 
 def check_storage(services: Services) -> Iterator[Finding]:

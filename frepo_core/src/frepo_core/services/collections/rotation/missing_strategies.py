@@ -1,4 +1,4 @@
-"""Finds collections that accept no versions, because no installed package provides their strategy."""
+"""Finds collections whose strategy is not installed, or whose options do not fit it."""
 
 from collections.abc import Collection as Names
 from collections.abc import Iterator
@@ -7,6 +7,9 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection
+from frepo_core.plugins import PluginRegistry
+
+from .strategy_options import options_problem
 
 MOST_NAMED = 3
 
@@ -29,3 +32,17 @@ def find_missing_strategies(database: Database, installed: Names[str]) -> Iterat
                 f"No installed package provides the strategy {strategy!r}, so uploads to the collections that use it "
                 f"are answered with 503: {named}{more}"
             )
+
+
+def find_misfits(database: Database, plugins: PluginRegistry) -> Iterator[str]:
+    """Yield which options of a collection do not fit its strategy, as a sentence without its end.
+
+    Raises `DatabaseUnavailableError`.
+    """
+    with_options = [name for name, spec in plugins.strategies.items() if spec.options is not None]
+    query = select(Collection.id, Collection.strategy, Collection.strategy_options)
+    query = query.where(Collection.strategy.in_(with_options), Collection.strategy_options.is_not(None))
+    with database.reading() as session:
+        for row in session.execute(query.order_by(Collection.id)):
+            if problem := options_problem(plugins, row.id, row.strategy, row.strategy_options):
+                yield problem

@@ -34,8 +34,7 @@ def read_state(
 ) -> RotationState:
     """Return the state of a collection. Its versions are loaded when they are accessed, from the session or `reading`.
 
-    `now` decides which versions are younger than the minimal retention. Raises `ConfigurationError` if the options of
-    the collection do not fit its strategy.
+    `now` decides which versions are younger than the minimal retention.
     """
     hidden = count_hidden(session, collection, now)
     return RotationState(

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from frepo_core.errors import ConfigurationError, FieldsError
+from frepo_core.errors import FieldsError
 from frepo_core.plugins import PluginRegistry
 
 from ...records import CollectionRecord
@@ -36,20 +36,33 @@ def check_options(plugins: PluginRegistry, strategy: str, given: Mapping[str, An
 def load_options(plugins: PluginRegistry, collection: CollectionRecord) -> BaseModel | None:
     """Return the options of a collection; None for a strategy without options.
 
-    Raises `ConfigurationError` if the stored ones do not fit, because the plug-in was changed.
+    If the stored ones do not fit, because the plug-in was changed, these are the defaults: backups must go on.
     """
     spec = plugins.strategies.get(collection.strategy)
     if spec is None or spec.options is None:
         return None
     try:
         return spec.options.model_validate(dict(collection.strategy_options or {}))
+    except ValidationError:
+        return spec.options()
+
+
+def options_problem(
+    plugins: PluginRegistry, collection_id: str, strategy: str, stored: Mapping[str, Any] | None
+) -> str:
+    """Return which stored options do not fit the strategy of a collection, as a sentence without its end; empty if all do."""
+    spec = plugins.strategies.get(strategy)
+    if spec is None or spec.options is None:
+        return ""
+    try:
+        spec.options.model_validate(dict(stored or {}))
     except ValidationError as error:
-        messages = _messages(error, collection.strategy, spec.options)
+        messages = _messages(error, strategy, spec.options)
         problems = "; ".join(f"{name.removeprefix('form.')}: {texts[0]}" for name, texts in messages.items())
-        raise ConfigurationError(
-            f"The options of the collection {collection.id} do not fit {plugins.strategy_origin(collection.strategy)}: "
-            f"{problems}. Edit the options of the collection, or install the version of the package that it was made with."
-        ) from None
+        return (
+            f"The options of the collection {collection_id} do not fit {plugins.strategy_origin(strategy)}: {problems}"
+        )
+    return ""
 
 
 def _messages(error: ValidationError, strategy: str, model: type[BaseModel]) -> dict[str, list[str]]:
