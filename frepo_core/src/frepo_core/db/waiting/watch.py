@@ -1,5 +1,6 @@
 """Watches the requests that wait for a database server: each for a limited time, and none if it does not answer."""
 
+import contextlib
 import logging
 import os
 import socket
@@ -166,7 +167,8 @@ class Watch:
         with self._lock:  # afterwards the descriptor may be that of something else
             if wait in self._waits and wait.descriptor is not None:
                 wait.patience.is_over = True
-                with socket.socket(fileno=os.dup(wait.descriptor)) as connection:
+                # The server may have closed it a moment ago.
+                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(wait.descriptor)) as connection:
                     connection.shutdown(socket.SHUT_RDWR)
 
     def _try_probe(self) -> None:
