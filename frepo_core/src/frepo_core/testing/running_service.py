@@ -158,7 +158,7 @@ class RunningService:
 
     def checks(self, collection: str, number: int) -> dict[str, tuple[str, str]]:
         """Return what the upload checks said about a version: outcome and message by the check's name."""
-        found = self._services.version_checks.of_collection(collection, number)
+        found = self._services.version_checks.outcomes(collection, number)
         return {one.name: (one.outcome, one.message) for one in found}
 
     def wait_for_subscribers(self, seconds: float = SECONDS) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 
 from frepo_core.db.models import Collection, Event
 from frepo_core.domain.identity import Actor
@@ -113,3 +113,33 @@ def test_a_token_makes_one_event_a_minute_about_a_version(root, path, count_even
     assert {"restore (client)": "broken"} == outcomes()
     assert 201 == member(Role.UPLOAD_VERSIONS).post(path, {"outcome": "good"}).status_int
     assert 2 == count_events()
+
+
+@pytest.fixture
+def loads(services):
+    """The columns with what clients wrote, in the order of the statements that load them."""
+    found = []
+
+    def listener(connection, cursor, statement, *_):
+        found.extend(column for column in ("version_check.details", "trash.checks") if column in statement)
+
+    event.listen(services.database.engine, "before_cursor_execute", listener)
+    yield found
+    event.remove(services.database.engine, "before_cursor_execute", listener)
+
+
+def test_lists_do_not_load_details(root, path, collection, push, loads):
+    root.post(path, {"outcome": "good", "details": {"seconds": 12}})
+    push(collection, b"-- another dump")
+    root.delete(f"/api/v1/collections/{collection}/versions/v2")
+    loads.clear()
+
+    listed = root.get(f"/api/v1/collections/{collection}/checks").json["items"]
+    for lists in ("versions", "versions/v1", "trash"):
+        assert 200 == root.get(f"/api/v1/collections/{collection}/{lists}").status_int
+
+    assert [("restore (client)", 1)] == [(one["name"], one["version"]) for one in listed]
+    assert "details" not in listed[0]
+    assert [] == loads
+    assert {"seconds": 12} == root.get(path).json["items"][0]["details"]
+    assert ["version_check.details"] == loads

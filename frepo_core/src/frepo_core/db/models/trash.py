@@ -40,7 +40,8 @@ class TrashEntry(Base):
     is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
-    checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    # Loaded only when the version is restored: they have what clients wrote.
+    checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON, deferred=True)
 
     blob: Mapped[Blob] = relationship()
 

@@ -63,6 +63,7 @@ class VersionCheck(Base):
     name: Mapped[str] = mapped_column(exact(64), primary_key=True)
     outcome: Mapped[str] = mapped_column(exact(16))
     message: Mapped[str] = mapped_column(Text)
-    details: Mapped[dict[str, Any]]
+    # Loaded only on request: clients write them.
+    details: Mapped[dict[str, Any]] = mapped_column(deferred=True, deferred_raiseload=True)
     at: Mapped[datetime]
     actor: Mapped[str] = mapped_column(exact(128))

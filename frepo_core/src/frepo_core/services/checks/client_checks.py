@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, undefer
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Event, Version, VersionCheck
@@ -14,7 +14,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ..collections.version_checks import RESTORE, CheckRecord, NewCheck, describe_check, log_check, write_checks
+from ..collections.version_checks import RESTORE, DetailedCheck, NewCheck, detailed_check, log_check, write_checks
 
 RESTORE_OF_CLIENT = f"{RESTORE} (client)"
 DETAILS_BYTES = 16 << 10
@@ -29,7 +29,7 @@ class ClientChecks:
         self._database = database
         self._reserved = frozenset(reserved)
 
-    def record(self, version_id: str, check: NewCheck, *, by: Identity) -> CheckRecord:
+    def record(self, version_id: str, check: NewCheck, *, by: Identity) -> DetailedCheck:
         """Record a result, and return it. It replaces the one of the same name. `restore` becomes `restore (client)`.
 
         There is an event about it unless there is one of the last minute about this version and this token.
@@ -40,7 +40,7 @@ class ClientChecks:
         if check.name == RESTORE:
             check = replace(check, name=RESTORE_OF_CLIENT)
 
-        def work(session: Session) -> tuple[CheckRecord, bool] | None:
+        def work(session: Session) -> tuple[DetailedCheck, bool] | None:
             version = session.scalar(select(Version).where(Version.id == version_id).with_for_update())
             if version is None:
                 return None
@@ -48,8 +48,8 @@ class ClientChecks:
             is_told = not self._was_told(session, version, by)
             write_checks(session, version, [check], by=by, has_events=is_told)
             session.flush()
-            row = session.get_one(VersionCheck, (version.id, check.name))
-            return describe_check(row, version.collection_id, version.number), is_told
+            row = session.get_one(VersionCheck, (version.id, check.name), options=[undefer(VersionCheck.details)])
+            return detailed_check(row, version.collection_id, version.number), is_told
 
         done = self._database.write(work)
         if done is None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, undefer
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Version, VersionCheck
@@ -43,7 +43,7 @@ class NewCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRecord:
-    """A recorded result. `at` is UTC (aware); `actor` is as in events."""
+    """A recorded result without its details. `at` is UTC (aware); `actor` is as in events."""
 
     version_id: str
     collection_id: str
@@ -51,9 +51,15 @@ class CheckRecord:
     name: str
     outcome: Outcome
     message: str
-    details: dict[str, Any]
     at: datetime
     actor: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetailedCheck(CheckRecord):
+    """A recorded result with its details."""
+
+    details: dict[str, Any]
 
 
 def write_checks(
@@ -102,12 +108,15 @@ class VersionChecks:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of_collection(self, collection_id: str, number: int | None = None) -> list[CheckRecord]:
+    def outcomes(self, collection_id: str, number: int | None = None) -> list[CheckRecord]:
         """Return the results of a collection's versions, or of one of them, ascending by version and name."""
-        query = _select().where(Version.collection_id == collection_id)
-        if number is not None:
-            query = query.where(Version.number == number)
-        return self._records(query.order_by(Version.number, VersionCheck.name))
+        return self._records(_of_collection(collection_id, number))
+
+    def of_collection(self, collection_id: str, number: int | None = None) -> list[DetailedCheck]:
+        """Return the same with the details, which may have 16 KiB for each result of a client."""
+        query = _of_collection(collection_id, number).options(undefer(VersionCheck.details))
+        with self._database.reading() as session:
+            return [detailed_check(*row) for row in session.execute(query)]
 
     def page(self, collection_id: str, page: PageRequest, outcomes: Sequence[Outcome] = ()) -> Page[CheckRecord]:
         """Return a page of the results of a collection's versions, the newest version first; `outcomes`: only these."""
@@ -156,7 +165,7 @@ class VersionChecks:
 
     def _records(self, query: Any) -> list[CheckRecord]:
         with self._database.reading() as session:
-            return [describe_check(row, collection_id, number) for row, collection_id, number in session.execute(query)]
+            return [_record(row, collection_id, number) for row, collection_id, number in session.execute(query)]
 
 
 def log_check(collection_id: str, number: int, check: NewCheck, by: By) -> None:
@@ -164,6 +173,13 @@ def log_check(collection_id: str, number: int, check: NewCheck, by: By) -> None:
     level = logging.ERROR if check.outcome == BROKEN else logging.INFO
     text = "collection %s: check %s of version %s by %s: %s: %s"
     log.log(level, text, collection_id, check.name, number, describe_actor(by), check.outcome, check.message)
+
+
+def _of_collection(collection_id: str, number: int | None) -> Any:
+    query = _select().where(Version.collection_id == collection_id)
+    if number is not None:
+        query = query.where(Version.number == number)
+    return query.order_by(Version.number, VersionCheck.name)
 
 
 def _select() -> Any:
@@ -185,8 +201,12 @@ def _pending(name: str, version: Version, since: datetime) -> PendingCheck:
     )
 
 
-def describe_check(row: VersionCheck, collection_id: str, number: int) -> CheckRecord:
-    """Return the record of a row."""
+def detailed_check(row: VersionCheck, collection_id: str, number: int) -> DetailedCheck:
+    """Return the record of a row whose details are loaded."""
+    return DetailedCheck(**vars(_record(row, collection_id, number)), details=row.details)
+
+
+def _record(row: VersionCheck, collection_id: str, number: int) -> CheckRecord:
     return CheckRecord(
         version_id=row.version_id,
         collection_id=collection_id,
@@ -194,7 +214,6 @@ def describe_check(row: VersionCheck, collection_id: str, number: int) -> CheckR
         name=row.name,
         outcome=row.outcome,  # type: ignore[arg-type]  # only `NewCheck` is written
         message=row.message,
-        details=row.details,
         at=row.at,
         actor=row.actor,
     )

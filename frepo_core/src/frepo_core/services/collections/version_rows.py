@@ -7,7 +7,7 @@ from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.models import Collection, File, Version, VersionCheck
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.identity import new_uuid4
@@ -33,7 +33,7 @@ def select_with_files() -> Select[Version]:
 
 def select_for_removal() -> Select[Version]:
     """Return a query for versions with all that the trash keeps of them. Call `unique` on its result."""
-    return select_with_files().options(joinedload(Version.checks))
+    return select_with_files().options(joinedload(Version.checks).undefer(VersionCheck.details))
 
 
 def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:

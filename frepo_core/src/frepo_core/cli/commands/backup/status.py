@@ -30,9 +30,9 @@ class Status(ShowCommand):
         found = services.collection_pages.details(services.collections.get(arguments.id))
         record, newest = found.record, found.newest
         state = services.overviews.states([record.id])[record.id]
-        checks = services.version_checks.of_collection(record.id, newest.number) if newest else []
+        checks = services.version_checks.outcomes(record.id, newest.number) if newest else []
         suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]
-        found_wrong = services.version_checks.of_collection(record.id, suspicious[-1].number) if suspicious else []
+        found_wrong = services.version_checks.outcomes(record.id, suspicious[-1].number) if suspicious else []
         self._is_wrong = state.state in PROBLEMS
         fields: dict[str, Any] = {
             "id": record.id,

@@ -53,7 +53,7 @@ class Versions(ListCommand):
         services = self.services()
         collection = services.collections.get(arguments.id)
         checks: dict[int, list[CheckRecord]] = defaultdict(list)
-        for check in services.version_checks.of_collection(collection.id):
+        for check in services.version_checks.outcomes(collection.id):
             checks[check.version_number].append(check)
         versions = reversed(services.versions.list(collection.id))
         return COLUMNS, [

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.checks.client_checks import RESTORE_OF_CLIENT
-from frepo_core.services.collections.version_checks import CheckRecord, Outcome
+from frepo_core.services.collections.version_checks import CheckRecord, DetailedCheck, Outcome
 from frepo_core.services.collections.version_edits import VersionChange
 from frepo_core.services.records import VersionRecord
 
@@ -101,27 +101,25 @@ class VersionQuery(PageQuery):
     sort: Literal["number", "-number"] = "-number"
 
 
-class Check(Reply):
-    """The result of a check of a version. `details` are those of the plug-in or the client that made it."""
+class CheckOutcome(Reply):
+    """What a check of a version has found."""
 
     name: str
     outcome: Outcome
     message: str
-    details: dict[str, Any]
     at: Time
     actor: str
 
+
+class Check(CheckOutcome):
+    """The result of a check of a version. `details` are those of the plug-in or the client that made it."""
+
+    details: dict[str, Any]
+
     @classmethod
-    def of(cls, record: CheckRecord) -> "Check":
+    def of(cls, record: DetailedCheck) -> "Check":
         """Convert a result."""
-        return cls(
-            name=record.name,
-            outcome=record.outcome,
-            message=record.message,
-            details=dict(record.details),
-            at=record.at,
-            actor=record.actor,
-        )
+        return cls.model_validate(record, from_attributes=True)
 
 
 class Checks(Reply):
@@ -131,15 +129,15 @@ class Checks(Reply):
     next: str | None = None
 
 
-class VersionCheck(Check):
-    """The result of a check, with the number of the version."""
+class VersionCheck(CheckOutcome):
+    """What a check has found, with the number of the version. The `details` are in the list of that version."""
 
     version: int
 
     @classmethod
     def of(cls, record: CheckRecord) -> "VersionCheck":
         """Convert a result."""
-        return cls.model_validate({**vars(Check.of(record)), "version": record.version_number})
+        return cls.model_validate({**vars(record), "version": record.version_number})
 
 
 class VersionCheckPage(Reply):
