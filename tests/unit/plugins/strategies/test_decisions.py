@@ -8,6 +8,7 @@ import pytest
 
 from frepo_core.db.models import Collection
 from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.collections.version_edits import VersionChange
@@ -22,6 +23,13 @@ def sender(services, admin):
 
 
 @pytest.fixture
+def senders(services, make_token):
+    """A token for each upload: one that a later upload of the same token overtakes is put into quarantine."""
+    tokens = [make_token(Role.ADMINISTRATOR) for _ in range(24)]
+    return [services.tokens.identify(token, address="", user_agent="") for token in tokens]
+
+
+@pytest.fixture
 def collection(services):
     change = CollectionChange(limits={COUNT: 3}, filename="dump.sql", strategy="slow")
     return services.collections.create(change, by=None).id
@@ -29,9 +37,9 @@ def collection(services):
 
 @pytest.fixture
 def push(services, sender, collection):
-    def push(content):
+    def push(content, by=sender):
         record = services.collections.get(collection)
-        return services.add_version.add(record, Incoming(stream=BytesIO(content)), by=sender).version
+        return services.add_version.add(record, Incoming(stream=BytesIO(content)), by=by).version
 
     return push
 
@@ -97,12 +105,12 @@ def test_a_version_that_was_pinned_meanwhile_is_not_evicted(
     assert [1, 3, 4] == numbers()
 
 
-def test_uploads_at_once_are_all_accepted_and_leave_what_the_strategy_keeps(push, numbers):
+def test_uploads_at_once_are_all_accepted_and_leave_what_the_strategy_keeps(push, numbers, senders):
     start = threading.Barrier(8)
 
     def upload(number):
         start.wait()
-        return push(f"dump {number}".encode()).number
+        return push(f"dump {number}".encode(), senders[number]).number
 
     with ThreadPoolExecutor(8) as pool:
         given = sorted(pool.map(upload, range(8)))
@@ -110,13 +118,13 @@ def test_uploads_at_once_are_all_accepted_and_leave_what_the_strategy_keeps(push
     assert (list(range(1, 9)), [6, 7, 8]) == (given, numbers())
 
 
-def test_uploads_of_two_processes_at_once_are_all_accepted(services, plugins, ini, push, numbers, sender, collection):
+def test_uploads_of_two_processes_at_once_are_all_accepted(services, plugins, ini, numbers, senders, collection):
     other = assemble(ini, {}, plugins)
 
     def upload(number):
         one = (services, other)[number % 2]
         incoming = Incoming(stream=BytesIO(f"dump {number}".encode()))
-        return one.add_version.add(one.collections.get(collection), incoming, by=sender).version.number
+        return one.add_version.add(one.collections.get(collection), incoming, by=senders[number]).version.number
 
     with ThreadPoolExecutor(8) as pool:
         given = sorted(pool.map(upload, range(24)))
