@@ -40,6 +40,10 @@ class Decision(Protocol):
     def environ(self) -> Mapping[str, Any]:
         """What the environment has in addition when the application is called with the body; of the first decision."""
 
+    @property
+    def owner(self) -> str | None:
+        """Whose body this is, if the application knows the client. It may be silent for longer."""
+
 
 class Threads(Protocol):
     """The threads that handle requests."""
@@ -75,7 +79,8 @@ class ServerHooks(Protocol):
 
         A worker calls it for chunked bodies, bodies over 1 MiB and `Expect: 100-continue`. `CONTENT_LENGTH` is the
         announced size of the body or, if the body exceeds `max_body`, the size that has arrived. Later, the application
-        is called with the body, and `frepo.decided` is true in the environment.
+        is called with the body, and `frepo.decided` is true in the environment. Of each request, `frepo.age` says how many
+        seconds ago its head was complete.
         """
 
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:

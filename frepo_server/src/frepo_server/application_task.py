@@ -1,5 +1,6 @@
 """Answers one request with the application's answer."""
 
+import time
 from typing import Any
 
 from waitress.task import WSGITask
@@ -17,6 +18,7 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     def get_environment(self) -> dict[str, Any]:
         """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
+        environ["frepo.age"] = time.monotonic() - self.request.head_at
         environ["frepo.decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)
         environ["frepo.received_at"] = self.request.completed_at

@@ -194,6 +194,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         else:
             if not request.is_decided:
                 request.is_decided, request.decided_environ = True, decision.environ
+                request.owner = decision.owner
             self._max_body = decision.max_body
             self._invite_body(request)
 

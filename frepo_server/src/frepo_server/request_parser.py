@@ -29,6 +29,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
     # What the application has decided before the body arrived.
     is_decided = False
     decided_environ: Mapping[str, Any] = MappingProxyType({})
+    owner: str | None = None
 
     _tail = b""
     _discarded = 0
@@ -36,7 +37,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
 
     def __init__(self, adj: Any) -> None:
         super().__init__(adj)
-        self.started_at = time.monotonic()
+        self.started_at = self.head_at = time.monotonic()
         self.received_bytes = 0
         self.completed_at = self.started_at
 
@@ -78,6 +79,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
 
     def parse_header(self, header_plus: bytes) -> None:
         """Parse a complete head. Raises `ParsingError` if it is invalid, which waitress answers with 400."""
+        self.head_at = time.monotonic()
         try:
             super().parse_header(normalize(header_plus))
         except LongLineError as error:

@@ -1,11 +1,14 @@
 """A token that is revoked during a request."""
 
+from datetime import timedelta
+
 import pytest
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.files.listing import CollectionSearch
+from frepo_core.testing.sources import Source
 
 pytestmark = pytest.mark.databases
 
@@ -21,3 +24,37 @@ def test_a_token_that_was_revoked_meanwhile_creates_no_collection(services, iden
         services.collections.create(CollectionChange(limits={}, filename="a.txt"), by=sender, simulate=simulate)
 
     assert [] == list(services.listing.collections(CollectionSearch(), by=admin).rows)
+
+
+@pytest.fixture
+def send(push, upload, make_collection):
+    """Upload a version or a file while `meanwhile` happens."""
+
+    def send(what, by, meanwhile):
+        content = Source(1 << 21, at=1 << 20, do=meanwhile)
+        return push(make_collection(), content, by=by) if what == "version" else upload(content, by=by)
+
+    return send
+
+
+@pytest.mark.parametrize("what", ["version", "file"])
+def test_a_token_that_is_revoked_during_its_upload_stores_nothing(services, identify, send, keys, what):
+    by = identify(Role.ADMINISTRATOR)
+
+    with pytest.raises(AccessDeniedError):
+        send(what, by, lambda: services.token_changes.revoke(by.fingerprint))
+
+    assert [] == keys()
+
+
+@pytest.mark.parametrize("what", ["version", "file"])
+def test_a_token_that_expires_during_its_upload_stores_it(services, identify, send, keys, what):
+    by = identify(Role.ADMINISTRATOR)
+
+    def end():
+        services.token_changes.rotate(by.fingerprint, timedelta())
+        assert 1 == len(services.tokens.clear_expired())
+
+    send(what, by, end)
+
+    assert 1 == len(keys())

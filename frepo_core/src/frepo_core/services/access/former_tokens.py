@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Event
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity
 
 _ENDS = {EventKind.TOKEN_REVOKED.value: "revoked", EventKind.TOKEN_EXPIRED.value: "expired"}
 _KINDS = [EventKind.TOKEN_CREATED.value, EventKind.TOKEN_EDITED.value, *_ENDS]
@@ -38,6 +40,13 @@ def find_former(database: Database, fingerprint: str) -> FormerToken | None:
         for row in session.scalars(query):
             values |= _values(row)
     return FormerToken(fingerprint=fingerprint.lower(), **values) if values else None  # type: ignore[arg-type]  # see `_values`
+
+
+def has_expired(session: Session, identity: Identity) -> bool:
+    """Return whether a token that was deleted had expired by time, and was neither revoked nor used up."""
+    query = select(Event).where(Event.kind.in_(_ENDS), Event.token == identity.fingerprint).order_by(Event.id.desc())
+    last = session.scalar(query.limit(1))
+    return last is not None and last.kind == EventKind.TOKEN_EXPIRED.value and last.data.get("reason") == "time"
 
 
 def _values(event: Event) -> dict[str, object]:

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
@@ -23,6 +23,7 @@ from frepo_core.settings import Settings
 from ..change_log import describe, token_values
 from ..events.recording import record
 from ..records import identity_of
+from .former_tokens import has_expired
 from .token_rows import NewToken, expiry, insert_token, new_row, revocation
 from .token_uses import TokenUses
 
@@ -83,16 +84,20 @@ class Tokens:
                 return known.fingerprint
         return fingerprint(key)
 
-    def identify(self, token_id: str, *, address: str, user_agent: str) -> Identity:
+    def identify(
+        self, token_id: str, *, address: str, user_agent: str, age: float = 0, earlier: Identity | None = None
+    ) -> Identity:
         """Return the identity of a valid token.
 
+        Its expiry counts when the request began, `age` seconds ago. `earlier` is the identity that it had before its
+        body arrived: if the token has expired since, it may have been cleared.
         Raises `AccessDeniedError` for any other. The reason is only logged, as it could help an attacker.
         """
-        identity = self._find(token_id, address)
+        identity = self._find(token_id, address) or self._find_cleared(earlier)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
-        if reason := _refusal_reason(identity, address, user_agent):
+        if reason := _refusal_reason(identity, address, user_agent, utc_now() - timedelta(seconds=age)):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
         self._uses.note(identity.token, address)
@@ -163,6 +168,12 @@ class Tokens:
             log.info("token %s was removed by %s: it expired at %s", shown, describe_actor(by), end)
         return cleared
 
+    def _find_cleared(self, earlier: Identity | None) -> Identity | None:
+        if earlier is None:
+            return None
+        with self._database.reading() as session:
+            return earlier if has_expired(session, earlier) else None
+
     def _find(self, token_id: str, address: str = "") -> Identity | None:
         key = self.key(token_id)
         if key is None:
@@ -174,13 +185,19 @@ class Tokens:
 def consume_token(session: Session, identity: Identity) -> None:
     """Delete a token that allows only one upload, in the transaction of that upload. Other tokens stay.
 
-    Of two concurrent uploads with the same token, one succeeds and the other raises `AccessDeniedError`.
+    Raises `AccessDeniedError` if the token was revoked since the upload began. Of two concurrent uploads with the same
+    token for one upload, one succeeds and the other raises that, too.
     """
     if not ends_with_upload(identity):
+        exists = not identity.token or session.scalar(select(Token.key).where(Token.key == identity.token)) is not None
+        if not exists and not has_expired(session, identity):
+            raise AccessDeniedError(NO_ACCESS)
         return
     row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
     if row is None:
-        raise AccessDeniedError(NO_ACCESS)
+        if not has_expired(session, identity):
+            raise AccessDeniedError(NO_ACCESS)
+        return
     session.delete(row)
     session.flush()
     record(session, expiry(row, identity, "single upload"))
@@ -192,9 +209,9 @@ def log_consumed_token(identity: Identity) -> None:
         log.info("token %s was used up by its upload", identity.fingerprint)
 
 
-def _refusal_reason(identity: Identity, address: str, user_agent: str) -> str | None:
-    """Return why the token is not valid for this client, or None if it is."""
-    if identity.expires_at and identity.expires_at <= utc_now():
+def _refusal_reason(identity: Identity, address: str, user_agent: str, began: datetime) -> str | None:
+    """Return why the token is not valid for this client, or None if it is. The request began at `began` (UTC)."""
+    if identity.expires_at and identity.expires_at <= began:
         return "it has expired"
     if not is_allowed(address, identity.ip_addresses):
         return "this address is not allowed"

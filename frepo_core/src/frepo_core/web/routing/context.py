@@ -6,7 +6,7 @@ from typing import Any
 from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.records import CollectionRecord
 
-from .request import FrepoRequest
+from .request import LISTED, SENDER, FrepoRequest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,4 +38,6 @@ def make_context(request: FrepoRequest) -> Context:
 def collection_context(request: FrepoRequest, collection_id: str) -> Context:
     """Return the context of a collection. Raises `FieldsError` if it does not exist."""
     collection, listed = request.services.collections.get_for_token(collection_id, request.sender)
+    if request.sender is request.environ.get(SENDER):  # it has expired since the head arrived, and was cleared
+        listed = request.environ[LISTED]
     return Context(collection=collection, listed=listed)

@@ -20,7 +20,9 @@ from frepo_core.services.records import CollectionRecord
 
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
-NOTED = "frepo.noted"  # key of the WSGI environment: the last number of the collection when the upload began
+# Keys of the WSGI environment, about the time before the body arrived: the last number of the collection, the identity of
+# the token, whether the collection lists it, and how many seconds ago the head was complete.
+NOTED, SENDER, LISTED, AGE = "frepo.noted", "frepo.sender", "frepo.listed", "frepo.age"
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 

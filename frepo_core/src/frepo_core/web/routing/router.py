@@ -15,7 +15,7 @@ from ..v1.conventions import cors, validation
 from ..v1.conventions.revalidation import revalidate
 from .context import Context, collection_context, make_context
 from .endpoint import Answer, Endpoint
-from .request import NOTED, FrepoRequest
+from .request import LISTED, NOTED, SENDER, FrepoRequest
 from .server_hooks import DECISION, Decision
 
 
@@ -103,6 +103,9 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
         raise MalformedRequestError(f"The {'JSON ' if endpoint.body else ''}body is larger than {limit} bytes")
     if request.context.collection:
         decision.environ[NOTED] = request.context.collection.last_number
+    if request.identity:
+        decision.environ |= {SENDER: request.identity, LISTED: request.context.listed}
+        decision.owner = request.identity.token
     decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, limit, True
 
 

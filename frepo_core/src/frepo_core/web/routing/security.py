@@ -9,7 +9,7 @@ from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from .context import Context
-from .request import FrepoRequest
+from .request import AGE, SENDER, FrepoRequest
 
 
 class TokenPolicy:
@@ -47,7 +47,11 @@ class TokenPolicy:
         if not request.token_id:
             return None
         identity = request.services.tokens.identify(
-            request.token_id, address=request.client_address, user_agent=request.user_agent or ""
+            request.token_id,
+            address=request.client_address,
+            user_agent=request.user_agent or "",
+            age=request.environ.get(AGE, 0),
+            earlier=request.environ.get(SENDER),
         )
         request.is_authenticated = True
         return identity

@@ -31,7 +31,7 @@ class Decision:
 
     `refusal` is the answer (status, headers, body) if the request is refused. `needs_body` is whether the view reads
     the body; `max_body` is the body's maximum size in bytes, None for no maximum. `environ` is what the environment of the
-    request has in addition when its body has arrived.
+    request has in addition when its body has arrived. `owner` names the valid token of the request, if it has one.
     """
 
     refusal: tuple[str, list[tuple[str, str]], bytes] | None = None
@@ -39,6 +39,7 @@ class Decision:
     needs_body: bool = True
     max_body: int | None = None
     environ: dict[str, Any] = field(default_factory=dict)
+    owner: str | None = None
 
 
 class ServerHooks:
