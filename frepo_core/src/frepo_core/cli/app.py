@@ -12,6 +12,7 @@ from cliff.app import App
 from cliff.help import HelpCommand
 
 from frepo_core import garbage_collection
+from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.errors import FrepoError
 
 from .command_discovery import GROUP
@@ -97,7 +98,7 @@ class FrepoApp(App):
         return bool(poll.poll(0))  # POLLERR or POLLHUP; nothing else is asked for
 
     def _fail(self, message: str) -> int:
-        print(message, file=self.stderr)
+        print(escape_controls(message, keeps_lines=True), file=self.stderr)
         return 1
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cliff.command import Command
 
 from frepo_core import garbage_collection
+from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.error_explanations import explain
 from frepo_core.errors import ConfigurationError, FieldsError, FrepoError
 
@@ -108,8 +109,8 @@ class FrepoCommand(Command):
         return read_ini(find_ini(self.app.options.ini))
 
     def say(self, text: str) -> None:
-        """Print a line."""
-        self.app.stdout.write(f"{text}\n")
+        """Print lines, in which texts of clients cannot command a terminal."""
+        self.app.stdout.write(f"{escape_controls(text, keeps_lines=True)}\n")
 
     def word(self, text: str, colour: str | None = None) -> Word:
         """Return a word for a row of a table, in the colour of its meaning or in the given one on a terminal."""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
+from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
 _CAPITAL = re.compile("[A-Z]")
@@ -28,7 +29,7 @@ def exit_status(work: Callable[[], object], stdout: TextIO, stderr: TextIO) -> i
     try:
         status = work()
     except FrepoError as error:
-        print(explain(error), file=stderr)
+        print(escape_controls(explain(error), keeps_lines=True), file=stderr)
         status = 1
     except SystemExit as exit_:
         status = exit_.code

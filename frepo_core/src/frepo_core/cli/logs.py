@@ -3,6 +3,8 @@
 import logging
 from typing import TextIO
 
+from frepo_core.services.log_records import log_safely
+
 _LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
 _FILE_FORMAT = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"
 
@@ -13,6 +15,7 @@ def configure_logging(verbosity: int, stderr: TextIO, log_file: str | None) -> N
     `verbosity` counts as cliff does: 0 for -q, 1 without options, 2 for -v, 3 for -vv, 4 for -vvv. Libraries
     log one level less than frepo.
     """
+    log_safely()
     handlers: list[logging.Handler] = [logging.StreamHandler(stderr)]
     if log_file:
         handlers.append(logging.FileHandler(log_file, encoding="utf-8"))

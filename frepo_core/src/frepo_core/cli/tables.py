@@ -3,7 +3,6 @@
 import argparse
 import csv
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
@@ -12,6 +11,8 @@ from cliff.formatters.base import SingleFormatter
 from cliff.lister import Lister
 from cliff.show import ShowOne
 
+from frepo_core.domain.texts.foreign_text import escape_controls, spreadsheet_cell
+
 from .base import FrepoCommand
 from .terminal import Word
 
@@ -19,8 +20,6 @@ Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
 Record = tuple[Sequence[str], Sequence[Any]]
 _TEXT_FORMATS = {"csv", "value"}
 _TABLE = "table"
-# Terminals obey the characters of C0 and C1, except the line end, and those that change the direction of the text.
-_CONTROLS = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 
 
 class ListCommand(FrepoCommand, Lister):
@@ -34,7 +33,7 @@ class ListCommand(FrepoCommand, Lister):
     ) -> int:
         """Print the rows."""
         if parsed_args.formatter in _TEXT_FORMATS:
-            data = [[plain(cell) for cell in row] for row in data]
+            data = [[_safe(plain(cell), parsed_args.formatter) for cell in row] for row in data]
         elif parsed_args.formatter == _TABLE:
             data = [[readable(cell) for cell in row] for row in data]
             if not data:  # cliff prints an empty line, which cron would mail
@@ -49,7 +48,7 @@ class ShowCommand(FrepoCommand, ShowOne):
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Sequence[Any]) -> int:
         """Print the record."""
         if parsed_args.formatter in _TEXT_FORMATS:
-            data = [plain(cell) for cell in data]
+            data = [_safe(plain(cell), parsed_args.formatter) for cell in data]
         elif parsed_args.formatter == _TABLE:
             data = [readable(cell) for cell in data]
         return int(super().produce_output(parsed_args, column_names, data))
@@ -67,7 +66,7 @@ class CsvRecord(SingleFormatter):
         """Write both lines (RFC 4180, with LF as in the lists)."""
         writer = csv.writer(stdout, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(column_names)
-        writer.writerow([plain(cell) for cell in data])
+        writer.writerow([_safe(plain(cell), "csv") for cell in data])
 
 
 def plain(cell: Any) -> Any:
@@ -93,8 +92,13 @@ def readable(cell: Any) -> Any:
         return "yes" if text else "no"
     if isinstance(text, list | tuple):
         return ", ".join(str(readable(item)) for item in text)
-    return _CONTROLS.sub(_escape, text.replace("\r\n", "\n")) if isinstance(text, str) else text
+    return escape_controls(text) if isinstance(text, str) else text
 
 
-def _escape(match: re.Match[str]) -> str:
-    return repr(match[0])[1:-1]
+def _safe(cell: Any, formatter: str) -> Any:
+    """Return a cell for CSV or plain values without control characters, and for CSV without formulas.
+
+    Both are read by people, too: JSON has each text as it is.
+    """
+    shown = escape_controls(cell) if isinstance(cell, str) else cell
+    return spreadsheet_cell(shown) if formatter == "csv" else shown

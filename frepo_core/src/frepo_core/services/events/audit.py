@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.texts.foreign_text import escape_controls, spreadsheet_cell
 from frepo_core.errors import FieldsError
 
 from ..access.event_visibility import Visibility
@@ -18,8 +19,6 @@ from .search import EventRecord, EventSearch, newest_records
 EXPORT_PAGE = 500
 # A page is filled from at most so many times its rows.
 MAX_ROUNDS = 5
-# A spreadsheet takes a text that begins with one of these for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Audit:
@@ -89,11 +88,12 @@ def _values(event: EventRecord) -> dict[str, object]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # JSON escapes what is below a space; terminals obey others, too.
+    return escape_controls(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return spreadsheet_cell(escape_controls(value) if isinstance(value, str) else value)
 
 
 def _csv_line(values: Iterable[object]) -> bytes:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Self
 
+from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 from frepo_core.errors import FieldsError
 
 COLUMNS = ("Host", "Collection", "Token", "Fingerprint")
@@ -56,7 +57,7 @@ class TokenFile:
 
     def _write(self, cells: Sequence[str]) -> None:
         line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(cells)
+        csv.writer(line, lineterminator="\n").writerow(map(spreadsheet_cell, cells))
         data = line.getvalue().encode()
         if os.write(self._descriptor, data) != len(data):
             raise OSError(0, "the disk is full")
