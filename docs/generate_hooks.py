@@ -8,7 +8,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from frepo_core import plugins
+from frepo_core import plugins, web
+from frepo_core.cli import FrepoCommand
+from frepo_core.domain.access import RULES
 from frepo_core.plugins import hookspecs
 from frepo_core.testing.running_service import RunningService, ServiceAnswer
 
@@ -49,6 +51,31 @@ A whole service for tests, with the installed plug-ins, a storage in memory and 
 [Test it](plugins.md#test-it). pytest finds the fixture in every environment that has frepo-core. Override `frepo_service_settings` to
 return the settings, as in an ini file.
 """
+# What the methods of `Service` return, and other classes that an author can meet.
+FURTHER = (
+    "CollectionUsage",
+    "ServiceStatistics",
+    "ExpectedBackups",
+    "MissingBackup",
+    "EventCount",
+    "JobStatus",
+    "PendingCheck",
+    "Collector",
+    "HttpAnswer",
+    "RequestObserver",
+    "StorageSettings",
+    "ExactReader",
+    "Window",
+)
+TYPES = {
+    "Size": "a number of bytes, written as `500MB` or `2GiB`",
+    "Seconds": "a number of seconds, above 0 and at most a year",
+    "Words": "words that are separated by commas or spaces",
+    "Networks": "addresses and networks, such as `10.0.0.0/8, ::1`",
+    "FileMode": "the mode of a file, written in octal as `0640`",
+}
+FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name")
+WEB = (web.Endpoint, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 
 
@@ -58,6 +85,13 @@ def page() -> str:
         one for name, one in vars(hookspecs).items() if name.startswith("frepo_") and isinstance(one, FunctionType)
     ]
     parts = [HEAD, *(_hook(hook) for hook in hooks), "## The context\n", *(_contract(name) for name in COMMON)]
+    parts += ["## Further classes of `frepo_core.plugins`\n", *(_contract(name) for name in FURTHER)]
+    parts += [_errors(), _types(), _functions()]
+    parts += [
+        "## Classes of `frepo_core.web` and `frepo_core.cli`\n",
+        *(_described(one) for one in WEB),
+        _permissions(),
+    ]
     parts += [FIXTURE, _fixture()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
 
@@ -80,11 +114,49 @@ def _hook(hook: FunctionType) -> str:
 
 
 def _contract(name: str) -> str:
-    contract = getattr(plugins, name)
+    return _described(getattr(plugins, name))
+
+
+def _described(contract: type) -> str:
+    name = contract.__name__
     methods = "\n".join(f"- {text}" for text in _methods(contract))
     rows = [_field(field) for field in dataclasses.fields(contract)] if dataclasses.is_dataclass(contract) else []
     has = "\n".join(["| Field | Type | Default |", "|---|---|---|", *rows, "", ""]) if rows else ""
     return f"### `{name}`\n\n{_doc(contract)}\n\n{has}{methods}\n"
+
+
+def _errors() -> str:
+    """Return the table of the errors that a plug-in may raise or catch."""
+    errors = [one for one in vars(plugins).values() if inspect.isclass(one) and issubclass(one, Exception)]
+    named = {one.__name__: one for one in errors if one.__name__ in plugins.__all__}
+    rows = [
+        f"| `{name}` | `{one.__bases__[0].__name__}` | {_doc(one).splitlines()[0]} |"
+        for name, one in sorted(named.items())
+    ]
+    return "\n".join(["## Errors\n", "| Error | Is a | Meaning |", "|---|---|---|", *rows, ""])
+
+
+def _types() -> str:
+    rows = [f"| `{name}` | {text} |" for name, text in TYPES.items()]
+    return "\n".join(["## Types of settings and options\n", "| Type | Value |", "|---|---|", *rows, ""])
+
+
+def _functions() -> str:
+    """Return the list of the functions for authors of storages."""
+    found = [(name, getattr(plugins, name)) for name in FUNCTIONS]
+    rows = [
+        f"- `{name}({', '.join(inspect.signature(one).parameters)})`: {' '.join(_doc(one).split())}"
+        for name, one in found
+    ]
+    return "\n".join(["## Functions\n", *rows, ""])
+
+
+def _permissions() -> str:
+    names = ", ".join(f"`{name}`" for name in sorted(RULES))
+    return (
+        "### `permission` of an endpoint\n\nThe name of a rule. `None` is public, also with `{collection}` in the path; "
+        f"`token` is any valid token. [Roles](roles.md) says which role is needed for what. The rules: {names}.\n"
+    )
 
 
 def _fixture() -> str:

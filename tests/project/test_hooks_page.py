@@ -9,7 +9,9 @@ from typing import Any, get_args
 
 import pytest
 
-from frepo_core import plugins
+from frepo_core import plugins, web
+from frepo_core.cli import FrepoCommand
+from frepo_core.domain.access import RULES
 from frepo_core.plugins import hookspecs
 from support.paths import ROOT
 
@@ -59,3 +61,20 @@ def test_the_example_of_a_hook_returns_what_it_is_for(name, generator, tmp_path)
     offers = answer if get_args(expected) else [answer]
     assert offers
     assert [] == [offer for offer in offers if kind is not Any and not isinstance(offer, kind)]
+
+
+# What the core itself uses; compatibility.md promises only what the pages describe.
+INTERNAL = {"FoundPlugin", "Owned", "PluginRegistry"}
+
+
+def test_each_class_that_an_author_can_meet_is_on_the_page(generator):
+    page = generator.page()
+    offered = [*(getattr(plugins, name) for name in plugins.__all__), *(getattr(web, name) for name in web.__all__)]
+    names = {one.__name__ for one in (*offered, FrepoCommand) if isinstance(one, type)} - INTERNAL
+
+    assert len(names) > 50
+    assert set() == {name for name in names if f"### `{name}`" not in page and f"| `{name}` |" not in page}
+
+
+def test_each_rule_for_the_permission_of_an_endpoint_is_on_the_page(generator):
+    assert [] == [name for name in RULES if f"`{name}`" not in generator.page()]
