@@ -28,6 +28,7 @@ TEXTS = (
     "has no such option; its options: ",
     "A file name is needed: send ?name=...",  # the query or the form has it
     "This token has expired",
+    "is in the past: write a time that is still to come",
     "The size of the collection is below the size of one version",
     "The collection stores more than this size now",
     "This number of versions of this size needs",

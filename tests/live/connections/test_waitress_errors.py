@@ -33,7 +33,7 @@ CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 REFUSED_BY_THE_SERVER = {
     "a header of 1 MB": (b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: " + b"a" * MIB + b"\r\n\r\n", 431),
     "a path of 1 MB": (b"GET /" + b"a" * MIB + b" HTTP/1.1\r\nHost: a\r\n\r\n", 431),
-    "not HTTP": (b"\x16\x03\x01 hello\r\n\r\n", 400),
+    "not HTTP": (b"\x17\x03\x01 hello\r\n\r\n", 400),
     "a header without a colon": (b"GET / HTTP/1.1\r\nHost a\r\n\r\n", 400),
     "a length that is no number": (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ten\r\n\r\n", 400),
     "a broken chunk": (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400),

@@ -73,6 +73,8 @@ def _strategy(value: str, info: ValidationInfo[Services]) -> str:
 
 # A time that clients send.
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema(MOMENT)]
+# An end that is still to come. The service refuses one in the past, so the example is far away.
+End = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema(MOMENT | {"examples": ["2099-12-31T23:59:59Z"]})]
 # A time in an answer, in whole seconds.
 Time = Annotated[datetime, AfterValidator(_whole_second), WithJsonSchema(MOMENT)]
 Duration = Annotated[

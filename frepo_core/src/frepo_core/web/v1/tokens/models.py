@@ -15,7 +15,7 @@ from ...schemas.token_fields import KnownRole, MimeType, Network, TokenName
 from ..about import Restrictions
 from ..conventions.entity_tags import entity_tag
 from ..conventions.merge_patch import Patch, unset
-from ..conventions.types import Duration, Fingerprint, Moment, Time, Whole
+from ..conventions.types import Duration, End, Fingerprint, Time, Whole
 
 A_DAY = timedelta(days=1)
 UserAgent = Annotated[str, Field(min_length=1, max_length=512)]
@@ -102,7 +102,7 @@ class TokenPatch(Patch):
     """What can be changed of a token. `name`: null removes it; `expires_at`: null is never. Roles cannot be changed."""
 
     name: TokenName | None = unset()
-    expires_at: Moment | None = unset()
+    expires_at: End | None = unset()
     restrictions: RestrictionsPatch = unset()
 
     def values(self) -> dict[str, Any]:
