@@ -69,6 +69,7 @@ FURTHER = (
 )
 TYPES = {
     "Size": "a number of bytes, written as `500MB` or `2GiB`",
+    "Duration": "a `timedelta`, written as `30m`, `48h`, `7d` or `2w`, or as in ISO 8601 (`P7D`); also for options of strategies",
     "Seconds": "a number of seconds, above 0 and at most a year",
     "Words": "words that are separated by commas or spaces",
     "Networks": "addresses and networks, such as `10.0.0.0/8, ::1`",

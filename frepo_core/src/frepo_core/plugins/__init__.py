@@ -12,7 +12,7 @@ from frepo_core.errors import (
     StorageFull,
     StorageUnavailable,
 )
-from frepo_core.settings.types import HARMLESS, FileMode, Networks, Seconds, Size, Words
+from frepo_core.settings.types import HARMLESS, Duration, FileMode, Networks, Seconds, Size, Words
 
 from .context import PluginContext
 from .discovery import FoundPlugin
@@ -86,6 +86,7 @@ __all__ = [
     "CollectionUsage",
     "Collector",
     "ConfigurationError",
+    "Duration",
     "Event",
     "EventCount",
     "EventHandler",

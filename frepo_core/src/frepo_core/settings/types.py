@@ -119,7 +119,8 @@ def _command_line(value: str) -> str:
 
 
 def _duration(value: Any) -> Any:
-    return parse_duration(value) if isinstance(value, str) else value
+    """Parse a text such as `7d`. pydantic reads that of ISO 8601, as which it writes durations to JSON."""
+    return parse_duration(value) if isinstance(value, str) and not value.startswith("P") else value
 
 
 CommandLine = Annotated[str, AfterValidator(_command_line)]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import ConfigurationError, FieldsError
-from frepo_core.plugins import CollectionStrategy, PluginRegistry, StrategyOptions, StrategySpec
+from frepo_core.plugins import CollectionStrategy, Duration, PluginRegistry, StrategyOptions, StrategySpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
@@ -113,6 +113,24 @@ def test_options_are_stored_with_the_defaults_of_the_others(make, services):
     made = make(strategy_options={"keep": 2})
 
     assert {"keep": 2, "label": "none"} == services.collections.get(made.id).strategy_options
+
+
+@pytest.mark.parametrize("text", ["36h", "P1DT12H"])
+def test_a_duration_is_an_option(services, make, root, text):
+    class Timed(StrategyOptions):
+        rest: Duration = timedelta(days=7)
+
+    services.plugins.strategies["thin"], older = registry(Timed).strategies["thin"], services.plugins.strategies["thin"]
+    Thin.answer = staticmethod(lambda versions: [])
+    try:
+        made = make(strategy_options={"rest": text})
+        root.push(made.id, b"a dump")
+        with pytest.raises(FieldsError, match="Form validation"):
+            make(strategy_options={"rest": "soon"})
+    finally:
+        services.plugins.strategies["thin"] = older
+
+    assert ({"rest": "P1DT12H"}, timedelta(hours=36)) == (made.strategy_options, Thin.seen[-1][0].rest)
 
 
 def test_a_strategy_gets_the_options_of_the_collection(root, make):
