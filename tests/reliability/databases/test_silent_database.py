@@ -7,7 +7,8 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import create_engine, make_url, text
+from sqlalchemy.pool import NullPool
 
 from frepo_core.testing.sources import Source
 from support.reliability.database_switch import Switch
@@ -104,6 +105,23 @@ def test_no_request_waits_for_long_for_a_database_that_does_not_answer(site, how
     assert (statuses, set(answers)) == ((200, 503), {503})
     assert (greeted < 5, took < 2 * MAX_WAIT) == (True, True), (greeted, took)
     assert eventually(lambda: site.push(b"after") == 200, 20)
+
+
+def test_requests_that_wait_for_a_lock_leave_threads_to_others(site):
+    """Twice as many as the service has threads."""
+    with create_engine(site.switch.url, poolclass=NullPool).begin() as other, ThreadPoolExecutor(18) as threads:
+        other.execute(text("SELECT * FROM collection FOR UPDATE"))
+        waiting = [threads.submit(site.push, b"waits %d" % number) for number in range(16)]
+        time.sleep(0.5)
+        started = time.monotonic()
+        others = [threads.submit(site.send, path) for path in ("/", f"/health?code={CODE}")]
+        answered = [one.result(60)[0] for one in others]
+        took = time.monotonic() - started
+        other.rollback()
+        statuses = {one.result(60) for one in waiting}
+
+    assert (200, True) == (answered[0], took < 8), took
+    assert statuses <= {200, 503}
 
 
 def test_a_large_upload_survives_a_failover(site):

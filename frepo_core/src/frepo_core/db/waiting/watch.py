@@ -25,6 +25,7 @@ LONG_WAITS = 8
 TICK = 0.25
 SLOW_SECONDS = 1.0
 RELEASE_SECONDS = 3.0
+QUICK_RELEASE_SECONDS = 1.0
 PROBE_SECONDS = 2.0
 PROBE_PAUSE = 1.0
 RETRY_PAUSE = 0.5
@@ -60,7 +61,8 @@ class Watch:
     """Ends waits that take too long, in a thread of its own that runs while requests use the database.
 
     A wait is ended by closing its connection. That is done when the request's patience is over, or after
-    `RELEASE_SECONDS` if other requests are queued and no thread of the server is idle.
+    `RELEASE_SECONDS` if other requests are queued and no thread of the server is idle. If that lasts, further waits are
+    ended after `QUICK_RELEASE_SECONDS`, so that requests that need no database have their turn.
 
     If a wait takes `SLOW_SECONDS`, `probe` is called: it makes a connection and a query. While a probe hangs, requests fail
     at once, and the probe is repeated.
@@ -72,6 +74,7 @@ class Watch:
         self._probe = probe
         self._is_probing = False
         self._probed_at = 0.0
+        self._busy_since: float | None = None
         self._lock = threading.Lock()
         self._waits: set[Wait] = set()
         self._long: set[Patience] = set()
@@ -150,17 +153,25 @@ class Watch:
             self._look(waits)
 
     def _look(self, waits: Iterable[Wait]) -> None:
-        now, threads = time.monotonic(), self.threads
-        is_slow, is_busy = self.hangs, threads is not None and threads.queued > 0 and not threads.idle
+        now, is_slow = time.monotonic(), self.hangs
+        release = self._release_after(now)
         for wait in waits:
             seconds, patience = now - wait.started, wait.patience
             is_slow = is_slow or seconds > SLOW_SECONDS
-            is_over, blocks = patience.ends_after(seconds), is_busy and seconds > RELEASE_SECONDS
+            is_over, blocks = patience.ends_after(seconds), seconds > release
             if (is_over and patience.is_long) or ((is_over or blocks) and not self._lengthen(patience)):
                 self._cut(wait)
         if is_slow and not self._is_probing and now - self._probed_at > PROBE_PAUSE:
             self._is_probing = True
             threading.Thread(target=self._try_probe, name="database probe", daemon=True).start()
+
+    def _release_after(self, now: float) -> float:
+        """Return after how many seconds a request that waits gives its thread to another one."""
+        if self.threads is None or self.threads.idle or not self.threads.queued:
+            self._busy_since = None
+            return float("inf")
+        self._busy_since = self._busy_since or now
+        return RELEASE_SECONDS if now - self._busy_since < RELEASE_SECONDS else QUICK_RELEASE_SECONDS
 
     def _cut(self, wait: Wait) -> None:
         """Close the connection of a wait: its thread gets an error of the driver."""
