@@ -105,13 +105,13 @@ class Ceph:
         self._stack.close()
 
     @contextmanager
-    def gateway(self) -> Iterator[Gateway]:
-        """Start a gateway; several gateways may serve the same buckets."""
+    def gateway(self, address: str = "127.0.0.1") -> Iterator[Gateway]:
+        """Start a gateway at an address; several gateways may serve the same buckets."""
         (port,) = _free_ports(1)
-        frontend = f"--rgw-frontends=beast endpoint=127.0.0.1:{port} tcp_nodelay=1"
+        frontend = f"--rgw-frontends=beast endpoint={address}:{port} tcp_nodelay=1"
         with self.child("radosgw", "-n", "client.rgw", "-f", frontend, "--rgw-enable-usage-log=false") as process:
-            _wait_until(lambda: _answers(f"http://127.0.0.1:{port}/"), process)
-            yield Gateway(endpoint=f"http://127.0.0.1:{port}", process=process)
+            _wait_until(lambda: _answers(f"http://{address}:{port}/"), process)
+            yield Gateway(endpoint=f"http://{address}:{port}", process=process)
 
     def limit_bucket(self, bucket: str, size: int) -> None:
         """Limit each bucket to `size` bytes."""

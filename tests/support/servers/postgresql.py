@@ -15,8 +15,8 @@ PASSWORD = "postgresql 5ecre7"
 
 
 @contextlib.contextmanager
-def postgresql(*, durable: bool = False) -> Iterator[str]:
-    """Start a server; yield the URL of its database `postgres`, without the driver's part."""
+def postgresql(*, durable: bool = False, address: str = "127.0.0.1") -> Iterator[str]:
+    """Start a server at an address; yield the URL of its database `postgres`, without the driver's part."""
     programs = _BIN[-1]
     with folder_of(OWNER) as folder:
         (folder / "password").write_text(PASSWORD)
@@ -30,9 +30,11 @@ def postgresql(*, durable: bool = False) -> Iterator[str]:
             capture_output=True,
             **run_as(OWNER),
         )
+        with (data / "pg_hba.conf").open("a") as access:
+            access.write(f"host all all {address}/24 scram-sha-256\n")
         port = free_port()
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), "-k", str(folder)]
-        command += ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
+        command += ["-c", f"listen_addresses={address}", "-c", "max_connections=200"]
         if not durable:
             command += ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"]
 
@@ -42,4 +44,4 @@ def postgresql(*, durable: bool = False) -> Iterator[str]:
             return state.exists() and state.read_text().rstrip().endswith("ready")
 
         with running_process(command, folder, answers, stop=signal.SIGINT, **run_as(OWNER)):
-            yield f"postgresql://{OWNER}:{PASSWORD.replace(' ', '%20')}@127.0.0.1:{port}/postgres"
+            yield f"postgresql://{OWNER}:{PASSWORD.replace(' ', '%20')}@{address}:{port}/postgres"

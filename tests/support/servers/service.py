@@ -31,10 +31,16 @@ def with_stock_server(ini: Path, folder: Path, address: str) -> Path:
 class Service:
     """`pserve development.ini` with its state in `folder`; `environment` overrides settings."""
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None, ini: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        environment: dict[str, str] | None = None,
+        ini: Path | None = None,
+        host: str = "127.0.0.1",
+    ) -> None:
         self.folder = folder
         self.ini = ini or ROOT / "development.ini"
-        self.address = f"127.0.0.1:{free_port()}"
+        self.address = f"{host}:{free_port()}"
         if IS_STOCK:
             self.ini = with_stock_server(self.ini, folder, self.address)
         self.url = f"http://{self.address}"
