@@ -51,15 +51,18 @@ def find_name(service, calls):
     return named[0]
 
 
-def is_of(call, name):
-    """Return whether a call uses the file that `name` named: a link names a descriptor, a rename a path."""
+def find_path(calls, name):
+    """Return the path of the file that `name` named: a rename says it, a link names a descriptor that was synced."""
     source = name.texts[0]
-    return call.descriptor == source if name.name.startswith("link") else call.path == source
+    if name.name.startswith("rename"):
+        return source
+    return [call.path for call in calls[: calls.index(name)] if call.name in SYNCS and call.descriptor == source][-1]
 
 
 def steps(service, calls):
     """Return the steps for the blob and its row, without immediate repetitions."""
     name = find_name(service, calls)
+    data = find_path(calls, name)
     folder, database = str(Path(name.texts[-1]).parent), f"{service.folder}/frepo.db-wal"
     found = []
     for call in calls:
@@ -72,7 +75,7 @@ def steps(service, calls):
             step = "write database" if call.name in WRITES else "sync database"
         elif call.path == folder and call.name in SYNCS:
             step = "sync folder"
-        elif is_of(call, name) and call.name in WRITES | SYNCS:
+        elif call.path == data and call.name in WRITES | SYNCS:
             step = "write data" if call.name in WRITES else "sync data"
         if step and found[-1:] != [step]:
             found.append(step)

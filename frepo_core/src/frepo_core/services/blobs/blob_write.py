@@ -4,7 +4,7 @@ import hashlib
 import logging
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self, cast
 
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
@@ -24,6 +24,7 @@ from ..events.recording import record
 from ..records import BlobRecord
 from .backends import Backends
 from .failpoints import hit
+from .patience import WatchedContent
 from .presence import Presence
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ class BlobWrite:
     ) -> None:
         """`is_new` says that no blob had this content a moment ago, which saves a query."""
         self._content = content
+        self.watched = WatchedContent(content.stream, content.size)
         self._by = by
         self._start = content.stream.tell()
         self._database = database
@@ -84,8 +86,17 @@ class BlobWrite:
         """Store the content under a fresh key, unless a sound blob with the same digest exists.
 
         Return whether it was stored. If the storage is full, it may be called again. Raises `StorageUnavailable` if the
-        storage is not the one it was.
+        storage is not the one it was. If the upload was given up meanwhile, what was stored is deleted.
         """
+        try:
+            return self._ensure_stored()
+        finally:
+            if self.watched.is_given_up:
+                self.watched.release()
+                if self._key:
+                    self._delete(self._backends.current, self._key)
+
+    def _ensure_stored(self) -> bool:
         self._presence.require(self._backends.current)
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
@@ -145,6 +156,9 @@ class BlobWrite:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Delete the new bytes if no row uses them, or else the damaged bytes that they replaced."""
+        if self.watched.is_given_up:
+            return  # the storage hangs; whoever waits for it tidies up
+        self.watched.release()
         if self.watch.outcome_is_unknown:
             log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
         elif self.watch.committed and self._row_uses_key:
@@ -186,7 +200,7 @@ class BlobWrite:
         self._content.stream.seek(self._start)
         backend = self._backends.get(self._backends.current)
         hit("store")
-        backend.store(self._key, self._content.stream, self._content.size)
+        backend.store(self._key, cast(BinaryIO, self.watched), self._content.size)
         hit("stored")
         stored = backend.stat(self._key).size
         hit("size_checked")

@@ -19,6 +19,7 @@ from .backends import Backends
 from .blob_use import is_used
 from .blob_write import BlobVanishedError, BlobWrite, find_location
 from .failpoints import hit
+from .patience import Patience
 from .presence import Presence
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class Blobs:
         self._backends = backends
         self._presence = presence
         self._states = states
+        self._patience = Patience()
         # Called when there is no room for an upload of so many bytes. Returns whether it has made some.
         self.on_full: Callable[[int, By], bool] = lambda size, by: False
 
@@ -100,14 +102,15 @@ class Blobs:
 
     def _store_in_room(self, blob_write: BlobWrite, content: Content, by: By, check: Callable[[], None]) -> bool:
         """Store the content where necessary. If the storage is full, make room and try again."""
+        storage = self._backends.current
         for _ in range(STORE_ATTEMPTS):
             try:
-                return blob_write.ensure_stored()
+                return self._patience.wait(storage, blob_write.watched, blob_write.ensure_stored)
             except StorageFull:
                 check()
                 if not self.on_full(content.size, by):
                     raise
-        return blob_write.ensure_stored()
+        return self._patience.wait(storage, blob_write.watched, blob_write.ensure_stored)
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
