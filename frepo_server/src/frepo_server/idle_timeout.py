@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -13,6 +15,9 @@ CHECK_SECONDS = 5.0
 # Above the first share of the connection limit, connections are closed down to the second share, idle ones first.
 HIGH_SHARE, LOW_SHARE = 0.9, 0.7
 CLOSE_INTERVAL = 0.25
+UNITS = {"s": 1, "m": 60, "h": 3600}
+# So many bodies of one client, in this process, may be silent for longer than `channel_timeout`.
+MAX_SILENT_BODIES = 4
 MIN_IDLE_SECONDS = 1.0
 MIN_HEAD_SECONDS = 5.0
 
@@ -23,6 +28,7 @@ class Timeouts:
 
     head_timeout: float = 30.0
     body_min_rate: float = 500.0
+    upload_idle: float = 3600.0
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
@@ -33,8 +39,11 @@ class Timeouts:
 
 
 def _positive(name: str, text: Any) -> float:
+    number, unit = str(text).strip(), 1
+    if name == "upload_idle" and number[-1:] in UNITS:
+        number, unit = number[:-1], UNITS[number[-1]]
     try:
-        value = float(text)
+        value = float(number) * unit
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
@@ -61,26 +70,42 @@ class IdleTimeout:
         """Close connections that were idle or too slow at `now`, unless the application works on their request.
 
         All bytes that arrived until `now`, a time by `time.monotonic`, have to be read before.
-        A head has `head_timeout`. A body has `channel_timeout`, and a second more per `body_min_rate` bytes received.
+        A head has `head_timeout`. A body has `channel_timeout`, and a second more per `body_min_rate` bytes received; if
+        the application knows the client, `upload_idle` instead, for at most `MAX_SILENT_BODIES`.
         """
         if len(self._sockets) > HIGH_SHARE * self._limit and now >= self._next_close:
             self._next_close = now + CLOSE_INTERVAL
             self._close_waiting(now, len(self._sockets) - math.floor(LOW_SHARE * self._limit))
         if now >= self._next_check:
             self._next_check = now + self._interval
-            for channel in self._channels():
-                channel.check_body()
-                if self._is_idle(channel, now) or self._is_slow(channel, now):
-                    channel.handle_close()  # with `will_close`, waitress would wait until the client reads
+            for channel in list(self._overdue(now)):
+                channel.handle_close()  # with `will_close`, waitress would wait until the client reads
+
+    def _overdue(self, now: float) -> Iterator[EarlyResponseChannel]:
+        silent: dict[str, list[EarlyResponseChannel]] = defaultdict(list)
+        for channel in self._channels():
+            channel.check_body()
+            if not self._is_over(channel, now, self._silence):
+                continue
+            owner = _owner_of(channel)
+            if owner is None or self._is_over(channel, now, self._timeouts.upload_idle):
+                yield channel
+            else:
+                silent[owner].append(channel)
+        for channels in silent.values():
+            yield from sorted(channels, key=lambda channel: channel.last_activity)[:-MAX_SILENT_BODIES]
+
+    def _is_over(self, channel: EarlyResponseChannel, now: float, silence: float) -> bool:
+        return self._is_idle(channel, now, silence) or self._is_slow(channel, now, silence)
 
     def _channels(self) -> list[EarlyResponseChannel]:
         return [each for each in self._sockets.values() if isinstance(each, EarlyResponseChannel)]
 
-    def _is_idle(self, channel: EarlyResponseChannel, now: float) -> bool:
+    def _is_idle(self, channel: EarlyResponseChannel, now: float, silence: float) -> bool:
         waits_for_client = (not channel.is_decision_pending and not channel.requests) or channel.total_outbufs_len
-        return bool(waits_for_client and channel.last_activity < now - self._silence)
+        return bool(waits_for_client and channel.last_activity < now - silence)
 
-    def _is_slow(self, channel: EarlyResponseChannel, now: float) -> bool:
+    def _is_slow(self, channel: EarlyResponseChannel, now: float, silence: float) -> bool:
         request, limits = channel.request, self._timeouts
         if channel.is_discarding:
             channel.discards_since = channel.discards_since or now
@@ -92,7 +117,7 @@ class IdleTimeout:
             return False
         if not request.headers_finished:
             return bool(now > request.started_at + limits.head_timeout)
-        return bool(now > request.started_at + self._silence + request.received_bytes / limits.body_min_rate)
+        return bool(now > request.started_at + silence + request.received_bytes / limits.body_min_rate)
 
     def _close_waiting(self, now: float, count: int) -> None:
         """Close `count` idle connections, oldest first, then those that have not sent a whole head."""
@@ -106,3 +131,10 @@ class IdleTimeout:
                 if now - since > age:
                     channel.handle_close()
                     count -= 1
+
+
+def _owner_of(channel: EarlyResponseChannel) -> str | None:
+    """Return whose body is arriving, if the application knows the client."""
+    request = channel.request
+    is_arriving = request is not None and not channel.requests and not channel.total_outbufs_len
+    return request.owner if is_arriving and not channel.is_discarding else None

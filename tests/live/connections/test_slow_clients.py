@@ -17,6 +17,7 @@ LIMIT = 20
 SETTINGS = {
     "connection_limit": LIMIT,
     "channel_timeout": 4,
+    "upload_idle": 4,
     "head_timeout": 2,
     "body_min_rate": 1000,
     "cleanup_interval": 1,

@@ -35,7 +35,7 @@ def started(folder, fork_server, **timeouts):
 def service(tmp_path_factory, fork_server):
     """A service with short timeouts."""
     folder = tmp_path_factory.mktemp("bad-clients")
-    with started(folder, fork_server, channel_timeout=SILENCE, cleanup_interval=1) as service:
+    with started(folder, fork_server, channel_timeout=SILENCE, upload_idle=SILENCE, cleanup_interval=1) as service:
         yield service
 
 
