@@ -213,3 +213,15 @@ def test_a_download_that_began_before_the_move_is_served_from_the_target(service
         assert b"one"[start:] == content.read()
     assert services.downloads.open_file(blob) is None
     assert services.downloads.path(blob) is None
+
+
+def test_nothing_is_moved_into_a_target_that_is_not_the_one_it_was(services, memory, add, path_of):
+    file = add(b"one")
+    memory._blobs.clear()
+
+    with pytest.raises(StorageUnavailable, match="is not the one it was"):
+        Migrator(services.database, services.backends, source="local", target="memory").run()
+
+    assert path_of(file).exists()
+    assert "local" == services.files.find(file.stored_name).blob.storage
+    assert not memory._blobs

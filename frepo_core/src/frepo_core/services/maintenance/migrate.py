@@ -17,6 +17,7 @@ from frepo_core.plugins import StorageBackend
 from ..blobs.backends import Backends
 from ..blobs.owner_mark import find_marks
 from ..blobs.ownership import Ownership
+from ..blobs.presence import Presence
 from ..content.checksums import Checksums
 from ..events.blob_facts import blob_healed
 from ..events.recording import record
@@ -46,16 +47,19 @@ class Migrator:
         self._source_name, self._target_name = source, target
         self._source, self._target = backends.get(source), backends.get(target)
         self._ownership = Ownership(database, backends)
+        self._presence = Presence(database, backends)
 
     def run(self, *, purge: bool = False, progress: Progress = no_progress) -> MigrationReport:
         """Move the blobs whose rows name the source; with `purge`, delete the bytes in the source of all moved blobs.
 
-        The target is marked as this database's before the first blob is stored. A source that may hold blobs of others
+        The target is marked as this database's before the first blob is stored. If it is not the one that was marked, raises
+        `StorageUnavailable`. A source that may hold blobs of others
         is not purged: `StorageDisputedError`.
 
         A blob that is damaged or unreadable in the source stays there and is reported; the others are moved.
         """
         self._ownership.claim(self._target_name)
+        self._presence.look(self._target_name)
         total = count_blobs(self._database, Blob.storage == self._source_name)
         moved, size, failed = 0, 0, list[str]()
         for done, row in enumerate(self._rows(), start=1):
@@ -77,6 +81,7 @@ class Migrator:
         try:
             with self._source.open(row.key) as content:
                 self._target.store(key, content, row.size)
+            self._presence.require(self._target_name)
             sums = Checksums()
             if problem := find_damage(self._target, key, digest=row.digest, size=row.size, sums=sums):
                 raise _DamagedError(problem)
