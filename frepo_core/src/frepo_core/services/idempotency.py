@@ -126,7 +126,12 @@ def record_answer(
 
 
 def _names(idempotency: IdempotentUpload[Any], by: Identity) -> list[str]:
-    """Return the primary keys of the rows that may contain the answer."""
+    """Return the primary keys of the rows that may contain the answer.
+
+    A token and those that replaced it are one client. Earlier versions of frepo kept the answers of each token apart.
+    """
     return [
-        hashlib.sha256(f"{by.token}\n{scope}\n{idempotency.key}".encode()).hexdigest() for scope in idempotency.scopes
+        hashlib.sha256(f"{client}\n{scope}\n{idempotency.key}".encode()).hexdigest()
+        for client in dict.fromkeys([by.client, by.token])
+        for scope in idempotency.scopes
     ]

@@ -62,6 +62,17 @@ def test_keys_of_two_tokens_are_independent(keyed_upload, make_token):
     assert 200 == other.status_int
 
 
+def test_the_successor_of_a_token_gets_the_answers_of_the_first(keyed_upload, services, make_token):
+    token = make_token(Role.UPLOAD_ALL)
+    first = keyed_upload(b"content", token=token).json
+    fingerprint = services.tokens.fingerprint(token)
+    for _ in range(2):
+        done = services.token_changes.rotate(fingerprint, timedelta(days=1))
+        fingerprint = done.new.fingerprint
+
+    assert first == keyed_upload(b"content", token=done.id).json
+
+
 @pytest.mark.databases
 @pytest.mark.parametrize(("age", "status"), [(timedelta(days=13), 422), (timedelta(days=15), 200)])
 def test_a_key_expires_after_two_weeks(keyed_upload, services, age, status):
