@@ -93,6 +93,12 @@ class Channel(EarlyResponseChannel):
     tls_warnings: TlsWarnings  # of the server
     _turn = TURN_BYTES
 
+    @property
+    def is_heavy(self) -> bool:
+        """Whether the next request has a large body, such as an upload."""
+        length = self.requests[0].headers.get("CONTENT_LENGTH", "") if self.requests else ""
+        return length.isdecimal() and int(length) > BODY_BYTES
+
     def received(self, data: bytes) -> bool:
         """Process received bytes in small parts: for each request in them, waitress copies all bytes that follow.
 

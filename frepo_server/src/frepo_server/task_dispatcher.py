@@ -64,6 +64,10 @@ class QueueWarnings:
         self._last, self._waited, self._deepest = now, 0, 0
 
 
+def _is_heavy(task: Any) -> bool:
+    return getattr(task, "is_heavy", False)
+
+
 class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
     """Starts a task if the running ones wait for something, or were started more than `long` seconds ago.
 
@@ -73,6 +77,9 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
     Threads that compute at the same time take the interpreter's lock from each other at each system call, which doubles
     the cost of a small upload. So the next upload does not begin while one waits for a disk for a moment. One that waits
     longer, for a database, a storage or a client, delays the others only briefly.
+
+    Tasks with a large body (`is_heavy`) leave one thread to the others, and take turns with them. So a small request waits
+    for a few uploads, not for all of them.
 
     The thread that became idle last gets the next task: its memory is still in the processor's caches. waitress wakes
     the one that was idle longest.
@@ -93,6 +100,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._warnings = QueueWarnings(self.queue_logger)
         # How many threads run requests, the threads that are lent, and the lock of both.
         self._count = 0
+        self._was_heavy = False
         self._lent: set[int] = set()
         self._counting = threading.Lock()
 
@@ -192,10 +200,25 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self.thread_exit_cv.notify()
 
     def _start_task(self) -> None:
-        if self.queue and self._idle and not self._is_computing():
-            thread_no, box = self._idle.pop()
-            self._running[thread_no] = _Run(self._clocks[thread_no])
-            box.put(self.queue.popleft())
+        if not self.queue or not self._idle or self._is_computing():
+            return
+        position = self._choose()
+        if position is None:
+            return
+        task = self.queue[position]
+        del self.queue[position]
+        self._was_heavy = _is_heavy(task)
+        thread_no, box = self._idle.pop()
+        self._running[thread_no] = _Run(self._clocks[thread_no])
+        box.put(task)
+
+    def _choose(self) -> int | None:
+        """Return the place in the queue of the task that starts next, None if none may start."""
+        is_last = len(self._idle) == 1 < self._count
+        if not _is_heavy(self.queue[0]) or not (is_last or self._was_heavy):
+            return 0
+        light = next((place for place, task in enumerate(self.queue) if not _is_heavy(task)), None)
+        return 0 if light is None and not is_last else light
 
     def _is_computing(self) -> bool:
         """Return whether a task runs that computes, and that was started less than `long` seconds ago."""

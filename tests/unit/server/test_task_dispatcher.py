@@ -255,3 +255,47 @@ def test_the_log_counts_the_tasks_that_waited_in_each_minute(caplog):
 
     first, second = (record.getMessage() for record in caplog.records)
     assert ("1 tasks waited, up to 1 at once" in first, "3 tasks waited, up to 7 at once" in second) == (True, True)
+
+
+def poll_until_begun(turns, tasks):
+    """Do what the thread that reads sockets does, until these tasks have begun."""
+    deadline = time.monotonic() + LONG
+    while not all(task.begun.is_set() for task in tasks) and time.monotonic() < deadline:
+        turns.start_waiting()
+        time.sleep(0.005)
+    assert all(task.begun.is_set() for task in tasks)
+
+
+def test_uploads_leave_a_thread_to_other_requests(workers):
+    turns = workers(0.002)
+    uploads, small = [Task() for _ in range(10)], Task()
+    for task in uploads:
+        task.is_heavy = True
+        turns.add_task(task)
+    poll_until_begun(turns, uploads[:3])
+    turns.add_task(small)
+
+    poll_until_begun(turns, [small])
+
+    assert uploads[3:] == list(turns.queue)
+    for task in [small, *uploads]:
+        task.may_end.set()
+    poll_until_begun(turns, uploads)
+
+
+def test_uploads_take_turns_with_other_requests(workers):
+    turns, order = workers(NEVER), []
+    first, uploads, small = Task(order), [Task(order) for _ in range(3)], [Task(order) for _ in range(3)]
+    for task in uploads:
+        task.is_heavy = True
+    tasks = [first, *uploads, *small]
+    for task in tasks:
+        task.may_end.set()
+    first.may_end.clear()
+    for task in tasks:
+        turns.add_task(task)
+    first.may_end.set()
+    assert all(task.begun.wait(LONG) for task in tasks)
+
+    pairs = [task for both in zip(uploads, small, strict=True) for task in both]
+    assert [first, *pairs] == order
