@@ -23,7 +23,7 @@ from .sources import Source, digest, pattern
 from .storage_contract import StorageContract
 from .strategy_contract import RecordedVersions, StrategyContract, incoming, make_collection
 from .subscriber_contract import SubscriberContract, make_event
-from .upload_check_contract import GivenContent, UploadCheckContract, make_context
+from .upload_check_contract import GivenContent, UploadCheckContract, make_context, make_job_context
 
 __all__ = [
     "Fail",
@@ -44,5 +44,6 @@ __all__ = [
     "make_collection",
     "make_context",
     "make_event",
+    "make_job_context",
     "pattern",
 ]

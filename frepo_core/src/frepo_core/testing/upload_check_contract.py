@@ -4,6 +4,8 @@ import hashlib
 import io
 import json
 import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, BinaryIO, cast
 
 import pytest
@@ -12,6 +14,7 @@ from frepo_core.plugins import (
     CheckResult,
     CollectionInfo,
     Finding,
+    JobContext,
     PluginContext,
     Service,
     UploadCheck,
@@ -44,6 +47,28 @@ class GivenContent:
 def make_context(settings: Any = None, service: Service | None = None) -> PluginContext:
     """Return a context for tests that call a function of a plug-in without a service."""
     return PluginContext(settings=settings, service=cast(Service, service), log=logging.getLogger("frepo.testing"))
+
+
+def make_job_context(
+    settings: Any = None,
+    service: Service | None = None,
+    *,
+    now: datetime | None = None,
+    check_lease: Callable[[], None] = lambda: None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> JobContext:
+    """Return a context for tests that call `run` of a job without a service. `now` is an aware time, by default the real one.
+
+    Give a `check_lease` that raises `LeaseLost` to test that the job stops then.
+    """
+    return JobContext(
+        settings=settings,
+        service=cast(Service, service),
+        log=logging.getLogger("frepo.testing"),
+        now=now or datetime.now(UTC),
+        check_lease=check_lease,
+        progress=progress,
+    )
 
 
 class UploadCheckContract:
