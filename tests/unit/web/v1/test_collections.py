@@ -1,6 +1,7 @@
 """Collections in /api/v1: create, list in pages, show, change and delete."""
 
 import itertools
+from unicodedata import normalize
 
 import pytest
 
@@ -294,3 +295,14 @@ def test_a_cursor_of_another_order_is_refused(create, root):
     cursor = root.get(COLLECTIONS, {"limit": 1}).json["next"]
 
     assert 400 == root.get(COLLECTIONS, {"cursor": cursor, "sort": "-name"}).status_int
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+@pytest.mark.parametrize("wanted", ["NFC", "NFD"])
+def test_a_search_finds_each_normal_form_of_a_text(root, stored, wanted):
+    name, text = (normalize(form, "żółw Ménage") for form in (stored, wanted))
+    made = root.post("/api/v1/collections", {"name": f"{name}.sql", "description": f"of {name}"}).json["id"]
+
+    assert [made] == [one["id"] for one in root.get("/api/v1/collections", {"q": text}).json["items"]]
+    found = root.get("/repository/collection", {"searchQuery": text}).json["elements"]
+    assert [made] == [one["id"] for one in found]

@@ -6,6 +6,7 @@ So a page costs the same among a thousand files and among a million.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import normalize
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select, union
 from sqlalchemy.orm import Session
@@ -20,13 +21,19 @@ COUNT_AHEAD = 4_000
 
 def contains(column: Any, text: str) -> ColumnElement[bool]:
     """Match a part of a text in any letter case, see `text_expressions.contains`. The column may have a trigram index."""
-    return text_expressions.contains(column, text, func.lower(column))
+    lower = func.lower(column)
+    return or_(*(text_expressions.contains(column, form, lower) for form in _forms(text)))
 
 
 def contains_unindexed(column: Any, text: str) -> ColumnElement[bool]:
     """Match the same in a column without an index, of which all rows are read."""
     lower = text_expressions.lower_ascii(column) if text.isascii() else func.lower(column)
-    return text_expressions.contains(column, text, lower)
+    return or_(*(text_expressions.contains(column, form, lower) for form in _forms(text)))
+
+
+def _forms(text: str) -> Sequence[str]:
+    """Return the normal forms of a text (UAX 15): macOS types names in NFD, and descriptions are stored as they were sent."""
+    return sorted({normalize("NFC", text), normalize("NFD", text)})
 
 
 def _name_contains(text: str) -> ColumnElement[bool]:
