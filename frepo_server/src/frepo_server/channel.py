@@ -47,7 +47,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         if hooks and (own := hooks.error_body(self.request.path, text, status)):
             return own
         numbers = {"error_code": status, "http_code": status, "exit_code": status}
-        return "application/json", json.dumps({"status": text, **numbers}, separators=(",", ":")).encode()
+        return "application/json", json.dumps({"status": text, **numbers}, separators=(",", ":")).encode() + b"\n"
 
     def _write(self, status: str, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status = status

@@ -247,3 +247,10 @@ def test_unusual_headers_do_not_break_a_download(anonymous, uploader, headers):
     answer = anonymous.download(name, headers=headers)
 
     assert answer.status_int in {200, 206, 304, 412}
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/version", "/nothing", "/api/v1", "/api/v1/nothing", "/api/doc.json", "/api/v1/openapi.json"]
+)
+def test_answers_end_with_a_newline(root, path):
+    assert root.get(path).text.endswith("}\n" if path != "/version" else "\n")

@@ -13,7 +13,7 @@ def test_an_empty_list_is_an_object(root, collection):
 
     assert (answer.status_int, answer.body) == (
         200,
-        b'{"status":"OK","error_code":null,"exit_code":200,"versions":{}}',
+        b'{"status":"OK","error_code":null,"exit_code":200,"versions":{}}\n',
     )
 
 

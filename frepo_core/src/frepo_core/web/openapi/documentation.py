@@ -35,7 +35,7 @@ class Documentation:
         """Return the document as JSON for a service at this URL, which depends on the request's Host."""
         with self._lock:
             if not self._json:
-                self._json = json.dumps(self._built(), ensure_ascii=False, separators=(",", ":")).encode()
+                self._json = json.dumps(self._built(), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         return self._json.replace(json.dumps(_SERVER).encode(), json.dumps(server).encode())
 
     def page(self, document: str, folder: str) -> bytes:

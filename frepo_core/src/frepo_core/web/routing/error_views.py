@@ -81,7 +81,8 @@ def error_body(request: FrepoRequest, message: str, number: int, status: int, /,
     """Build an error answer: the common keys, then those of the endpoint's envelope."""
     envelope = request.endpoint.envelope if request.endpoint else {}
     body = {"status": message, "error_code": number, "http_code": status, "exit_code": status, **envelope, **more}
-    return Response(json.dumps(body, separators=(",", ":")).encode(), status=status, content_type="application/json")
+    text = json.dumps(body, separators=(",", ":"))
+    return Response(f"{text}\n".encode(), status=status, content_type="application/json")
 
 
 def _error(request: FrepoRequest, message: str, number: int, status: int, **more: Any) -> Response:

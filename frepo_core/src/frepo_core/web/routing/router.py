@@ -117,7 +117,7 @@ def _check_permission(request: FrepoRequest, permission: str) -> None:
 
 def to_response(answer: Answer) -> Response:
     """Serialize an answer as JSON."""
-    body = answer.body.model_dump_json(by_alias=True)
+    body = answer.body.model_dump_json(by_alias=True) + "\n"  # a shell's prompt begins on a line of its own
     response = Response(body=body.encode(), status=answer.status, content_type="application/json")
     response.headers.update(answer.headers)
     return response

@@ -132,7 +132,7 @@ def _title(status: int) -> str:
 
 
 def _json(body: Problem) -> bytes:
-    return body.model_dump_json(exclude_none=True).encode()
+    return f"{body.model_dump_json(exclude_none=True)}\n".encode()
 
 
 def status_of(request: FrepoRequest, error: errors.FrepoError, default: int) -> int:
