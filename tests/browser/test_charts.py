@@ -167,6 +167,8 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         400: ["version.added"],
     }
     events = [{"kind": kind, "at": (today - days * DAY).isoformat()} for days, all in kinds.items() for kind in all]
+    late = (today - 6 * DAY).isoformat()  # it says nothing about the backups
+    events.append({"kind": "version.quarantined", "at": late, "data": {"reason": "overtaken"}})
     created = (today - 100 * DAY).isoformat()
 
     def answer(route):
@@ -188,9 +190,10 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         3: ["refused", "day hollow full"],
         4: ["suspicious", "day hollow suspicious"],
         5: ["1 backup", "day"],
+        6: ["no backup", "day dot"],
         99: ["no backup", "day dot"],
         101: ["no backup", "day faded"],
-    } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 99, 101)}
+    } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 6, 99, 101)}
     day = today - DAY
     assert by_age[1][0].startswith(f"{day.day} ")
     expect(page.get_by_role("img", name=f"backups on 3 of {len(found)} days")).to_be_visible()

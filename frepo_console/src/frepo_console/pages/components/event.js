@@ -27,7 +27,7 @@ const OUTCOMES = { good: "ok", broken: "damaged" };
 
 /** Whether an upload arrived that looks wrong. One that newer ones have overtaken says nothing about the backups. */
 export const looksWrong = ({ kind, data }) =>
-  kind === "version.suspicious" || (kind === "version.quarantined" && data.reason !== "overtaken");
+  kind === "version.suspicious" || (kind === "version.quarantined" && data?.reason !== "overtaken");
 
 /** The state; `new` stands for what is neither good nor bad. */
 export function eventState({ kind, data }) {
