@@ -54,8 +54,8 @@ def collection(console):
 
 
 def test_the_results_of_checks_have_short_times_and_plain_details_in_a_table(console, collection):
-    table = console.answer("backup:checks", collection)
-    integrity, restore = json.loads(console.answer("backup:checks", collection, "-f", "json"))
+    table = console.answer("backup:checks", "--long", collection)
+    integrity, restore = json.loads(console.answer("backup:checks", "--long", collection, "-f", "json"))
 
     assert f"| {integrity['At'][:19].replace('T', ' ')} |" in table
     assert "| kinds gzip " in table

@@ -10,6 +10,7 @@ from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from frepo_core.cli.columns import Moment, Report, Words
+from frepo_core.cli.commands.backup.collections import ShowCollection
 from frepo_core.cli.commands.status.status import Status
 from frepo_core.cli.tables import ListCommand, ShowCommand, plain, readable
 
@@ -73,6 +74,34 @@ def test_a_table_without_rows_prints_a_sentence_on_a_terminal():
     assert "No backup is late or overdue.\n" == command.app.stdout.getvalue()
 
 
+def test_a_table_has_the_columns_that_fit_and_all_with_long(console):
+    console.answer("backup:create-collection", "-f", "db.sql", "--id", ID)
+    console.answer("backup:upload", ID, "-", stdin="a dump")
+
+    for command in (["backup:list"], ["backup:versions", ID], ["auth:list"], ["storage:usage"]):
+        short = console.answer(*command).splitlines()
+        assert all(len(line) <= 100 for line in short), command
+        assert not short or "SHA-256" not in short[1] and " Id " not in short[1]
+    assert ID in console.answer("backup:list", "--long")
+    assert ID in console.answer("backup:list", "-c", "Id")
+    assert ID in console.answer("backup:list", "-f", "value")
+
+
+def test_what_a_record_does_not_have_is_none_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    shown = {}
+    for stream in (Terminal(), io.StringIO()):
+        command = ShowCollection(SimpleNamespace(stdout=stream), None)
+        command.take_action = lambda _: (("labels", "due_at"), (Words([]), Moment(None)))
+        command.run(command.get_parser("frepo").parse_args([ID]))
+        shown[type(stream)] = stream.getvalue()
+
+    assert (2, 0) == (shown[Terminal].count("| none "), shown[io.StringIO].count("none"))
+
+
 def test_a_token_that_was_never_used_has_an_empty_cell(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--name", "db7")
 
@@ -89,7 +118,7 @@ def test_a_table_shows_control_characters_instead_of_sending_them_to_the_termina
     text = "night\x1b[2J\x07\x9b31m\u202egz.lqs\nsecond line, żółw 👩\u200d👧"
     console.answer("backup:create-collection", "-f", "db.sql", "-d", text, "--id", ID)
 
-    for command in (["backup:list"], ["backup:show", ID]):
+    for command in (["backup:list", "--long"], ["backup:show", ID]):
         table = console.answer(*command)
         assert "night\\x1b[2J\\x07\\u009b31m\\u202egz.lqs" in table
         assert "second line, żółw 👩\u200d👧" in table

@@ -4,7 +4,7 @@ import argparse
 import csv
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from cliff.columns import FormattableColumn
 from cliff.formatters.base import SingleFormatter
@@ -20,6 +20,8 @@ Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
 Record = tuple[Sequence[str], Sequence[Any]]
 _TEXT_FORMATS = {"csv", "value"}
 _TABLE = "table"
+# What is missing in a record on a terminal.
+NONE = "none"
 
 
 class ListCommand(FrepoCommand, Lister):
@@ -27,6 +29,15 @@ class ListCommand(FrepoCommand, Lister):
 
     # What a table without rows says on a terminal.
     nothing = "There is nothing to list."
+    # The columns that a table has only with --long or -c, so that it fits on a terminal. Programs get all.
+    long: ClassVar[frozenset[str]] = frozenset()
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Add --long, if a table has more columns than it shows."""
+        parser = super().get_parser(prog_name)
+        if self.long:
+            parser.add_argument("--long", action="store_true", help="show all columns in the table")
+        return parser
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
@@ -39,6 +50,8 @@ class ListCommand(FrepoCommand, Lister):
             if not data:  # cliff prints an empty line, which cron would mail
                 self.tell_people(self.nothing)
                 return 0
+            if self.long and not (parsed_args.long or parsed_args.columns):
+                parsed_args.columns = [name for name in column_names if name not in self.long]
         return int(super().produce_output(parsed_args, column_names, data))
 
 
@@ -50,7 +63,8 @@ class ShowCommand(FrepoCommand, ShowOne):
         if parsed_args.formatter in _TEXT_FORMATS:
             data = [_safe(plain(cell), parsed_args.formatter) for cell in data]
         elif parsed_args.formatter == _TABLE:
-            data = [readable(cell) for cell in data]
+            nothing = NONE if self.app.stdout.isatty() else ""
+            data = [nothing if (cell := readable(value)) == "" else cell for value in data]
         return int(super().produce_output(parsed_args, column_names, data))
 
 

@@ -18,6 +18,7 @@ class RestoreDetails(Report):
 class Checks(ListCommand):
     """Show what the checks of a collection's versions found, such as whether a backup is whole."""
 
+    long = frozenset({"Details"})
     examples = ("frepo backup:checks 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

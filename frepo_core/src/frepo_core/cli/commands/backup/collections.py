@@ -39,6 +39,7 @@ PAGE = 500
 class ListCollections(ListCommand):
     """List the collections with their states, newest first; or those in some states, the worst first."""
 
+    long = frozenset({"Id", "Since", "Pinned", "Quarantined", "Labels", "Description"})
     examples = ("frepo backup:list", "frepo backup:list --state overdue --state late -f json")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -43,6 +43,7 @@ class DeleteCollection(ActionCommand):
 class ListDeletedCollections(ListCommand):
     """List the deleted collections that can be restored, the last one first."""
 
+    long = frozenset({"Size", "Deleted", "By", "Incarnation", "Description"})
     nothing = "There are no deleted collections that can be restored."
     examples = ("frepo backup:deleted-collections",)
 

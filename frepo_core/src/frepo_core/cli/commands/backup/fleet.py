@@ -36,6 +36,7 @@ class CreateFleet(ListCommand):
     is made. A token is shown only in the run that makes it: --tokens adds it to a file, which keeps those of earlier runs.
     """
 
+    long = frozenset({"Collection"})
     examples = (
         "frepo fleet:create --from hosts.csv --expected-every 1d --tokens tokens.csv",
         "frepo fleet:create --from hosts.csv --filename '{name}.tar.zst' --max-backups-count 14 --tokens tokens.csv",

@@ -17,6 +17,7 @@ PAGE = 500
 class ShowTrash(ListCommand):
     """List the versions in the trash of a collection, newest first, and until when each can be restored."""
 
+    long = frozenset({"Removed", "By", "SHA-256", "Name"})
     nothing = "The trash of this collection is empty."
     examples = ("frepo backup:trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
 

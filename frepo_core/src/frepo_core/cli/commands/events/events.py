@@ -43,6 +43,7 @@ class Data(FormattableColumn[Mapping[str, Any]]):
 class Events(ListCommand):
     """Show what has happened, newest first. A new event appears when the worker has numbered it, within seconds."""
 
+    long = frozenset({"Position", "Address", "File", "Token"})
     examples = ("frepo events --kind 'version.*' --since 7d",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

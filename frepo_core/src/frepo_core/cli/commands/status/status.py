@@ -19,6 +19,7 @@ class Status(ListCommand):
     With --overdue, list the collections whose backup is due and has not arrived. Exit status 1 if the grace of one is over.
     """
 
+    long = frozenset({"Collection", "Overdue", "Labels"})
     nothing = "No backup is late or overdue."
     examples = ("frepo status", "frepo status --overdue -f value -c Name")
 

@@ -23,6 +23,7 @@ class Usage(ListCommand):
     size and the free space of the storage. Growth is that of the last 30 days, measured once a day by the job `samples`.
     """
 
+    long = frozenset({"Collection"})
     examples = ("frepo storage:usage", "frepo storage:usage --limit 10 -f csv")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
