@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
+from frepo_core.services.content import held_bytes
 from frepo_core.services.maintenance import OwnerMark
 from support.servers.service import Service
 
@@ -186,9 +187,10 @@ def open_files(service: Service) -> list[str]:
 
 
 def temporary_files(service: Service) -> list[str]:
-    """Files in the temporary folder, and open files in it without a name."""
+    """Files in the temporary folder, and open files in it without a name; not the one with the numbers of its process."""
     named = [str(path) for path in service.temporary.rglob("*")]
-    return named + [path for path in open_files(service) if path.startswith(str(service.temporary))]
+    found = named + [path for path in open_files(service) if path.startswith(str(service.temporary))]
+    return [path for path in found if held_bytes.PREFIX not in path]
 
 
 def traces(service: Service) -> dict[str, Any]:

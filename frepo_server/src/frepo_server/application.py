@@ -34,7 +34,10 @@ class Decision(Protocol):
 
     @property
     def max_body(self) -> int | None:
-        """The maximum size of the body in bytes, None for no maximum. If it is exceeded, `decide` is called again."""
+        """The maximum size of the body in bytes, None for no maximum. If it is exceeded, `decide` is called again.
+
+        The rest of the body waits in the connection meanwhile.
+        """
 
     @property
     def environ(self) -> Mapping[str, Any]:
@@ -78,9 +81,10 @@ class ServerHooks(Protocol):
         """Decide about a request before its body arrives; `wsgi.input` is empty. It must not change anything.
 
         A worker calls it for chunked bodies, bodies over 1 MiB and `Expect: 100-continue`. `CONTENT_LENGTH` is the
-        announced size of the body or, if the body exceeds `max_body`, the size that has arrived. Later, the application
-        is called with the body, and `frepo.decided` is true in the environment. Of each request, `frepo.age` says how many
-        seconds ago its head was complete.
+        announced size of the body, for a chunked one the size that has arrived; `frepo.arrived` is the size that has
+        arrived, and `frepo.buffer` what `new_buffer` returned. Later, the application is called with the body, and
+        `frepo.decided` is true in the environment. Of each request, `frepo.age` says how many seconds ago its head was
+        complete.
         """
 
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:

@@ -9,6 +9,8 @@ from waitress.task import WSGITask
 class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     """Tells the application whether it has decided about this request (`frepo.decided`), and when the request was complete.
 
+    `frepo.buffer` is the buffer of its body, which the application has made.
+
     The connection stays open after an answer without a body, such as 304. waitress closes it, like after any answer
     without a Content-Length, but the client needs none: the answer ends with its head (RFC 9112, 6.3).
     """
@@ -22,6 +24,8 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         environ["frepo.decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)
         environ["frepo.received_at"] = self.request.completed_at
+        if self.request.body_rcv is not None:
+            environ["frepo.buffer"] = self.request.body_rcv.buf.buffer
         return environ
 
     def build_response_header(self) -> bytes:

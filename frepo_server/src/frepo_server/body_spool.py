@@ -6,13 +6,15 @@ from .application import Buffer, ServerHooks
 
 
 class BodySpool:
-    """A buffer that raises errors of writing when the body is read.
+    """A buffer that raises errors of writing when the body is read. `buffer` is the application's.
 
-    The thread that receives bodies cannot answer requests. After an error, it discards the rest of the body.
+    The thread that receives bodies cannot answer requests. After an error, it gives the room on the disk back at once, and
+    discards the rest of the body.
     """
 
     def __init__(self, buffer: Buffer, hooks: ServerHooks | None) -> None:
-        self._buffer = buffer
+        self.buffer = buffer
+        self._length = 0
         self._hooks = hooks
         self._error: OSError | None = None
 
@@ -20,22 +22,28 @@ class BodySpool:
         """Append bytes, unless writing has failed before."""
         if self._error is None:
             try:
-                self._buffer.append(data)
+                self.buffer.append(data)
             except OSError as error:
-                self._error = error
+                self._error, self._length = error, len(self)
+                self.buffer.close()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the body could not be written."""
+        return self._error is not None
 
     def getfile(self) -> Any:
         """Return the body as a file, or a `FailedBody`."""
         if self._error is None:
-            return self._buffer.getfile()
+            return self.buffer.getfile()
         return FailedBody(self._hooks.body_lost(self._error) if self._hooks else self._error)
 
     def close(self) -> None:
         """Delete the body."""
-        self._buffer.close()
+        self.buffer.close()
 
     def __len__(self) -> int:
-        return self._buffer.__len__()
+        return self._length if self.has_failed else self.buffer.__len__()
 
 
 class FailedBody:

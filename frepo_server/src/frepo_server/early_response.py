@@ -1,25 +1,25 @@
 """Asks the application for a decision before a large body arrives, so that refused bodies are not received."""
 
 import contextlib
-import copy
 import socket
 import threading
 import time
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
-from waitress.task import WSGITask
 
-from .application import Decision, ServerHooks
+from .application import Decision
 from .application_task import ApplicationTask
+from .decision_task import DecisionTask
 from .socket_poll import SocketMap
 
 # Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
 SLOW_SECONDS = 1.0
+# While the first decision is pending, at most this much is received. It does not need the disk.
+MAX_UNWRITTEN_BODY = 256 << 10
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
 
 
@@ -30,36 +30,6 @@ class EarlyResponse:
     status: str
     headers: list[tuple[str, str]]
     body: bytes
-
-
-class DecisionTask:
-    """A task for a worker: ask the application for its decision.
-
-    If the body exceeds the allowed size, the application is asked again. `length` is then the number of received bytes.
-    """
-
-    def __init__(self, channel: "EarlyResponseChannel", request: HTTPRequestParser, length: int | None = None) -> None:
-        self._channel, self._request, self._length = channel, request, length
-
-    def service(self) -> None:
-        """Pass the decision to the channel."""
-        decision = None
-        try:
-            decision = self._ask()
-        finally:
-            self._channel.handle_decision(self._request, decision)
-
-    def cancel(self) -> None:
-        """Do nothing: the process ends."""
-
-    def _ask(self) -> Decision:
-        request = copy.copy(self._request)
-        request.get_body_stream = BytesIO
-        environ = WSGITask(self._channel, request).get_environment()
-        if self._length is not None:
-            environ["CONTENT_LENGTH"] = str(self._length)
-        hooks: ServerHooks = self._channel.hooks
-        return hooks.decide(environ)
 
 
 class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
@@ -78,7 +48,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
     discards_since: float | None = None
     discarded_bytes = 0
     _asked_request: Any = None
-    _max_body: int | None = MAX_UNDECIDED_BODY
+    _max_body: int | None = None
     _ignores_input = False
     _is_half_closed = False
 
@@ -154,8 +124,12 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
                 is_large = request.chunked or request.content_length > MAX_UNDECIDED_BODY
                 if is_large or request.expect_continue or time.monotonic() > request.started_at + SLOW_SECONDS:
                     self._ask(request)
-            elif not self.is_decision_pending and self._is_too_long(request):
-                self._ask(request, len(request.body_rcv))
+            elif self.is_decision_pending:
+                return
+            elif request.body_rcv.buf.has_failed:
+                self._serve_now(request)
+            elif self._is_too_long(request):
+                self._ask(request)
 
     def _is_too_long(self, request: Any) -> bool:
         return self._max_body is not None and len(request.body_rcv) > self._max_body
@@ -170,9 +144,11 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         elif self._asked_request is not request and request.command not in METHODS_WITHOUT_BODY:
             self._ask(request)
 
-    def _ask(self, request: HTTPRequestParser, length: int | None = None) -> None:
+    def _ask(self, request: HTTPRequestParser) -> None:
+        if self._asked_request is not request:
+            self._max_body = MAX_UNWRITTEN_BODY
         self._asked_request, self.is_decision_pending = request, True
-        self.server.task_dispatcher.add_task(DecisionTask(self, request, length))
+        self.server.task_dispatcher.add_task(DecisionTask(self, request))
 
     def handle_decision(self, request: HTTPRequestParser, decision: Decision | None) -> None:
         """Apply the decision, in a worker. Without a decision, the connection is closed."""
@@ -248,7 +224,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         return not (is_ending or self.requests or self.total_outbufs_len or self.is_decision_pending)
 
     def readable(self) -> bool:
-        """Return whether to read. Before a decision, at most `MAX_UNDECIDED_BODY` bytes of a body are kept."""
+        """Return whether to read. While a decision is pending, nothing beyond the allowed size is."""
         if self.is_discarding:
             return True
         if self._ignores_input or self._is_half_closed or self._waits_for_decision():
@@ -259,8 +235,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         request = self.request
         if self.hooks is None or request is None or request.body_rcv is None:
             return False
-        is_decided = self._asked_request is request and not self.is_decision_pending
-        return len(request.body_rcv) > MAX_UNDECIDED_BODY and not is_decided
+        return self._asked_request is request and self.is_decision_pending and self._is_too_long(request)
 
     def handle_write(self) -> None:
         """Send the answer. If the rest of a refused body still arrives, keep the connection open after it."""

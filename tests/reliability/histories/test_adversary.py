@@ -59,7 +59,10 @@ def live(caplog):
 
     def live(besieged):
         Week(besieged).live()
-        assert [] == [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+        errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+        assert [] == [text for text in errors if not text.startswith("StorageFull:")], (
+            "but 507 is due on a full storage"
+        )
 
     return live
 
@@ -113,7 +116,7 @@ def _trash_off(services, monkeypatch):
 
 def _oldest_first(services, monkeypatch):
     candidates = TrashSpace._candidates
-    monkeypatch.setattr(TrashSpace, "_candidates", lambda self: candidates(self)[::-1])
+    monkeypatch.setattr(TrashSpace, "_candidates", lambda self, *count: candidates(self, *count)[::-1])
 
 
 def _quarantine_counted(services, monkeypatch):

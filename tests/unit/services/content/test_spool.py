@@ -16,7 +16,7 @@ def budget():
 
 @pytest.fixture
 def make_spool(services, tmp_path, budget):
-    new_file = partial(plain_file, str(tmp_path), services.ingest.hashers)
+    new_file = partial(plain_file, str(tmp_path), services.ingest.held, services.ingest.hashers)
     return lambda: Spool(OVERFLOW, new_file, budget)
 
 

@@ -1,12 +1,14 @@
 """The trash gives way before the storage is full, in an order in which no attacker can push out good versions."""
 
-import shutil
-
 import pytest
+from sqlalchemy import update
 
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageFull
 from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.collections.version_checks import NewCheck
 from frepo_core.testing.faulty import Fail
 
 KILOBYTE = 1000
@@ -89,16 +91,12 @@ def test_an_upload_that_finds_the_storage_full_is_accepted(make_collection, push
 
 @pytest.mark.parametrize("size", [4, 5, 50])
 def test_an_upload_that_is_too_large_even_without_the_trash_ends_nothing(
-    services, make_collection, push, small_storage, facts, entries, monkeypatch, size
+    make_collection, push, small_storage, facts, entries, size
 ):
     small_storage(4 * KILOBYTE)
     collection = make_collection(1)
     for letter in "abc":
         push(collection, content(letter))
-    usage = shutil.disk_usage(".")
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=0))
-
-    services.trash_space.prepare(size * KILOBYTE, by=None)
     with pytest.raises(StorageFull):
         push(collection, content("z", size * KILOBYTE))
 
@@ -122,20 +120,77 @@ def test_a_refusal_for_another_reason_than_the_room_leaves_the_trash_alone(
     assert [(1, "evicted"), (2, "evicted")] == entries()
 
 
-@pytest.mark.parametrize(("temporary", "left"), [(0, [1]), (10_000, [1, 2, 3])])
-def test_the_trash_gives_way_before_a_body_arrives_if_the_disk_for_it_is_full(
-    services, make_collection, push, entries, small_storage, monkeypatch, temporary, left
-):
+def test_a_plain_file_makes_no_room(make_collection, push, upload, entries, small_storage):
     small_storage(4 * KILOBYTE)
     collection = make_collection(1)
     for letter in "abcd":
         push(collection, content(letter))
-    usage = shutil.disk_usage(".")
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=temporary))
 
-    services.trash_space.prepare(2 * KILOBYTE, by=None)
+    with pytest.raises(StorageFull):
+        upload(content("z"))
+    assert [1, 2, 3] == [number for number, _ in entries()]
 
-    assert left == [number for number, _ in entries()]
+
+class TestNewestGood:
+    """A collection's newest good version in the trash stays while the collection holds no good one."""
+
+    @pytest.fixture
+    def emptied(self, services, make_collection, push, sender):
+        """A collection whose three versions are in the trash; `spoil` is called before."""
+
+        def emptied(spoil=lambda version: None):
+            collection = make_collection(3)
+            versions = [push(collection, content(letter)).version for letter in "abc"]
+            spoil(versions[2])
+            for version in versions:
+                services.versions.delete(collection, f"v{version.number}", by=sender)
+            return collection
+
+        return emptied
+
+    @pytest.mark.databases
+    def test_it_stays_until_the_collection_holds_a_good_one(self, emptied, push, free, entries):
+        collection = emptied()
+        free(10 * KILOBYTE)
+        left = entries()
+        push(collection, content("d"))
+        free(1)
+
+        assert ([(3, "deleted")], []) == (left, entries())
+
+    def test_that_of_a_deleted_collection_stays(self, services, make_collection, push, sender, free, entries):
+        collection = make_collection(3)
+        for letter in "abc":
+            push(collection, content(letter))
+        services.collections.delete(collection, by=sender, with_versions=True)
+        free(10 * KILOBYTE)
+
+        assert [3] == [number for number, _ in entries()]
+
+    @pytest.mark.databases
+    @pytest.mark.parametrize("how", ["suspicious", "broken", "damaged"])
+    def test_one_that_is_not_good_gives_way(self, services, emptied, free, entries, sender, how):
+        def spoil(version):
+            if how == "broken":
+                check = NewCheck(name="restore", outcome="broken", message="cut", details={})
+                services.version_checks.record(version.id, check, by=sender)
+            elif how == "damaged":
+                blob_id = version.file.blob.id
+                services.database.execute(update(Blob).where(Blob.id == blob_id).values(damaged_at=utc_now()))
+            else:
+                services.database.execute(update(Version).where(Version.id == version.id).values(is_suspicious=True))
+
+        emptied(spoil)
+        free(10 * KILOBYTE)
+
+        assert [(2, "deleted")] == entries()
+
+    def test_a_version_that_is_not_good_does_not_replace_it(self, services, emptied, push, free, entries):
+        version = push(emptied(), content("d")).version
+        services.database.execute(update(Version).where(Version.id == version.id).values(is_suspicious=True))
+        free(10 * KILOBYTE)
+
+        assert [(3, "deleted")] == entries()
 
 
 class TestRequired:
@@ -190,3 +245,42 @@ class TestRequired:
         fill(8 * KILOBYTE)
 
         assert ended == services.trash_space.keep_free(by=None).versions
+
+    @pytest.mark.parametrize(("kind", "left"), [("spooled", 5), ("storing", 7)])
+    def test_bytes_that_uploads_hold_count_as_free(self, services, fill, entries, kind, left):
+        """Those in the folder for temporary files do if it is on this disk, which it is not here."""
+        fill(8 * KILOBYTE)
+        services.ingest.held.add(**{kind: 2 * KILOBYTE})
+        services.trash_space.keep_free(by=None)
+
+        assert left == len(entries())
+
+    def test_a_file_leaves_as_much_free_while_the_trash_holds_something(self, services, fill, upload, entries, keys):
+        storage = fill(12 * KILOBYTE)  # 8 are used, 3 must be free
+        upload(content("y"))
+        with pytest.raises(StorageFull, match="keeps what is in the trash"):
+            upload(content("z"))
+
+        assert (3 * KILOBYTE, 7) == (storage.free_space(), len(entries()))
+
+    def test_a_file_may_use_the_last_byte_if_the_trash_holds_nothing(self, services, small_storage, upload):
+        storage = small_storage(4 * KILOBYTE)
+        for letter in "abcd":
+            upload(content(letter))
+
+        assert 0 == storage.free_space()
+
+    def test_known_content_needs_no_room(self, fill, upload):
+        fill(8 * KILOBYTE)
+
+        assert upload(content("h")).file.blob.size == KILOBYTE
+
+    def test_a_version_that_is_quarantined_is_treated_as_a_file(self, services, fill, make_collection, push, sender):
+        storage = fill(12 * KILOBYTE)
+        guards = {"max_shrink_percent": 50, "action": "quarantine"}
+        collection = make_collection(3, guards=guards)
+        push(collection, content("l", KILOBYTE + 500))
+        with pytest.raises(StorageFull, match="keeps what is in the trash"):
+            push(collection, content("m", 500))
+
+        assert 2500 == storage.free_space()

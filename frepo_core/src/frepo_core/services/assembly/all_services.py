@@ -61,13 +61,14 @@ def assemble(
 def _build_core(base: Foundation) -> CoreServices:
     access = build_access(base)
     files = build_files(base, access)
-    collections = build_collections(base, access, files)
+    trash = build_trash(base, files)
+    collections = build_collections(base, access, files, trash)
     return CoreServices(
         **vars(base),
         **vars(access),
         **vars(files),
         **vars(collections),
-        **vars(build_trash(base, files)),
+        **vars(trash),
         audit=Audit(base.database),
         health=Health(base),
         overviews=Overviews(base.database, base.backends),

@@ -17,6 +17,7 @@ from ..retention.preview import Previews
 from .access_services import AccessServices
 from .file_services import FileServices
 from .foundation import Foundation
+from .trash_services import TrashServices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,9 @@ class CollectionServices:
     refusals: Refusals
 
 
-def build_collections(base: Foundation, access: AccessServices, files: FileServices) -> CollectionServices:
+def build_collections(
+    base: Foundation, access: AccessServices, files: FileServices, trash: TrashServices
+) -> CollectionServices:
     """Build the services of this theme."""
     database, settings, plugins = base.database, base.settings, base.plugins
     strategies = Strategies(database, plugins)
@@ -60,7 +63,14 @@ def build_collections(base: Foundation, access: AccessServices, files: FileServi
         client_checks=ClientChecks(database, plugins.upload_checks),
         restore_tests=RestoreTests(database, settings, versions, files.downloads, version_checks, base.mask),
         add_version=AddVersion(
-            database, settings, strategies, files.ingest, files.blobs, files.upload_checks, refusals
+            database,
+            settings,
+            strategies,
+            files.ingest,
+            files.blobs,
+            files.upload_checks,
+            refusals,
+            trash.arrivals,
         ),
         refusals=refusals,
     )

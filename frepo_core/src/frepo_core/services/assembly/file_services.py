@@ -39,7 +39,7 @@ def build_files(base: Foundation, access: AccessServices) -> FileServices:
     """Build the services of this theme."""
     database, settings, passwords = base.database, base.settings, access.passwords
     ingest = Ingest(settings.temp_directory)
-    blobs = Blobs(database, base.backends, base.presence, base.storage_states)
+    blobs = Blobs(database, base.backends, base.presence, base.storage_states, ingest.held)
     checks = UploadChecks(base.plugins, base.contexts)
     files = Files(database, ingest, blobs, passwords, checks)
     from_file = Aliases(settings.ids_mapping_file)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from ..trash.arrivals import Arrivals
 from ..trash.deleted_collections import DeletedCollections
 from ..trash.free_space import TrashSpace
+from ..trash.room_leases import RoomLeases
 from ..trash.storage_space import StorageSpace
 from ..trash.trash import Trash
 from .file_services import FileServices
@@ -16,16 +18,20 @@ class TrashServices:
 
     trash: Trash
     trash_space: TrashSpace
+    arrivals: Arrivals
     deleted_collections: DeletedCollections
 
 
 def build_trash(base: Foundation, files: FileServices) -> TrashServices:
-    """Build the services of this theme. The trash gives way to uploads from now on."""
+    """Build the services of this theme. Plain files leave as much free as the trash requires from now on."""
     settings = base.settings
-    space = TrashSpace(base.database, files.blobs, StorageSpace(base.backends, settings), settings.temp_directory)
-    files.blobs.on_full = space.make_room
+    space = StorageSpace(base.backends, settings)
+    trash_space = TrashSpace(base.database, files.blobs, space, files.ingest.held)
+    arrivals = Arrivals(trash_space, space, RoomLeases(base.database))
+    files.blobs.room_of_files = arrivals
     return TrashServices(
         trash=Trash(base.database, files.blobs, settings.trash_keep),
-        trash_space=space,
+        trash_space=trash_space,
+        arrivals=arrivals,
         deleted_collections=DeletedCollections(base.database, files.blobs),
     )

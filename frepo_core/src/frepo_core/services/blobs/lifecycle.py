@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,6 +12,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
 from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnavailable
 
+from ..content.held_bytes import HeldBytes
 from ..content.ingest import Content
 from ..events.storage_states import StorageStates
 from ..records import BlobRecord
@@ -29,17 +30,45 @@ Result = TypeVar("Result")
 STORE_ATTEMPTS = 5
 
 
+class Room(Protocol):
+    """Whether a content may use the room in the storage, and how it gets more."""
+
+    def check(self, size: int) -> None:
+        """Raise `StorageFull` if the storage must not have `size` bytes more, before they are stored; 0 afterwards."""
+
+    def make(self, size: int) -> bool:
+        """Make room after the storage refused `size` bytes as full; return whether there is more."""
+
+
+class FreeRoom:
+    """Uses the room that is there."""
+
+    def check(self, size: int) -> None:
+        """Do nothing."""
+
+    def make(self, size: int) -> bool:
+        """Make no room."""
+        return False
+
+
 class Blobs:
     """Stores and deletes blobs. No transaction is open while bytes are transferred."""
 
-    def __init__(self, database: Database, backends: Backends, presence: Presence, states: StorageStates) -> None:
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        states: StorageStates,
+        held: HeldBytes,
+    ) -> None:
         self._database = database
         self._backends = backends
         self._presence = presence
         self._states = states
         self._patience = Patience()
-        # Called when there is no room for an upload of so many bytes. Returns whether it has made some.
-        self.on_full: Callable[[int, By], bool] = lambda size, by: False
+        self._held = held
+        self.room_of_files: Room = FreeRoom()
 
     def is_known(self, content: Content) -> bool:
         """Return whether a blob has this content, sound or not."""
@@ -52,18 +81,23 @@ class Blobs:
         *,
         by: By,
         is_new: bool = False,
-        check: Callable[[], None] = lambda: None,
+        room: Room | None = None,
+        may_make: Callable[[], bool] = lambda: False,
         around: Callable[[Callable[[], Result]], Result] = lambda transact: transact(),
     ) -> Result:
         """Store the content unless a sound blob has it, then run `work` with the blob in one transaction.
 
         After a conflict only the transaction is tried again. If `work` raises, the stored bytes are deleted. If the
         blob is deleted before the transaction can use it, the content is stored again. `is_new` says that the caller
-        has just seen that no blob has this content. `check` is called before room is made for the content; it raises
-        what `work` would refuse the content with, so that nothing in the trash ends for an upload that is refused.
-        `around` calls the transaction, perhaps several times.
+        has just seen that no blob has this content. `room` is that of a version, None: of a plain file. `may_make` is
+        called before it makes room; it raises what `work` would refuse the content with, so that nothing in the trash
+        ends for an upload that is refused. `around` calls the transaction, perhaps several times.
         """
-        with BlobWrite(content, self._database, self._backends, self._presence, by, is_new=is_new) as blob_write:
+        room = room or self.room_of_files
+        new_write = BlobWrite(
+            content, self._database, self._backends, self._presence, by, is_new=is_new, check_room=room.check
+        )
+        with self._held.storing(content.size), new_write as blob_write:
 
             def write(session: Session) -> Result:
                 blob = blob_write.upsert_row(session)
@@ -74,7 +108,7 @@ class Blobs:
                 return result
 
             for _ in range(STORE_ATTEMPTS):
-                self._ensure_stored(blob_write, content, by, check)
+                self._ensure_stored(blob_write, content, by, room, may_make)
                 try:
                     result = around(lambda: self._database.write(write, watch=blob_write.watch))
                     hit("committed")
@@ -84,31 +118,31 @@ class Blobs:
                 except StorageFull:  # the database may be on the disk of the storage
                     if blob_write.watch.outcome_is_unknown:
                         raise
-                    check()
-                    if not self.on_full(content.size, by):
+                    if not (may_make() and room.make(content.size)):
                         raise
             raise DatabaseUnavailableError("Too many others write the same content, try again later")
 
-    def _ensure_stored(self, blob_write: BlobWrite, content: Content, by: By, check: Callable[[], None]) -> None:
+    def _ensure_stored(
+        self, blob_write: BlobWrite, content: Content, by: By, room: Room, may_make: Callable[[], bool]
+    ) -> None:
         """Store the content where necessary, and record whether the storage works."""
         storage = self._backends.current
         try:
-            stored = self._store_in_room(blob_write, content, by, check)
+            stored = self._store_in_room(blob_write, content, room, may_make)
         except (StorageFull, StorageUnavailable) as error:
             self._presence.forget(storage)
             self._states.failed(storage, error, by=by, size=content.size)
             raise
         self._states.worked(storage, by=by, size=content.size if stored else 0)
 
-    def _store_in_room(self, blob_write: BlobWrite, content: Content, by: By, check: Callable[[], None]) -> bool:
+    def _store_in_room(self, blob_write: BlobWrite, content: Content, room: Room, may_make: Callable[[], bool]) -> bool:
         """Store the content where necessary. If the storage is full, make room and try again."""
         storage = self._backends.current
         for _ in range(STORE_ATTEMPTS):
             try:
                 return self._patience.wait(storage, blob_write.watched, blob_write.ensure_stored)
             except StorageFull:
-                check()
-                if not self.on_full(content.size, by):
+                if not (may_make() and room.make(content.size)):
                     raise
         return self._patience.wait(storage, blob_write.watched, blob_write.ensure_stored)
 

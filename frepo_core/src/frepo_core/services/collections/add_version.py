@@ -16,7 +16,8 @@ No transaction and no database connection is open during steps 2 to 5, however l
 unless the version that replaces it is committed in the same transaction.
 """
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import TypeAlias
@@ -25,14 +26,14 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection
-from frepo_core.domain.backup_guards import Objection, find_strictest
+from frepo_core.domain.backup_guards import find_strictest
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import (
     CollectionFullError,
     DuplicateVersionError,
     InvalidAnswerError,
-    UploadCheckError,
+    StorageFull,
     VersionConflictError,
     VersionTooBigError,
 )
@@ -50,8 +51,10 @@ from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
 from ..records import BlobRecord, CollectionRecord, VersionRecord, collection_info
+from ..trash.arrivals import KEPT, Arrivals
 from ..trash.removal import TrashReason, move_to_trash
-from .addition import AddedVersion, Committed, addition_events, log_addition
+from ..trash.version_room import VersionRoom
+from .addition import AddedVersion, Committed, addition_events, check_of, log_addition, objections_of
 from .collection_rows import find_collection, lock_collection
 from .quarantine import OVERTAKEN, describe_nights
 from .rotation.decision import decide
@@ -59,7 +62,7 @@ from .rotation.overtaken import is_overtaken, note_accepted
 from .rotation.questions import Question
 from .rotation.stored_state import find_objection, read_state
 from .rotation.strategies import Strategies, StrategyAnswer
-from .version_checks import NewCheck, insert_checks
+from .version_checks import insert_checks
 from .version_rows import find_evicted, find_surplus, has_content, insert_version
 
 __all__ = ["AddVersion", "AddedVersion", "VersionUpload"]
@@ -81,7 +84,9 @@ class AddVersion:
         blobs: Blobs,
         checks: UploadChecks,
         refusals: Refusals,
+        arrivals: Arrivals,
     ) -> None:
+        self._arrivals = arrivals
         self._database = database
         self._strategies = strategies
         self._ingest = ingest
@@ -101,13 +106,14 @@ class AddVersion:
         after: int | None = None,
         idempotency: VersionUpload | None = None,
         is_checked: bool = False,
+        room: VersionRoom | None = None,
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
         `collection` is as it was when the upload began: if versions of uploads of the same client that began later have
         arrived since, this one was given up, and its version is put into quarantine.
         `after` requires that the last accepted version has this number (`If-Match`). `is_checked` says that the caller
-        has called `check` for this upload already, before the content arrived.
+        has called `check` for this upload already, before the content arrived. `room` is what the body has used meanwhile.
 
         Raises `RuleError`, also for a check that refuses the content, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`.
         Nothing has changed then.
@@ -117,13 +123,17 @@ class AddVersion:
             early = None
             if idempotency is None and not is_checked:
                 early = self.check(collection, size or 0, after=after)
-            return self._add(collection, incoming, attempt, by=by, after=after, idempotency=idempotency, early=early)
+            with contextlib.closing(room or self._arrivals.room(collection.id, by)) as own:
+                return self._add(
+                    collection, incoming, attempt, own, by=by, after=after, idempotency=idempotency, early=early
+                )
 
     def _add(
         self,
         collection: CollectionRecord,
         incoming: Incoming,
         attempt: Attempt,
+        room: VersionRoom,
         *,
         by: Identity,
         after: int | None,
@@ -149,16 +159,18 @@ class AddVersion:
                     return recorded
                 consume_token(session, by)
                 changes = self._write_rows(session, row, blob, collection.last_number, after, reports, by, question)
+                if changes.added.version.quarantined_at and room.is_low and not room.has_taken:
+                    raise StorageFull(KEPT)
                 record(session, *addition_events(changes, by))
-                insert_checks(session, changes.added.version, [_check_of(report) for report in reports], by=by)
+                insert_checks(session, changes.added.version, [check_of(report) for report in reports], by=by)
                 version = changes.added.version
                 record_answer(session, idempotency, content.digest, by, changes.added, version.file, version.id)
                 return changes
 
-            def check() -> None:
-                self.check(collection, content.size, after=after, reports=reports)
+            def may_make() -> bool:
+                return self.check(collection, content.size, after=after, reports=reports) is not None
 
-            committed = self._blobs.store(content, work, by=by, check=check, around=question.settle)
+            committed = self._blobs.store(content, work, by=by, room=room, may_make=may_make, around=question.settle)
         if isinstance(committed, RecordedAnswer):
             self._blobs.collect(unused)
             return committed
@@ -189,8 +201,8 @@ class AddVersion:
         way to a content.
 
         Without them, do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer
-        is due, even if a new version would be refused. Returns the answer of the strategy, if it was asked. Raises `RuleError` or
-        `VersionConflictError`.
+        is due, even if a new version would be refused. Returns the answer of the strategy, None if it was not
+        asked, because the version would be put into quarantine. Raises `RuleError` or `VersionConflictError`.
         """
         now = utc_now()
         # The caller read `collection` earlier: versions may have been added or deleted since.
@@ -202,7 +214,7 @@ class AddVersion:
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
             asks_guards = reports is not None or (size and current.guards.action == "quarantine")
             guard = find_objection(session, current, size) if asks_guards else None
-        objection = find_strictest(_objections(guard, reports or ()))
+        objection = find_strictest(objections_of(guard, reports or ()))
         incoming = _incoming(current, size)
         answers: list[StrategyAnswer] = []
 
@@ -245,7 +257,7 @@ class AddVersion:
         _check_last_number(collection, after)
         if self._refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
-        objection = find_strictest(_objections(find_objection(session, collection, blob.size), reports))
+        objection = find_strictest(objections_of(find_objection(session, collection, blob.size), reports))
         incoming = IncomingVersion(size=blob.size, created_at=now)
         answer, plugins = question.answer, self._strategies.plugins
         state = read_state(session, plugins, collection, now=answer.at if answer else now)
@@ -275,20 +287,6 @@ class AddVersion:
 
 def _incoming(collection: CollectionRecord, size: int) -> IncomingVersion:
     return IncomingVersion(size=size, created_at=utc_now(), number=collection.last_number + 1)
-
-
-def _objections(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
-    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
-    if guard is not None:
-        yield guard
-    for report in reports:
-        if report.quarantines:
-            error = UploadCheckError(context={"check": report.check, "message": report.message})
-            yield Objection(error=error, action="quarantine", check=report.check)
-
-
-def _check_of(report: CheckReport) -> NewCheck:
-    return NewCheck(name=report.check, outcome=report.outcome, message=report.message, details=report.details)
 
 
 def _check_last_number(collection: CollectionRecord, number: int | None) -> None:

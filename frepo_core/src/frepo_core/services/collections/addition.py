@@ -1,23 +1,26 @@
 """What adding a version has changed, as events and log lines tell it."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import explain
+from frepo_core.errors import UploadCheckError
 from frepo_core.plugins import PluginRegistry
 
 from ..access.tokens import log_consumed_token
 from ..change_log import describe, file_values
+from ..checks.upload_checks import CheckReport
 from ..events.facts import version_event
 from ..events.recording import NewEvent
 from ..records import CollectionRecord, VersionRecord
 from ..trash.removal import Removed
 from .quarantine import OVERTAKEN, SURPLUS
 from .rotation.strategy_options import options_problem
+from .version_checks import NewCheck
 
 log = logging.getLogger(__name__)
 
@@ -93,3 +96,18 @@ def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) ->
             "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
         )
     log_consumed_token(by)
+
+
+def objections_of(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
+    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
+    if guard is not None:
+        yield guard
+    for report in reports:
+        if report.quarantines:
+            error = UploadCheckError(context={"check": report.check, "message": report.message})
+            yield Objection(error=error, action="quarantine", check=report.check)
+
+
+def check_of(report: CheckReport) -> NewCheck:
+    """Return the result of an upload check as it is recorded."""
+    return NewCheck(name=report.check, outcome=report.outcome, message=report.message, details=report.details)

@@ -4,13 +4,12 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, TypeAlias, cast
 
 from frepo_core.errors import (
     ConfigurationError,
@@ -22,8 +21,9 @@ from frepo_core.errors import (
 )
 
 from .checksums import Checksums
+from .held_bytes import HeldBytes
 from .mime_detection import HEAD_BYTES, detect_type
-from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, plain_file
+from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, SpooledFile, UnnamedFile, plain_file
 
 CHUNK = 1 << 20
 BODY_ENDED_EARLY = "The body ended early"
@@ -47,6 +47,25 @@ class Limit:
         """Raise the error if `size` bytes exceed the limit."""
         if self.size and size > self.size:
             raise self.refuse()
+
+
+class RoomLimit:
+    """Calls `check` each 64 MiB of a content that is read: what has arrived takes room on the disk already."""
+
+    size = 0
+    step = 64 << 20
+
+    def __init__(self, check: Callable[[int], None]) -> None:
+        self._check, self._steps = check, 0
+
+    def check(self, size: int) -> None:
+        """Check the room after each step."""
+        if size // self.step > self._steps:
+            self._steps = size // self.step
+            self._check(0)
+
+
+Limits: TypeAlias = tuple[Limit | RoomLimit, ...]
 
 
 def smallest_limit(limits: Iterable[Limit]) -> int | None:
@@ -84,12 +103,13 @@ class Ingest:
 
     def __init__(self, temp_directory: Path | None) -> None:
         self.directory = str(temp_directory) if temp_directory else None
+        self.held = HeldBytes(self.directory)
         self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
         if temp_directory is not None:
             _make_folder(temp_directory)
 
     @contextlib.contextmanager
-    def read(self, incoming: Incoming, limits: tuple[Limit, ...] = ()) -> Iterator[Content]:
+    def read(self, incoming: Incoming, limits: Limits = ()) -> Iterator[Content]:
         """Read the whole stream and yield its content.
 
         Raises the error of the exceeded limit, `EmptyContentError`, `DigestMismatchError`, `MalformedRequestError` if
@@ -117,7 +137,7 @@ class Ingest:
 
         The spool is deleted at the end.
         """
-        spool = Spool(IN_MEMORY, partial(plain_file, self.directory, self.hashers))
+        spool = Spool(IN_MEMORY, partial(plain_file, self.directory, self.held, self.hashers))
         try:
             yield spool
         finally:
@@ -125,7 +145,7 @@ class Ingest:
 
     def temporary_file(self) -> BinaryIO:
         """Open a temporary file, which is in memory while it is small. It is deleted when closed, or at a crash."""
-        return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=self.directory))
+        return cast(BinaryIO, SpooledFile(partial(UnnamedFile, self.directory, self.held)))
 
 
 def _make_folder(folder: Path) -> None:
@@ -135,7 +155,7 @@ def _make_folder(folder: Path) -> None:
         raise ConfigurationError(f"temp_directory (TEMP_DIRECTORY): the folder cannot be made: {error}") from error
 
 
-def _measure(source: HashedStream, incoming: Incoming, limits: tuple[Limit, ...]) -> tuple[Checksums, int, bytes]:
+def _measure(source: HashedStream, incoming: Incoming, limits: Limits) -> tuple[Checksums, int, bytes]:
     """Return the checksums, the size and the first bytes of a stream that is hashed already."""
     size = incoming.stream.seek(0, io.SEEK_END)
     _check(limits, size)
@@ -148,9 +168,7 @@ def _measure(source: HashedStream, incoming: Incoming, limits: tuple[Limit, ...]
     return sums, size, head
 
 
-def _read_and_hash(
-    incoming: Incoming, spool: BinaryIO | None, limits: tuple[Limit, ...]
-) -> tuple[Checksums, int, bytes]:
+def _read_and_hash(incoming: Incoming, spool: BinaryIO | None, limits: Limits) -> tuple[Checksums, int, bytes]:
     """Read to the end; return the checksums, the size and the first bytes. Copies the content to `spool`, if given."""
     sums = Checksums()
     md5 = hashlib.md5(usedforsecurity=False) if incoming.md5 else None
@@ -185,7 +203,7 @@ def _compare(incoming: Incoming, sha256: str, md5: str | None) -> None:
         )
 
 
-def _check(limits: tuple[Limit, ...], size: int) -> None:
+def _check(limits: Limits, size: int) -> None:
     for limit in limits:
         limit.check(size)
 

@@ -8,9 +8,11 @@ import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from .background_hasher import BackgroundHasher
 from .checksums import Checksums
+from .held_bytes import HeldBytes
 
 IN_MEMORY = 512 << 10
 DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -18,25 +20,39 @@ TEMPORARY_DISK_FULL = "The disk for temporary files has no room left"
 
 
 class UnnamedFile(io.FileIO):
-    """A file without a name, which vanishes when it is closed."""
+    """A file without a name, which vanishes when it is closed. `held` counts its bytes until then."""
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, held: HeldBytes) -> None:
         super().__init__(open_unnamed(directory), "r+")
         self.length = 0
+        self._held = held
+
+    def write(self, data: Any) -> int:
+        """Write all data at the end; return its size in bytes."""
+        view = memoryview(data)
+        while view:
+            count = super().write(view)
+            self._held.add(spooled=count)
+            self.length += count
+            view = view[count:]
+        return len(data)
 
     def append(self, data: bytes) -> None:
         """Write at the end."""
-        view = memoryview(data)
-        while view:
-            view = view[self.write(view) :]
-        self.length += len(data)
+        self.write(data)
+
+    def close(self) -> None:
+        """Delete the file."""
+        if not self.closed:
+            super().close()
+            self._held.add(spooled=-self.length)
 
 
 class SpoolFile(UnnamedFile):
     """An unnamed file that is hashed while it is written."""
 
-    def __init__(self, directory: str | None, workers: ThreadPoolExecutor) -> None:
-        super().__init__(directory)
+    def __init__(self, directory: str | None, held: HeldBytes, workers: ThreadPoolExecutor) -> None:
+        super().__init__(directory, held)
         self._sums = Checksums()
         self._hasher = BackgroundHasher(self.fileno(), workers, self._sums.update)
 
@@ -55,6 +71,23 @@ class SpoolFile(UnnamedFile):
         if not self.closed:
             self._hasher.stop()
             super().close()
+
+
+class SpooledFile(tempfile.SpooledTemporaryFile[bytes]):
+    """A file that is in memory while it is small, then in one that `new_file` opens."""
+
+    def __init__(self, new_file: Callable[[], UnnamedFile]) -> None:
+        super().__init__(max_size=IN_MEMORY)
+        self._new_file = new_file
+
+    def rollover(self) -> None:
+        """Write the content to the disk."""
+        spooled: Any = self  # the types of the standard library leave its attributes out
+        if not spooled._rolled:
+            memory, file = spooled._file, self._new_file()
+            file.write(memory.getvalue())
+            file.seek(memory.tell())
+            spooled._file, spooled._rolled = file, True
 
 
 class MemoryBudget:
@@ -80,8 +113,10 @@ class MemoryBudget:
 class Spool:
     """Content while it arrives: in memory up to `overflow` bytes, then in a file that `new_file` opens.
 
-    If the budget is used up, the file is opened earlier.
+    If the budget is used up, the file is opened earlier. `room` is closed when the content is deleted.
     """
+
+    room: Any = None
 
     _taken = 0
 
@@ -117,6 +152,8 @@ class Spool:
         self._give_back()
         if self._file is not None:
             self._file.close()
+        if self.room is not None:
+            self.room.close()
 
     def _take(self, count: int) -> bool:
         if self._budget is None:
@@ -138,9 +175,9 @@ class Spool:
         return self._file.length if self._file is not None else self._memory.getbuffer().nbytes
 
 
-def plain_file(directory: str | None, workers: ThreadPoolExecutor | None, start: bytes) -> UnnamedFile:
+def plain_file(directory: str | None, held: HeldBytes, workers: ThreadPoolExecutor | None, start: bytes) -> UnnamedFile:
     """Open a file for a content that begins with `start`. It is hashed in `workers`, if there are any."""
-    file = SpoolFile(directory, workers) if workers else UnnamedFile(directory)
+    file = SpoolFile(directory, held, workers) if workers else UnnamedFile(directory, held)
     file.append(start)
     return file
 

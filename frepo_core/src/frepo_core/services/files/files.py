@@ -29,7 +29,7 @@ from ..blobs.lifecycle import Blobs
 from ..change_log import Changes, describe, describe_changes, file_changes, file_values
 from ..checks.spooled_content import UploadTarget
 from ..checks.upload_checks import UploadChecks, log_findings
-from ..content.ingest import Content, Incoming, Ingest, Limit
+from ..content.ingest import Content, Incoming, Ingest, Limit, Limits, RoomLimit
 from ..events.facts import file_event
 from ..events.recording import NewEvent, record
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
@@ -105,7 +105,8 @@ class Files:
         or `UploadCheckError` afterwards.
         """
         tags = self.check_rights(new, by=by)
-        with logged_refusal(new.name, by=by), self._ingest.read(incoming, self.limits(by=by)) as content:
+        limits: Limits = (*self.limits(by=by), RoomLimit(self._blobs.room_of_files.check))
+        with logged_refusal(new.name, by=by), self._ingest.read(incoming, limits) as content:
             if not may_upload(by, content.mime):
                 raise type_not_allowed(content.mime)
             recorded = look_up_answer(self._database, idempotency, content.digest, by)

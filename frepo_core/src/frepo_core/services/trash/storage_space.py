@@ -1,5 +1,7 @@
 """Measures the room in the storage for new blobs: whether as much is free as `trash.min_free` requires."""
 
+import os
+import tempfile
 from dataclasses import dataclass
 
 from frepo_core.domain.sizes import parse_free_space, readable_size
@@ -7,6 +9,11 @@ from frepo_core.errors import StorageFull
 from frepo_core.settings import Settings
 
 from ..blobs.backends import Backends
+
+# Two disks of one size are the same one if their free bytes differ by less than this share: both change all the time.
+_SAME = 0.01
+# A storage with this much more room than an upload needs did not refuse it for its room. Names and blocks need some.
+SLACK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +33,7 @@ class StorageSpace:
     """The room in the storage for new blobs."""
 
     def __init__(self, backends: Backends, settings: Settings) -> None:
+        self._temporary = settings.temp_directory or tempfile.gettempdir()
         self._backends = backends
         self._limit = parse_free_space(settings.trash_min_free)
         self._is_on = bool(settings.trash_keep)
@@ -39,6 +47,10 @@ class StorageSpace:
         """Return the free bytes, None if the storage cannot tell. Raises `StorageError`."""
         return self._backends.get(self.storage).free_space()
 
+    def total(self) -> int | None:
+        """Return the size of the empty storage in bytes, None if the storage cannot tell. Raises `StorageError`."""
+        return self._backends.get(self.storage).total_space()
+
     def measure(self) -> Space | None:
         """Return the room, None if the storage cannot tell it, or if none is required. Raises `StorageError`."""
         if not self._limit.percent and not self._limit.size:
@@ -47,6 +59,26 @@ class StorageSpace:
         free = backend.free_space()
         needed = self._limit.bytes_of(backend.total_space() if self._limit.percent else None)
         return None if free is None or needed is None else Space(free=free, needed=needed)
+
+    def has_temporary_files(self) -> bool:
+        """Return whether the folder for temporary files is on the disk of the storage.
+
+        Both are asked for their sizes: a plug-in does not say which disk it uses, and one disk can have several mounts.
+        """
+        backend = self._backends.get(self.storage)
+        total, free = backend.total_space(), backend.free_space()
+        if total is None or free is None:
+            return False
+        try:
+            found = os.statvfs(self._temporary)
+        except OSError:  # uploads fail, with a better message
+            return False
+        same = (found.f_blocks - found.f_bfree + found.f_bavail) * found.f_frsize == total
+        return same and abs(found.f_bavail * found.f_frsize - free) <= total * _SAME
+
+    def still_needed(self, size: int) -> int:
+        """Return how many bytes more a content of `size` bytes needs to be stored: none if it has arrived on this disk."""
+        return 0 if self.has_temporary_files() else size
 
     def check(self) -> None:
         """Raise `StorageFull` if less is free than required. What is deleted is not kept for its time then."""

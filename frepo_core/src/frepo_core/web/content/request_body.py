@@ -53,12 +53,12 @@ def limit_body(
     limits: tuple[Limit, ...],
     *,
     is_encoded: bool = False,
-    check: Callable[[], None] = lambda: None,
+    may_take: Callable[[], bool] | None = None,
 ) -> int | None:
     """Return the maximum size of a body in bytes, None for no maximum. Raises the limit's error if it is exceeded.
 
-    If the disk has no room for a body of the announced size, the trash gives way to it now: no upload is refused for it.
-    It does not if `check` raises why the upload will be refused.
+    On the disk of the storage, `request.next_step` is set to the size up to which the body may arrive before it is asked
+    about again. The trash gives way to a version if the rules accept it, which `may_take` says; it raises otherwise.
 
     The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
     """
@@ -66,7 +66,10 @@ def limit_body(
     for limit in limits:
         length = request.content_length or 0
         limit.check((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
-    request.services.trash_space.prepare(request.content_length or 0, by=request.sender, check=check)
+    if may_take is not None and (room := request.version_room) is not None:
+        request.next_step = request.services.arrivals.next_version_step(
+            request.content_length or 0, request.arrived, room=room, may_take=may_take
+        )
     size = smallest_limit(limits)
     return size if size is None or not is_wrapped else 2 * size + ENVELOPE_BYTES + 1
 

@@ -16,7 +16,9 @@ from frepo_core.domain.network.client_address import client_address
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
 from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.container import Services
+from frepo_core.services.content.spool import Spool
 from frepo_core.services.records import CollectionRecord
+from frepo_core.services.trash.version_room import VersionRoom
 
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
@@ -39,6 +41,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     error_name: str = ""
     # Whether the token is valid. Without that, `/api/v1` answers 401 to what is not allowed, else 403.
     is_authenticated: bool = False
+    # Up to which size the body may arrive before it is asked about again; None: up to its end.
+    next_step: int | None = None
     parsed_body: BaseModel
     parsed_query: BaseModel
 
@@ -78,6 +82,22 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     def was_decided(self) -> bool:
         """Whether the application has decided about this request before its body arrived."""
         return bool(self.environ.get("frepo.decided"))
+
+    @property
+    def arrived(self) -> int:
+        """How many bytes of the body have arrived, while it is asked about."""
+        return int(self.environ.get("frepo.arrived", 0))
+
+    @property
+    def version_room(self) -> VersionRoom | None:
+        """The room of the body of a version, which ends with the body; None if the server does not show its buffer."""
+        buffer: Spool | None = self.environ.get("frepo.buffer")
+        if buffer is None:
+            return None
+        if buffer.room is None:
+            buffer.room = self.services.arrivals.room(self.collection.id, self.sender)
+        room: VersionRoom = buffer.room
+        return room
 
     @property
     def token_id(self) -> str:

@@ -106,7 +106,10 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
     if request.identity:
         decision.environ |= {SENDER: request.identity, LISTED: request.context.listed}
         decision.owner = request.identity.token
-    decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, limit, True
+    if endpoint.content and request.next_step is None:
+        request.next_step = request.services.arrivals.next_step(request.content_length or 0, request.arrived)
+    sizes = [size for size in (limit, request.next_step) if size is not None]
+    decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, min(sizes, default=None), True
 
 
 def _check_permission(request: FrepoRequest, permission: str) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from frepo_core.domain.identity import Actor
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
@@ -20,7 +19,6 @@ from .request import is_v1_path
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
 BODY_MEMORY = 16 << 20
-_SERVER = Actor(name="system:server")
 _BASE64 = "encoding=base64"  # in the query of an upload
 DECISION = "frepo.decision"  # key of the WSGI environment; the view is not called if it is set
 
@@ -68,7 +66,7 @@ class ServerHooks:
         ingest = self._services.ingest
         is_wrapped = is_multipart(content_type) or _BASE64 in query
         hashers = None if is_wrapped else ingest.hashers
-        return Spool(memory, partial(plain_file, ingest.directory, hashers), self._body_memory)
+        return Spool(memory, partial(plain_file, ingest.directory, ingest.held, hashers), self._body_memory)
 
     def decide(self, environ: dict[str, Any]) -> Decision:
         """Decide about a request whose body has not arrived. No view is called, and nothing changes."""
@@ -91,7 +89,6 @@ class ServerHooks:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""
         lost: FrepoError
         if error.errno in DISK_FULL_ERRORS:
-            self._services.trash_space.recover(by=_SERVER)
             lost = StorageFull(TEMPORARY_DISK_FULL)
         else:
             lost = StorageUnavailable(f"The disk for temporary files: {error.strerror}")

@@ -115,6 +115,7 @@ def store_version(
             after=after,
             idempotency=idempotency,
             is_checked=request.was_decided,
+            room=request.version_room,
         )
 
 
@@ -138,17 +139,17 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
     size = None if is_multipart(request.headers.get("Content-Type", "")) else request.content_length
     add_version, collection = request.services.add_version, request.collection
 
-    def check() -> None:
+    def may_take() -> bool:
         """Check a form as if it were the smallest content that it can have."""
         if size is None:
-            add_version.check(collection, max((request.content_length or 0) - ENVELOPE_BYTES, 0), after=after)
-        else:
-            add_version.check(collection, size, after=after, reports=())
+            least = max((request.content_length or 0) - ENVELOPE_BYTES, 0)
+            return add_version.check(collection, least, after=after) is not None
+        return add_version.check(collection, size, after=after, reports=()) is not None
 
     with request.services.refusals.recorded(collection, by=request.sender, size=size):
         if idempotency is None:
             add_version.check(collection, size or 0, after=after)
-        return limit_body(request, add_version.limits(collection, by=request.sender), check=check)
+        return limit_body(request, add_version.limits(collection, by=request.sender), may_take=may_take)
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:

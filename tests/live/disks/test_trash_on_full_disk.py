@@ -1,0 +1,163 @@
+"""Bodies arrive on the disk of the storage, which is nearly full: nothing in the trash gives way to an announcement."""
+
+import os
+
+import pytest
+
+from support.servers.disks import small_disk
+from support.wire import Client, Wire, chunked, eventually, head
+
+MIB = 1 << 20
+FREE, LARGE = 40 * MIB, 44 * MIB  # the large body has room if one version in the trash ends
+
+pytestmark = pytest.mark.own_server  # other servers keep bodies elsewhere
+
+
+@pytest.fixture
+def disk(tmp_path):
+    with small_disk(tmp_path / "disk", "160m") as folder:
+        (folder / "temporary").mkdir()
+        yield folder
+
+
+@pytest.fixture
+def service(disk, start_service):
+    return start_service(
+        FS_LOCAL_DIRECTORY=str(disk / "storage"),
+        TEMP_DIRECTORY=str(disk / "temporary"),
+        TRASH_MIN_FREE="10%",
+        WORKER_IN_PROCESS="false",
+    )
+
+
+@pytest.fixture
+def client(service):
+    return Client(service)
+
+
+@pytest.fixture
+def collection(client, disk):
+    """A collection with v3, and v1 and v2 in the trash: 16 MiB each. 40 MiB are free, of which 16 must be."""
+    collection = client.collection(1)
+    for _ in range(3):
+        assert 200 == client.push(collection, os.urandom(16 * MIB)).status
+    (disk / "filler").write_bytes(bytes(free(disk) - FREE))
+    return collection
+
+
+@pytest.fixture
+def trash(client, collection):
+    """Return the numbers of the versions in the trash."""
+
+    def trash():
+        items = client.request("GET", f"/api/v1/collections/{collection}/trash").json["items"]
+        return sorted(item["number"] for item in items)
+
+    assert [1, 2] == trash()
+    return trash
+
+
+@pytest.fixture
+def upload(service, client):
+    """Begin an upload on a connection of its own."""
+    opened = []
+
+    def upload(path, *fields, method="POST"):
+        wire = Wire(service)
+        opened.append(wire)
+        return wire.send(head(method, path, client.auth, *fields))
+
+    yield upload
+    for wire in opened:
+        wire.close()
+
+
+def free(disk):
+    found = os.statvfs(disk)
+    return found.f_bavail * found.f_frsize
+
+
+FILES = [("POST", "/repository/file/upload?fileName=a.png"), ("POST", "/api/v1/files?name=a.png")]
+VERSIONS = [("POST", "/repository/collection/{}/backup"), ("PUT", "/api/v1/collections/{}/versions")]
+
+
+@pytest.mark.parametrize(("method", "path"), FILES)
+def test_an_announced_file_is_refused(upload, trash, method, path):
+    wire = upload(path, f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
+
+    assert 507 == wire.reply().status
+    assert [1, 2] == trash()
+
+
+@pytest.mark.parametrize(("method", "path"), VERSIONS)
+def test_an_announced_version_ends_nothing(upload, trash, collection, method, path):
+    wire = upload(path.format(collection), f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
+
+    assert wire.socket.recv(100).startswith(b"HTTP/1.1 100")
+    wire.send(bytes(MIB)).close()
+    assert [1, 2] == trash()
+
+
+def test_a_version_that_does_not_fit_even_without_the_trash_is_refused(upload, trash, collection):
+    wire = upload(VERSIONS[0][1].format(collection), f"Content-Length: {200 * MIB}", "Expect: 100-continue")
+
+    assert 507 == wire.reply().status
+    assert [1, 2] == trash()
+
+
+@pytest.mark.parametrize(("method", "path"), FILES)
+def test_a_file_of_unknown_size_fills_the_disk_and_ends_nothing(client, disk, trash, method, path):
+    answer = client.request(method, path, (os.urandom(MIB) for _ in range(60)))
+
+    assert 507 == answer.status
+    assert [1, 2] == trash()
+    assert eventually(True, lambda: free(disk) >= FREE - MIB)
+
+
+def test_a_file_keeps_as_much_free_as_the_trash_needs(client, trash, collection):
+    content = os.urandom(30 * MIB)
+
+    assert 507 == client.upload(content).status
+    assert 507 == client.upload(iter([content])).status
+    assert [1, 2] == trash()
+    client.request("DELETE", f"/api/v1/collections/{collection}/trash")
+    assert 200 == client.upload(os.urandom(68 * MIB)).status, "nothing is kept from it any more"
+
+
+def test_the_trash_gives_way_to_a_version_that_arrives(client, trash, collection):
+    assert 200 == client.push(collection, os.urandom(LARGE)).status
+    assert [1, 3] == trash()
+
+
+def test_the_trash_gives_way_in_larger_steps_if_the_size_is_unknown(client, trash, collection):
+    assert 200 == client.push(collection, (os.urandom(MIB) for _ in range(44))).status
+    assert [3] == trash()
+
+
+def test_a_version_that_breaks_off_gives_its_room_back(client, upload, disk, trash, collection):
+    upload(VERSIONS[0][1].format(collection), f"Content-Length: {LARGE}").send(os.urandom(39 * MIB)).close()
+    assert eventually(True, lambda: free(disk) >= FREE - MIB)
+    client.service.frepo("jobs:run", "trash")
+
+    assert [1, 2] == trash()
+
+
+def test_an_open_body_ends_nothing_when_the_job_runs(client, upload, disk, trash):
+    wire = upload(FILES[0][1], "Transfer-Encoding: chunked").send(chunked([os.urandom(30 * MIB)], end=b""))
+    assert eventually(True, lambda: free(disk) < 11 * MIB)
+    client.service.frepo("jobs:run", "trash")
+
+    assert [1, 2] == trash()
+    wire.close()
+
+
+def test_one_upload_of_a_collection_makes_room_at_a_time(client, upload, disk, trash, collection):
+    first, content = upload(VERSIONS[0][1].format(collection), f"Content-Length: {LARGE}"), os.urandom(LARGE)
+    first.send(content[:-1])
+    assert [1] == eventually([1], trash)
+    assert eventually(True, lambda: free(disk) < 14 * MIB)
+
+    assert 507 == client.push(collection, os.urandom(24 * MIB)).status
+    assert [1] == trash()
+    assert 200 == first.send(content[-1:]).reply().status
+    assert 200 == client.push(collection, os.urandom(24 * MIB)).status
