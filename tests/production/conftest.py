@@ -73,9 +73,14 @@ class Site:
         made = self.api("/repository/collection", {"filename": "night.sql.gz", "maxBackupsCount": 3} | fields)
         return f"/repository/collection/{made['collection']['id']}/backup"
 
-    def push(self, path: str, content: bytes, *options: str) -> Reply:
+    def new_token(self) -> str:
+        """Make another token of an administrator."""
+        return self.api("/api/v1/tokens", {"roles": ["security.administrator"]})["secret"]
+
+    def push(self, path: str, content: bytes, *options: str, token: str = "") -> Reply:
         """Push through a pipe, like the output of a dump: of unknown length, in chunks."""
-        return self.curl(path, "-X", "POST", "-T", "-", "-H", f"X-Auth-Token: {self.admin}", *options, content=content)
+        header = f"X-Auth-Token: {token or self.admin}"
+        return self.curl(path, "-X", "POST", "-T", "-", "-H", header, *options, content=content)
 
     def upload(self, name: str, content: bytes) -> dict:
         """Upload a plain file."""
