@@ -17,6 +17,7 @@ MAX_TOKEN_NAME = 128
 # A character in NFC is at most four in other forms. Longer runs of marks would take long to normalize.
 _MAX_NOT_NORMAL = 4 * MAX_FILE_NAME
 _SIGNS = frozenset(" .-_+()[]!,@$'&%#~=")
+_FURTHER_SIGNS = frozenset(":\N{ZERO WIDTH JOINER}")  # the second one joins emoji to one
 _LETTERS_MARKS_DIGITS = frozenset("LMN")  # the first letters of Unicode's general categories
 # Names of these characters are stored unchanged.
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9.\-_+ ()\[\]!,@$]+")
@@ -33,11 +34,15 @@ _KEY = re.compile(r"([0-9a-f]{2})/([0-9a-f]{64})-[0-9a-f]{16}")
 _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 
 
-def check_file_name(name: str) -> str:
-    """Return the name in NFC (UAX 15). Raises `ValueError` with a message for the client if it is not valid."""
+def check_file_name(name: str, *, may_have_symbols: bool = True) -> str:
+    """Return the name in NFC (UAX 15). Raises `ValueError` with a message for the client if it is not valid.
+
+    `may_have_symbols` allows a colon, as in the times of names of dumps, and symbols such as emoji. The first API refuses them.
+    """
     normal = unicodedata.normalize("NFC", name) if len(name) <= _MAX_NOT_NORMAL else ""
     is_plain = _PLAIN_NAME.fullmatch(normal) is not None  # most names are; looking at each character takes longer
-    is_allowed = 1 <= len(normal) <= MAX_FILE_NAME and (is_plain or all(map(_may_be_in_name, normal)))
+    may_be_in_name = _may_be_in_name_with_symbols if may_have_symbols else _may_be_in_name
+    is_allowed = 1 <= len(normal) <= MAX_FILE_NAME and (is_plain or all(map(may_be_in_name, normal)))
     if not is_allowed or normal in {".", ".."} or normal != normal.strip():
         raise ValueError(FILE_NAME_PROBLEM)
     return normal
@@ -45,6 +50,11 @@ def check_file_name(name: str) -> str:
 
 def _may_be_in_name(character: str) -> bool:
     return character in _SIGNS or unicodedata.category(character)[0] in _LETTERS_MARKS_DIGITS
+
+
+def _may_be_in_name_with_symbols(character: str) -> bool:
+    is_symbol = not character.isascii() and unicodedata.category(character)[0] == "S"
+    return is_symbol or character in _FURTHER_SIGNS or _may_be_in_name(character)
 
 
 def check_tag(tag: str) -> str:

@@ -117,7 +117,7 @@ def test_an_expired_token_is_refused_like_an_unknown_one(holder):
     assert answer.json == NO_TOKEN
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/repository/file/none.txt", "/public/download/none.txt"])
+@pytest.mark.parametrize("path", ["/version", "/repository/file/none.txt", "/public/download/none.txt"])
 def test_a_bad_token_is_refused_on_public_endpoints(app, path):
     answer = Client(app, UNKNOWN).get(path)
 

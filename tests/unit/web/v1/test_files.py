@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Event
+from frepo_core.domain.naming import FILE_NAME_PROBLEM
 from frepo_core.domain.roles import Role
 from support.client import follow
 
@@ -51,6 +52,20 @@ def test_a_form_has_the_name_of_its_part(root):
     answer = root.send_form(("file", "żółw.txt", b"form"), path=FILES)
 
     assert (201, "żółw.txt") == (answer.status_int, answer.json["requested_name"])
+
+
+def test_a_name_may_have_a_colon_and_emoji_unlike_in_the_first_api(add, root):
+    name = "dump 02:00 \N{PARTY POPPER}.sql"
+
+    file = add(name=name).json
+    found = root.get(FILES, {"q": "02:00 \N{PARTY POPPER}"}).json["items"]
+    content = root.get(f"{FILES}/{file['name']}/content")
+
+    assert [(name, file["name"])] == [(one["requested_name"], one["name"]) for one in found]
+    assert f"{file['name'][:10]}dump_02_00_tada_.sql" == file["name"]
+    assert "filename*=UTF-8''dump%2002%3A00%20%F0%9F%8E%89.sql" in content.headers["Content-Disposition"]
+    first = root.call("POST", "/repository/file/upload", {"fileName": name}, body=b"other")
+    assert (400, {"form.fileName": [FILE_NAME_PROBLEM]}) == (first.status_int, first.json["fields"])
 
 
 def test_a_name_is_needed(root):

@@ -126,7 +126,7 @@ class StoredAliases:
 
     def _check(self, name: str) -> str:
         try:
-            name = check_file_name(name)
+            name = check_file_name(name, may_have_symbols=False)
         except ValueError as error:
             raise FieldsError({"alias": [str(error)]}) from None
         self._refuse_of_file(name)

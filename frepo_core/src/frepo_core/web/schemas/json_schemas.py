@@ -47,6 +47,13 @@ FILE_NAME: dict[str, Any] = {
     "not": {"enum": [".", ".."]},
     "examples": ["dump.sql.gz"],
 }
+# Those of /api/v1. Emoji beyond the first 65,536 characters are accepted, too, but not every dialect can name them.
+_IN_FREE_NAMES = rf"{_IN_NAMES}:\u2600-\u2767\u2794-\u27bf"
+FREE_FILE_NAME = FILE_NAME | {
+    "description": "1 to 200 letters, marks, digits and symbols of any script, spaces and . - _ + ( ) [ ] ! , @ $ ' & % # ~ = :; "
+    "not . or .., and no space at either end. The pattern names common ones; others are accepted, too.",
+    "pattern": f"^[{_IN_FREE_NAMES}]([{_IN_FREE_NAMES} ]{{0,198}}[{_IN_FREE_NAMES}])?$",
+}
 
 # Latin beyond ASCII, without the dotted capital I, whose lower case has a combining mark.
 _LETTERS = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u012f\u0131-\u017f"

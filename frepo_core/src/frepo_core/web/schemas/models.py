@@ -81,7 +81,7 @@ def _file_name(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return check_file_name(value)
+        return check_file_name(value, may_have_symbols=False)
     except ValueError as error:
         raise rule_error(str(error)) from None
 

@@ -88,6 +88,6 @@ Duration = Annotated[
 # schema would not have limits that follow it.
 Whole = Annotated[int, Field(ge=0, le=MAX_SIZE, strict=True), BeforeValidator(int_if_whole)]
 Percent = Annotated[int, Field(ge=0, le=100, strict=True), BeforeValidator(int_if_whole)]
-FileName = Annotated[str, BeforeValidator(_file_name), WithJsonSchema(json_schemas.FILE_NAME, mode="validation")]
+FileName = Annotated[str, BeforeValidator(_file_name), WithJsonSchema(json_schemas.FREE_FILE_NAME, mode="validation")]
 Strategy = Annotated[str, AfterValidator(_strategy), Field(max_length=64, examples=["delete_oldest_when_adding_new"])]
 Fingerprint = Annotated[str, Field(pattern=json_schemas.FINGERPRINT, examples=["3f1c9a0b7d2e"])]
