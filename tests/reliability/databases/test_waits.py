@@ -11,6 +11,7 @@ from frepo_core.db import Database, make_engine
 from frepo_core.db.models import Tag
 from frepo_core.db.waiting.watch import Watch
 from frepo_core.errors import DatabaseUnavailableError
+from frepo_core.services.plugin_threads import PluginThreads
 from support.reliability.faulty_proxy import FaultyProxy
 from support.reliability.invariants import eventually
 
@@ -78,6 +79,16 @@ def test_a_request_waits_no_longer_for_several_statements_than_for_one(database,
     with database.request(1.5), pytest.raises(DatabaseUnavailableError), database.reading() as session:
         for _ in range(10):
             session.execute(one_second).all()
+
+
+def test_a_request_waits_no_longer_in_a_thread_that_calls_a_plug_in_or_a_storage(database, database_kind):
+    threads = PluginThreads("test", 30)
+
+    def work():
+        database.fetch_rows(text(SLEEP[database_kind]))
+
+    with database.request(1), pytest.raises(DatabaseUnavailableError):
+        threads.call(work)
 
 
 def test_while_the_database_is_silent_requests_fail_and_then_work_again(database, proxy):

@@ -1,9 +1,12 @@
-"""How long the request of this thread may still wait for the database. Jobs and commands wait without a limit."""
+"""How long the request of this thread may still wait for the database. Jobs and commands wait without a limit.
+
+A thread that calls a plug-in or a storage for a request has the context of the request, so it shares its patience.
+"""
 
 import contextlib
-import threading
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 
@@ -25,26 +28,23 @@ class Patience:
         return self.is_over or seconds >= self.seconds
 
 
-class _Thread(threading.local):
-    patience: Patience | None = None
-
-
-_THREAD = _Thread()
+_current: ContextVar[Patience | None] = ContextVar("patience", default=None)
 
 
 def current_patience() -> Patience | None:
     """Return the patience of the request that this thread handles, None if it handles none."""
-    return _THREAD.patience
+    return _current.get()
 
 
 @contextlib.contextmanager
 def waiting_at_most(seconds: float, more: float = 0) -> Iterator[Patience]:
     """Limit how long this thread waits for databases in all, while the body of the `with` statement runs."""
-    before, _THREAD.patience = _THREAD.patience, Patience(seconds=seconds, more=more)
+    patience = Patience(seconds=seconds, more=more)
+    before = _current.set(patience)
     try:
-        yield _THREAD.patience
+        yield patience
     finally:
-        _THREAD.patience = before
+        _current.reset(before)
 
 
 @contextlib.contextmanager
