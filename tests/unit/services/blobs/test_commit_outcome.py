@@ -102,7 +102,7 @@ services = assemble({
     "database.url": f"sqlite:///{folder}/frepo.db", "fs.adapter": "local", "fs.local.directory": f"{folder}/storage",
 }, {})
 migrations.upgrade(services.database.engine)
-identity = Identity(token="t", fingerprint="f", roles=frozenset({Role.ADMINISTRATOR}))
+identity = Identity(token="", fingerprint="f", roles=frozenset({Role.ADMINISTRATOR}))
 services.files.add(NewFile(name="old.txt"), Incoming(stream=io.BytesIO(b"old")), by=identity)
 
 def die(*_):
