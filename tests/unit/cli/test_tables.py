@@ -10,7 +10,7 @@ from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from frepo_core.cli.columns import Moment, Report, Words
-from frepo_core.cli.commands.backup.collections import ShowCollection
+from frepo_core.cli.commands.backup.collections import ListCollections, ShowCollection
 from frepo_core.cli.commands.status.status import Status
 from frepo_core.cli.tables import ListCommand, ShowCommand, plain, readable
 
@@ -63,11 +63,12 @@ def test_a_table_without_rows_prints_nothing_that_cron_would_mail(console):
     assert [] == json.loads(console.answer("backup:list", "-f", "json"))
 
 
-def test_a_table_without_rows_prints_a_sentence_on_a_terminal():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
+
+def test_a_table_without_rows_prints_a_sentence_on_a_terminal():
     command = Status(SimpleNamespace(stdout=Terminal()), None)
 
     assert 0 == command.produce_output(SimpleNamespace(formatter="table"), ("Name",), [])
@@ -87,11 +88,18 @@ def test_a_table_has_the_columns_that_fit_and_all_with_long(console):
     assert ID in console.answer("backup:list", "-f", "value")
 
 
-def test_what_a_record_does_not_have_is_none_on_a_terminal():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+def test_a_table_says_on_a_terminal_which_columns_it_leaves_out():
+    shown = {}
+    for stream in (Terminal(), io.StringIO()):
+        command = ListCollections(SimpleNamespace(stdout=stream), None)
+        command.take_action = lambda _: (("Name", "Id"), [("db.sql", ID)])
+        command.run(command.get_parser("frepo").parse_args([]))
+        shown[type(stream)] = stream.getvalue().splitlines()[-1]
 
+    assert ("--long also shows: Id", "+--------+") == (shown[Terminal], shown[io.StringIO])
+
+
+def test_what_a_record_does_not_have_is_none_on_a_terminal():
     shown = {}
     for stream in (Terminal(), io.StringIO()):
         command = ShowCollection(SimpleNamespace(stdout=stream), None)

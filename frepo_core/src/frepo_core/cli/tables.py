@@ -52,6 +52,10 @@ class ListCommand(FrepoCommand, Lister):
                 return 0
             if self.long and not (parsed_args.long or parsed_args.columns):
                 parsed_args.columns = [name for name in column_names if name not in self.long]
+                hidden = ", ".join(name for name in column_names if name in self.long)
+                status = int(super().produce_output(parsed_args, column_names, data))
+                self.tell_people(f"--long also shows: {hidden}")
+                return status
         return int(super().produce_output(parsed_args, column_names, data))
 
 
