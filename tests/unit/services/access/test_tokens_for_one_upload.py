@@ -1,5 +1,7 @@
 """A token with `upload.only_once_successful` allows one successful upload, also under concurrency."""
 
+from datetime import timedelta
+
 import pytest
 
 from frepo_core.domain.roles import Role
@@ -52,6 +54,30 @@ def test_an_upload_of_known_content_uses_the_token_up(services, upload, identify
     upload(b"known", by=services.tokens.identify(token, address="127.0.0.1", user_agent=""))
     with pytest.raises(NotFoundError):
         services.tokens.look_up(token)
+
+
+@pytest.mark.parametrize("what", ["version", "file"])
+def test_a_token_that_was_cleared_meanwhile_allows_one_upload(services, make_collection, push, upload, once, what):
+    collection = make_collection()
+    services.token_changes.rotate(once.fingerprint, timedelta())
+    services.tokens.clear_expired()
+
+    def send(content):
+        return push(collection, content, by=once) if what == "version" else upload(content, by=once)
+
+    send(b"first")
+    with pytest.raises(AccessDeniedError):
+        send(b"second")
+
+
+def test_one_of_many_concurrent_uploads_with_a_token_that_was_cleared_meanwhile_succeeds(
+    services, upload, once, at_once, keys
+):
+    services.token_changes.rotate(once.fingerprint, timedelta())
+    services.tokens.clear_expired()
+    results = at_once(lambda number: upload(f"{number}".encode(), name=f"{number}.txt", by=once), range(8))
+
+    assert (7, 1) == (count(results, AccessDeniedError), len(keys()))
 
 
 def test_an_administrators_token_is_not_used_up(services, upload, admin):

@@ -42,11 +42,20 @@ def find_former(database: Database, fingerprint: str) -> FormerToken | None:
     return FormerToken(fingerprint=fingerprint.lower(), **values) if values else None  # type: ignore[arg-type]  # see `_values`
 
 
-def has_expired(session: Session, identity: Identity) -> bool:
-    """Return whether a token that was deleted had expired by time, and was neither revoked nor used up."""
+def find_expiry(session: Session, identity: Identity, *, lock: bool = False) -> Event | None:
+    """Return the event about the end of a token that was deleted, if it had expired by time: neither revoked nor used up.
+
+    With `lock`, the event is locked: of two uploads with a token for one upload, the second one waits, and then finds
+    that the first one has used the token up.
+    """
     query = select(Event).where(Event.kind.in_(_ENDS), Event.token == identity.fingerprint).order_by(Event.id.desc())
     last = session.scalar(query.limit(1))
-    return last is not None and last.kind == EventKind.TOKEN_EXPIRED.value and last.data.get("reason") == "time"
+    if last is None or last.kind != EventKind.TOKEN_EXPIRED.value or last.data.get("reason") != "time":
+        return None
+    if lock:
+        session.scalar(select(Event.id).where(Event.id == last.id).with_for_update())
+        return find_expiry(session, identity)
+    return last
 
 
 def _values(event: Event) -> dict[str, object]:

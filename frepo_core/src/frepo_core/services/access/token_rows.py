@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from frepo_core.db.models import CollectionToken, Token
+from frepo_core.db.models import CollectionToken, Event, Token
 from frepo_core.domain.access import allows, is_administrator
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, Identity
@@ -167,6 +167,12 @@ def expiry(row: Token, by: By, reason: str) -> NewEvent:
     expires_at = row.expires_at and row.expires_at.isoformat()
     data = {**_name(row), "roles": row.roles, "expires_at": expires_at, "reason": reason}
     return NewEvent(kind=EventKind.TOKEN_EXPIRED, by=by, token=row.fingerprint, data=data)
+
+
+def use_after_expiry(expired: Event, by: Identity) -> NewEvent:
+    """Return the event about the only upload of a token, which had expired meanwhile: `expired` is the event about that."""
+    data = {**expired.data, "reason": "single upload"}
+    return NewEvent(kind=EventKind.TOKEN_EXPIRED, by=by, token=expired.token, data=data)
 
 
 def _name(row: Token) -> dict[str, str]:

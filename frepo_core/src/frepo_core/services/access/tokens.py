@@ -23,8 +23,8 @@ from frepo_core.settings import Settings
 from ..change_log import describe, token_values
 from ..events.recording import record
 from ..records import identity_of
-from .former_tokens import has_expired
-from .token_rows import NewToken, expiry, insert_token, new_row, revocation
+from .former_tokens import find_expiry
+from .token_rows import NewToken, expiry, insert_token, new_row, revocation, use_after_expiry
 from .token_uses import TokenUses
 
 __all__ = ["MAX_USER_AGENT", "NO_ACCESS", "IssuedToken", "NewToken", "Tokens", "consume_token", "log_consumed_token"]
@@ -172,7 +172,7 @@ class Tokens:
         if earlier is None:
             return None
         with self._database.reading() as session:
-            return earlier if has_expired(session, earlier) else None
+            return earlier if find_expiry(session, earlier) else None
 
     def _find(self, token_id: str, address: str = "") -> Identity | None:
         key = self.key(token_id)
@@ -186,17 +186,19 @@ def consume_token(session: Session, identity: Identity) -> None:
     """Delete a token that allows only one upload, in the transaction of that upload. Other tokens stay.
 
     Raises `AccessDeniedError` if the token was revoked since the upload began. Of two concurrent uploads with the same
-    token for one upload, one succeeds and the other raises that, too.
+    token for one upload, one succeeds and the other raises that, too, also if the token has expired and was cleared meanwhile.
     """
     if not ends_with_upload(identity):
         exists = not identity.token or session.scalar(select(Token.key).where(Token.key == identity.token)) is not None
-        if not exists and not has_expired(session, identity):
+        if not exists and not find_expiry(session, identity):
             raise AccessDeniedError(NO_ACCESS)
         return
     row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
     if row is None:
-        if not has_expired(session, identity):
+        expired = find_expiry(session, identity, lock=True)
+        if expired is None:
             raise AccessDeniedError(NO_ACCESS)
+        record(session, use_after_expiry(expired, identity))
         return
     session.delete(row)
     session.flush()
