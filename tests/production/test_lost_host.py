@@ -1,12 +1,15 @@
 """nginx in front of a host that does not answer."""
 
 import contextlib
+import http.client
 import socket
 import threading
 
 import pytest
 
+from frepo_core.services.blobs.failpoints import ENVIRONMENT as FAIL_POINT
 from support.servers import nginx as nginx_server
+from support.wire import Client, chunked, head
 
 pytestmark = pytest.mark.skipif(bool(nginx_server.MISSING), reason=str(nginx_server.MISSING))
 
@@ -58,3 +61,60 @@ def test_an_upload_that_was_sent_to_a_lost_host_is_not_sent_to_another(size):
             listener.shutdown(socket.SHUT_RDWR)
 
     assert (b"HTTP/1.1 502", 1) == (answer[:12], len(received))
+
+
+@pytest.fixture
+def dying(start_service):
+    """Start two processes behind nginx, of which the first one dies at a point of a write; return nginx and a client of the other."""
+    with contextlib.ExitStack() as stack:
+
+        def start(point):
+            second = start_service(TRASH_KEEP="0")
+            own = {"TEMP_DIRECTORY", "TMPDIR"}
+            shared = {name: value for name, value in second.environment.items() if name not in own}
+            client = Client(second)
+            first = start_service(**shared | {FAIL_POINT: point})
+            addresses = [first.address, f"{second.address} backup"]  # nginx chooses the first one while it runs
+            return first, stack.enter_context(nginx_server.nginx(addresses)), client
+
+        yield start
+
+
+def in_one_piece(front, *pieces):
+    """Send a request in one piece, and return the status."""
+    with socket.create_connection(("127.0.0.1", front.port), 20) as connection:
+        connection.sendall(b"".join(pieces))
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        answer.read()
+        return answer.status
+
+
+@pytest.mark.parametrize("form", ["a length", "chunks", "its own key"])
+def test_a_small_put_whose_first_process_dies_after_the_commit_is_one_version(dying, form):
+    first, front, client = dying("committed")
+    collection = client.collection(9)
+    fields = [
+        client.auth,
+        "Content-Type: text/plain",
+        "Transfer-Encoding: chunked" if form == "chunks" else "Content-Length: 5",
+    ]
+    fields += ["Idempotency-Key: night-1"] if form == "its own key" else []
+    body = chunked([b"night"]) if form == "chunks" else b"night"
+
+    status = in_one_piece(front, head("PUT", f"/api/v1/collections/{collection}/versions", *fields), body)
+
+    assert (201, -9, ["1"]) == (status, first.process.wait(10), list(client.versions(collection)))
+
+
+@pytest.mark.parametrize("place", ["latest", "first"])
+def test_a_deletion_by_place_whose_first_process_dies_deletes_one_version(dying, place):
+    first, front, client = dying("collect")
+    collection = client.collection(9)
+    for number in range(3):
+        client.push(collection, b"%d" % number)
+
+    status = in_one_piece(front, head("DELETE", f"/api/v1/collections/{collection}/versions/{place}", client.auth))
+
+    assert 502 == status
+    assert (-9, 2) == (first.process.wait(10), len(client.versions(collection)))
