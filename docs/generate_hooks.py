@@ -12,6 +12,7 @@ from frepo_core import plugins, web
 from frepo_core.cli import FrepoCommand
 from frepo_core.domain.access import RULES
 from frepo_core.plugins import hookspecs
+from frepo_core.testing.console import CommandResult
 from frepo_core.testing.running_service import RunningService, ServiceAnswer
 
 PAGE = Path(__file__).with_name("hooks.md")
@@ -164,10 +165,13 @@ def _fixture() -> str:
     """Return the table of what tests can call, and what an answer has."""
     methods = [text.partition(": ") for text in _methods(RunningService) if not text.startswith("`close(")]
     rows = [f"| {signature} | {text} |" for signature, _, text in methods]
-    fields = ", ".join(f"`{field.name}`" for field in dataclasses.fields(ServiceAnswer))
+    fields, results = (
+        ", ".join(f"`{field.name}`" for field in dataclasses.fields(one)) for one in (ServiceAnswer, CommandResult)
+    )
     doc = _doc(RunningService).partition("`url`")[2].partition(" `plugins`")[0]
     table = "\n".join(["| Method | What it does |", "|---|---|", *rows])
-    return f"{table}\n\n`url` {' '.join(doc.split())} A `ServiceAnswer` has {fields} and `json`, the parsed body.\n"
+    answers = f"A `ServiceAnswer` has {fields} and `json`, the parsed body. The result of a command has {results}."
+    return f"{table}\n\n`url` {' '.join(doc.split())} {answers}\n"
 
 
 def _field(field: dataclasses.Field[Any]) -> str:

@@ -51,6 +51,55 @@ def test_it_keeps_versions(frepo_service):
     assert [2, 3] == frepo_service.versions(collection)
 
 
+def test_it_runs_commands_over_its_data(frepo_service):
+    collection = frepo_service.make_collection(filename="orders.sql")
+    frepo_service.push(collection, b"a dump")
+
+    listed = frepo_service.run("backup:list", "-f", "value", "-c", "Id", "-c", "Versions")
+    tokens = frepo_service.run("auth:list", "-f", "value", "-c", "Roles")
+    plugins = frepo_service.run("plugins", "-f", "value", "-c", "Entry point")
+    wrong = frepo_service.run("backup:show", "nothing")
+
+    assert (0, f"{collection} 1\n", "") == (listed.status, listed.output, listed.errors)
+    assert (0, "security.administrator\n") == (tokens.status, tokens.output)
+    assert (0, True) == (plugins.status, "strategies" in plugins.output.split())
+    assert (1, "") == (wrong.status, wrong.output)
+    assert "frepo: " in wrong.errors
+    assert "added by token" in frepo_service.log
+
+
+COMMAND = """
+from frepo_core.cli import FrepoCommand
+
+
+class Show(FrepoCommand):
+    def take_action(self, arguments):
+        self.storage("local").check()
+        self.say(self.read_ini()["fs.local.directory"])
+        self.say(str(self.plugin_context("local").service.statistics().collections))
+"""
+
+
+class TestCommandOfAPackage:
+    @pytest.fixture
+    def frepo_service_settings(self, tmp_path, monkeypatch):
+        information = tmp_path / "packages" / "acme-1.0.dist-info"
+        information.mkdir(parents=True)
+        (information / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+        (information / "entry_points.txt").write_text("[frepo.commands]\nacme:show = acme_show:Show\n")
+        (tmp_path / "packages" / "acme_show.py").write_text(COMMAND)
+        monkeypatch.syspath_prepend(tmp_path / "packages")
+        (tmp_path / "100 %").mkdir()
+        return {"fs.local.directory": str(tmp_path / "100 %")}
+
+    def test_it_has_the_settings_and_the_data_of_the_service(self, frepo_service, tmp_path):
+        frepo_service.make_collection()
+
+        result = frepo_service.run("acme:show")
+
+        assert (0, f"{tmp_path / '100 %'}\n1\n", "") == (result.status, result.output, result.errors)
+
+
 def test_it_runs_a_plugin_that_is_not_installed(service):
     collection = service.make_collection(max_versions=5)
 

@@ -6,7 +6,7 @@ import select
 import sys
 import traceback
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cliff.app import App
 from cliff.help import HelpCommand
@@ -21,11 +21,17 @@ from .error_messages import exit_status, explain
 from .help import help_text, make_parser
 from .logs import configure_logging
 
+if TYPE_CHECKING:
+    from frepo_core.services.container import Services
+
 
 class FrepoApp(App):
-    """`frepo [--ini FILE] COMMAND`; `is_nested` if `frepo install` runs it for a line of `post_install_cmd`."""
+    """`frepo [--ini FILE] COMMAND`; `is_nested` if `frepo install` runs it for a line of `post_install_cmd`.
 
-    def __init__(self, *, is_nested: bool = False) -> None:
+    `services` are those of a service that runs in this process; by default, a command builds its own.
+    """
+
+    def __init__(self, *, is_nested: bool = False, services: "Services | None" = None) -> None:
         super().__init__(
             description="",  # the parser has its own
             version=version("frepo-core"),
@@ -33,6 +39,7 @@ class FrepoApp(App):
             deferred_help=True,
         )
         self.is_nested = is_nested
+        self.services = services
         # Its output is invalid in bash: it contains a variable for each command, and a variable cannot have a colon.
         del self.command_manager.commands["complete"]
         self.command_manager.add_command("help", _Help)

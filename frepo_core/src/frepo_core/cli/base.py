@@ -59,6 +59,8 @@ class FrepoCommand(Command):
 
     def assemble(self) -> "Services":
         """Build the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
+        if self.app.services:
+            return self.app.services
         from frepo_core.services.assembly.all_services import assemble
 
         services = assemble(read_ini(find_ini(self.app.options.ini)))
@@ -79,6 +81,8 @@ class FrepoCommand(Command):
 
         Raises `ConfigurationError` if the database is not ready.
         """
+        if self.app.services:
+            return self.app.services
         from frepo_core.services.assembly.access_services import build_access
         from frepo_core.services.assembly.foundation import make_foundation
         from frepo_core.services.plugin_service import PluginService
@@ -136,6 +140,8 @@ class FrepoCommand(Command):
 
     def storage(self, name: str) -> "StorageBackend":
         """Build the named storage from its settings, even if it is not in use. The database is not used."""
+        if self.app.services:
+            return self.app.services.backends.get(name)
         from frepo_core.plugins import PluginRegistry
         from frepo_core.services.blobs.backends import Backends
         from frepo_core.settings import load_disabled_plugins

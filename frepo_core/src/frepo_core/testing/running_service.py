@@ -26,6 +26,7 @@ from frepo_core.services.startup import make_ready
 from frepo_core.settings import load_disabled_plugins
 from frepo_core.web import make_app
 
+from .console import CommandResult, run_command, write_ini
 from .memory import MemoryStorage
 
 SECONDS = 30.0
@@ -76,6 +77,8 @@ class RunningService:
             **settings,
         }
         self._log = log
+        self._ini = folder / "frepo.ini"
+        write_ini(self._ini, ini)
         self._services = assemble(ini, {}, _with_memory(ini, plugins))
         make_ready(self._services.database, self._services.settings)
         self.admin = self.make_token(Role.ADMINISTRATOR.value)
@@ -160,6 +163,13 @@ class RunningService:
         """Return what the upload checks said about a version: outcome and message by the check's name."""
         found = self._services.version_checks.outcomes(collection, number)
         return {one.name: (one.outcome, one.message) for one in found}
+
+    def run(self, *arguments: str) -> CommandResult:
+        """Run a command of the console, as in `run("sftp:check", "-v")`, with the settings and the data of this service.
+
+        It runs in the process of the test, without a terminal. Its package must be installed.
+        """
+        return run_command(self._services, self._ini, arguments)
 
     def wait_for_subscribers(self, seconds: float = SECONDS) -> None:
         """Wait until the worker has delivered all events that happened so far to all subscribers.
