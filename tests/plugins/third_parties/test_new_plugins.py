@@ -13,7 +13,7 @@ from support.paths import ROOT
 from support.scale import only_in_long_form
 
 IGNORED = shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
-KINDS = ("storage", "strategy", "check", "subscriber", "job")
+KINDS = ("storage", "strategy", "check", "subscriber", "job", "endpoint", "page", "command", "metric")
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +80,11 @@ def test_a_strategy_has_options_instead_of_settings(tmp_path):
     assert "--settings: is not for a strategy; it has options" in done.stderr
 
 
-def test_a_folder_that_exists_is_not_touched(packages):
-    before = sorted(packages.rglob("*"))
+def test_a_folder_that_exists_is_not_touched(tmp_path):
+    write_plugin("job", "my_job", tmp_path)
+    before = sorted(tmp_path.rglob("*"))
 
-    done = write_plugin("job", "my_job", packages)
+    done = write_plugin("job", "my_job", tmp_path)
 
-    assert (1, before) == (done.returncode, sorted(packages.rglob("*")))
+    assert (1, before) == (done.returncode, sorted(tmp_path.rglob("*")))
     assert "frepo-job-my-job cannot be written: File exists" in done.stderr

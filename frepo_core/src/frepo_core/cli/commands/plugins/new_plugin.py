@@ -2,6 +2,8 @@
 
 import argparse
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -10,12 +12,57 @@ from frepo_core.errors import ConfigurationError, FieldsError
 
 from ...base import FrepoCommand
 
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What distinguishes the packages of one kind.
+
+    `modules` are further files next to `__init__.py`, with their templates. In pyproject.toml, `dependencies` and `data`
+    are added to lists, and the templates in `metadata` to the end. `no_settings` says why `--settings` is refused.
+    """
+
+    description: str
+    modules: Mapping[str, str] = field(default_factory=dict)
+    dependencies: str = ""
+    data: str = ""
+    metadata: tuple[str, ...] = ()
+    no_settings: str = ""
+
+
 KINDS = {
-    "storage": "A storage for frepo",
-    "strategy": "A collection strategy for frepo",
-    "check": "An upload check for frepo",
-    "subscriber": "A subscriber of the events of frepo",
-    "job": "A periodic job for frepo",
+    "storage": Kind(description="A storage for frepo"),
+    "strategy": Kind(
+        description="A collection strategy for frepo",
+        no_settings="is not for a strategy; it has options, which each collection can set",
+    ),
+    "check": Kind(description="An upload check for frepo"),
+    "subscriber": Kind(description="A subscriber of the events of frepo"),
+    "job": Kind(description="A periodic job for frepo"),
+    "endpoint": Kind(
+        description="An HTTP endpoint for frepo",
+        modules={"views.py": "endpoint.views.template"},
+        no_settings="is for a subscriber or a job; frepo_settings in docs/hooks.md gives an endpoint settings, too",
+    ),
+    "page": Kind(
+        description="A page for the web console of frepo",
+        modules={
+            "pages/index.html": "page.html.template",
+            "pages/page.js": "page.js.template",
+            "pages/page.css": "page.css.template",
+        },
+        data=', "pages/*"',
+        no_settings="is not for a page, which is a folder of static files",
+    ),
+    "command": Kind(
+        description="A console command for frepo",
+        modules={"commands.py": "command.commands.template"},
+        metadata=("command.pyproject.template",),
+    ),
+    "metric": Kind(
+        description="A metric and a health check for frepo",
+        modules={"collector.py": "metric.collector.template"},
+        dependencies=', "prometheus-client >=0.21"',
+    ),
 }
 WITH_SETTINGS = ("subscriber", "job")
 NAME = re.compile("[a-z][a-z0-9_]*")
@@ -37,7 +84,7 @@ class PluginNew(FrepoCommand):
         parser.add_argument(
             "--settings",
             action="store_true",
-            help="a subscriber or a job gets a setting, too; a storage and a check always have one",
+            help="a subscriber or a job gets a setting, too; a storage, a check, a command and a metric always have one",
         )
         return parser
 
@@ -45,8 +92,8 @@ class PluginNew(FrepoCommand):
         """Write the files; print their folder and what to do next."""
         if not NAME.fullmatch(arguments.name):
             raise FieldsError({"NAME": [f"is {arguments.name!r}; write small letters, digits and underscores"]})
-        if arguments.settings and arguments.kind == "strategy":
-            raise FieldsError({"--settings": ["is not for a strategy; it has options, which each collection can set"]})
+        if arguments.settings and (reason := KINDS[arguments.kind].no_settings):
+            raise FieldsError({"--settings": [reason]})
         values = _values(arguments.kind, arguments.name)
         template = (
             f"{arguments.kind}.settings" if arguments.settings and arguments.kind in WITH_SETTINGS else arguments.kind
@@ -54,9 +101,10 @@ class PluginNew(FrepoCommand):
         folder = Path(arguments.folder) / values["distribution"]
         try:
             folder.mkdir(parents=True)
-            for path, source in _paths(template, values).items():
+            for path, sources in _paths(arguments.kind, template, values).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(_fill(source, values), encoding="utf-8")
+                text = "".join(_fill(source, values) for source in sources)
+                (folder / path).write_text(text, encoding="utf-8")
         except OSError as error:
             raise ConfigurationError(f"The folder {folder} cannot be written: {error.strerror}") from error
         self.say(f"{folder}\nNext: cd {folder} && pip install -e '.[test]' && pytest && frepo plugins")
@@ -64,29 +112,34 @@ class PluginNew(FrepoCommand):
 
 def _values(kind: str, name: str) -> dict[str, str]:
     dashed = name.replace("_", "-")
+    words = name.replace("_", " ").strip()
     return {
         "name": name,
         "NAME": name.upper(),
         "Class": "".join(part.capitalize() for part in name.split("_")),
         "module": f"frepo_{kind}_{name}",
         "distribution": f"frepo-{kind}-{dashed}",
-        "description": KINDS[kind],
+        "path": dashed,
+        "title": words[:1].upper() + words[1:],
+        "description": KINDS[kind].description,
+        "dependencies": KINDS[kind].dependencies,
+        "data": KINDS[kind].data,
     }
 
 
-def _paths(template: str, values: dict[str, str]) -> dict[str, str]:
-    """Return the template of each file. `template` is the kind, or the kind with settings."""
+def _paths(kind: str, template: str, values: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the templates of each file. `template` is the kind, or the kind with settings."""
+    module = f"src/{values['module']}"
     return {
-        "pyproject.toml": "pyproject.toml.template",
-        "README.md": "README.md.template",
-        f"src/{values['module']}/__init__.py": f"{template}.template",
-        f"src/{values['module']}/py.typed": "",
-        f"tests/test_{values['name']}.py": f"{template}.test.template",
+        "pyproject.toml": ("pyproject.toml.template", *KINDS[kind].metadata),
+        "README.md": ("README.md.template",),
+        f"{module}/__init__.py": (f"{template}.template",),
+        f"{module}/py.typed": (),
+        **{f"{module}/{path}": (source,) for path, source in KINDS[kind].modules.items()},
+        f"tests/test_{values['name']}.py": (f"{template}.test.template",),
     }
 
 
-def _fill(template: str, values: dict[str, str]) -> str:
-    if not template:
-        return ""
+def _fill(template: str, values: Mapping[str, str]) -> str:
     text = files("frepo_core.cli.plugin_templates").joinpath(template).read_text()
     return Template(text).substitute(values)
