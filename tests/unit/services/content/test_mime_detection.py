@@ -126,6 +126,23 @@ def test_a_text_is_recognized_in_well_under_a_millisecond():
     assert (time.process_time() - started) / 60 < 0.002
 
 
+@pytest.mark.parametrize("start", [b"", b"<", b"\x80", b"-----BEGIN PGP ", b"\x7fELF", b"RIFF"])
+@pytest.mark.parametrize("unit", [b"\n", b" ", b" \n", b"\v(", b"\5", b"@", b"\n" * 255 + b"\x80"])
+def test_a_content_that_is_made_to_cost_much_is_recognized_in_milliseconds(start, unit):
+    """Without bounds, libmagic searches a head of blanks for a quarter of a second."""
+    head = (start + unit * HEAD_BYTES)[:HEAD_BYTES]
+    detect_type(head)
+
+    started = time.thread_time()
+    detect_type(head)
+
+    assert time.thread_time() - started < 0.03
+
+
+def test_a_format_is_recognized_before_a_long_run_of_one_character():
+    assert detect_type(b"<!DOCTYPE html><html>" + b" " * HEAD_BYTES) == "text/html"
+
+
 def test_libmagic_is_loaded_from_the_wheel():
     """A system's libmagic of another version cannot read the wheel's database."""
     script = "from frepo_core.services.content.mime_detection import detect_type; detect_type(b'a'); import magic; print(magic.libmagic._name)"

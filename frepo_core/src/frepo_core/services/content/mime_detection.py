@@ -16,6 +16,10 @@ _CUT_JSON = re.compile(
     (?: "(?:[^"\\\x00-\x1f]++|\\.)*+ \\? | - | [a-z]{1,4} )?""",
     re.VERBOSE,
 )
+# libmagic takes up to a quarter of a second for a head of blanks, and milliseconds if neither runs nor what its regular
+# expressions see are long. Zeros and 0xFF, of which binary formats have many, cost nothing.
+_LONG_RUN = re.compile(rb"[\t-\r ]{256}|([^\x00\xff])\1{255}", re.DOTALL)
+_REGEX_BYTES = 1024
 _ENDS_OF_ROWS = (b";", b"),")
 _BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # Characters that no text contains: control characters except bell, backspace, tab, line feed, form feed, carriage return
@@ -54,8 +58,12 @@ def _decode(head: bytes) -> str | None:
 
 
 def _recognize(head: bytes, *, is_markup: bool) -> str:
-    """Return the type by all of libmagic's rules; texts in other encodings get the same types as those in UTF-8."""
-    mime = canonical_type(_detectors().detect_type(head, is_text=False))
+    """Return the type by all of libmagic's rules; texts in other encodings get the same types as those in UTF-8.
+
+    What follows a long run of one byte, or of blanks, is not looked at.
+    """
+    run = _LONG_RUN.search(head)
+    mime = canonical_type(_detectors().detect_type(head[: run.end()] if run else head, is_text=False))
     is_text = mime.startswith(("text/", "message/")) and mime != "text/csv"
     return "text/plain" if is_text and not is_markup else mime
 
@@ -70,9 +78,10 @@ class _Detectors:
         # Imported here because few console commands detect types. pylibmagic must be imported first: it contains
         # libmagic and its database, which another version of libmagic on the system cannot read.
         import pylibmagic  # noqa: F401
-        from magic import MAGIC_NO_CHECK_SOFT, Magic, magic_setflags
+        from magic import MAGIC_NO_CHECK_SOFT, MAGIC_PARAM_REGEX_MAX, Magic, magic_setflags
 
-        self._make, self._set_flags, self._no_soft_rules = Magic, magic_setflags, MAGIC_NO_CHECK_SOFT
+        self._new, self._set_flags, self._no_soft_rules = Magic, magic_setflags, MAGIC_NO_CHECK_SOFT
+        self._regex_max = MAGIC_PARAM_REGEX_MAX
         self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._idle: list[Any] = []
 
@@ -82,11 +91,16 @@ class _Detectors:
             try:
                 detector = self._idle.pop()
             except IndexError:
-                detector = self._make(mime=True)
+                detector = self._make()
             self._set_flags(detector.cookie, detector.flags | (self._no_soft_rules if is_text else 0))
             mime = str(detector.from_buffer(head))
             self._idle.append(detector)
             return mime
+
+    def _make(self) -> Any:
+        detector = self._new(mime=True)
+        detector.setparam(self._regex_max, _REGEX_BYTES)
+        return detector
 
 
 @functools.cache
