@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
-from frepo_core.db.models import Event, TrashEntry
+from frepo_core.db.models import Event, TrashCheck, TrashEntry
 from frepo_core.testing import MemoryStorage
 
 
@@ -34,6 +34,36 @@ def age(services):
             services.database.execute(update(TrashEntry).where(TrashEntry.id == row.id).values(**values))
 
     return age
+
+
+@pytest.fixture
+def kept_checks(services):
+    """Return the results of checks in the trash as dictionaries."""
+
+    def kept_checks():
+        with services.database.reading() as session:
+            return [dict(row) for row in session.execute(select(TrashCheck.__table__)).mappings()]
+
+    return kept_checks
+
+
+@pytest.fixture
+def keep_as_before(services, kept_checks):
+    """Keep the results of checks in the trash as code from before migration 0026 does: within their entries."""
+
+    def keep_as_before():
+        found = kept_checks()
+        for entry in {check["trash_id"] for check in found}:
+            names = ("name", "outcome", "message", "details", "actor")
+            checks = [
+                {name: check[name] for name in names} | {"at": check["at"].isoformat()}
+                for check in found
+                if check["trash_id"] == entry
+            ]
+            services.database.execute(update(TrashEntry).where(TrashEntry.id == entry).values(checks=checks))
+        services.database.execute(delete(TrashCheck))
+
+    return keep_as_before
 
 
 @pytest.fixture

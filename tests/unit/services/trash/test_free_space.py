@@ -168,10 +168,10 @@ class TestNewestGood:
         assert [3] == [number for number, _ in entries()]
 
     @pytest.mark.databases
-    @pytest.mark.parametrize("how", ["suspicious", "broken", "damaged"])
-    def test_one_that_is_not_good_gives_way(self, services, emptied, free, entries, sender, how):
+    @pytest.mark.parametrize("how", ["suspicious", "broken", "broken before", "damaged"])
+    def test_one_that_is_not_good_gives_way(self, services, emptied, free, entries, sender, keep_as_before, how):
         def spoil(version):
-            if how == "broken":
+            if how.startswith("broken"):
                 check = NewCheck(name="restore", outcome="broken", message="cut", details={})
                 services.version_checks.record(version.id, check, by=sender)
             elif how == "damaged":
@@ -181,6 +181,8 @@ class TestNewestGood:
                 services.database.execute(update(Version).where(Version.id == version.id).values(is_suspicious=True))
 
         emptied(spoil)
+        if how == "broken before":
+            keep_as_before()
         free(10 * KILOBYTE)
 
         assert [(2, "deleted")] == entries()

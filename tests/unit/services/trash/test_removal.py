@@ -8,7 +8,6 @@ from sqlalchemy import select
 from frepo_core.db import utc_now
 from frepo_core.db.models import File, TrashEntry
 from frepo_core.errors import NotFoundError, StorageUnavailable
-from frepo_core.services.collections.version_checks import NewCheck
 from frepo_core.services.maintenance import sweep, verify
 from frepo_core.testing.faulty import Fail
 
@@ -112,20 +111,6 @@ def test_the_events_say_until_when_it_can_be_restored(services, make_collection,
 
     ends = [datetime.fromisoformat(facts(kind)[0][1]["ends_at"]) for kind in ("version.evicted", "version.deleted")]
     assert [entry.ends_at for entry in reversed(services.trash.list(collection))] == ends
-
-
-@pytest.mark.databases
-def test_the_results_of_checks_go_with_the_version(services, make_collection, push, sender):
-    collection = make_collection()
-    version = push(collection, b"first").version
-    check = NewCheck(name="restore", outcome="good", message="it works", details={"seconds": 3})
-    services.version_checks.record(version.id, check, by=sender)
-    before = services.version_checks.of_collection(collection)
-
-    services.versions.delete(collection, "v1", by=sender)
-    services.trash.restore(collection, 1, by=sender)
-
-    assert before == services.version_checks.of_collection(collection)
 
 
 def test_an_eviction_of_one_version_needs_one_statement_more_than_its_deletion(

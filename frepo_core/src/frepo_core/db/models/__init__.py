@@ -7,7 +7,7 @@ from .events import Event
 from .files import Blob, File, Tag, file_tag
 from .installation import Installation
 from .tokens import Token
-from .trash import DeletedCollection, DeletedCollectionToken, TrashEntry
+from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
 from .upkeep import Sample, StorageMark
 from .uploads import Upload
 from .versions import Version, VersionCheck
@@ -36,6 +36,7 @@ __all__ = [
     "Subscription",
     "Tag",
     "Token",
+    "TrashCheck",
     "TrashEntry",
     "Upload",
     "Version",

@@ -40,10 +40,24 @@ class TrashEntry(Base):
     is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
-    # Loaded only when the version is restored: they have what clients wrote.
+    # From before migration 0026, which brought `trash_check`; since then an empty list. Loaded only for a restore.
     checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON, deferred=True)
 
     blob: Mapped[Blob] = relationship()
+
+
+class TrashCheck(Base):
+    """The result of a check of a version in the trash. The columns are those of `VersionCheck`."""
+
+    __tablename__ = "trash_check"
+
+    trash_id: Mapped[int] = mapped_column(RowId, ForeignKey("trash.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    outcome: Mapped[str] = mapped_column(exact(16))
+    message: Mapped[str] = mapped_column(Text)
+    details: Mapped[dict[str, Any]]
+    at: Mapped[datetime]
+    actor: Mapped[str] = mapped_column(exact(128))
 
 
 class DeletedCollection(Base):

@@ -47,7 +47,6 @@ class Version(Base):
     protected_until: Mapped[datetime | None]
 
     file: Mapped[File] = relationship()
-    checks: Mapped[list["VersionCheck"]] = relationship(viewonly=True, order_by="VersionCheck.name")
 
 
 class VersionCheck(Base):

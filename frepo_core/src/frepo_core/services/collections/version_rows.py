@@ -7,7 +7,7 @@ from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, File, Version, VersionCheck
+from frepo_core.db.models import Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.identity import new_uuid4
@@ -31,11 +31,6 @@ def select_with_files() -> Select[Version]:
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
 
 
-def select_for_removal() -> Select[Version]:
-    """Return a query for versions with all that the trash keeps of them. Call `unique` on its result."""
-    return select_with_files().options(joinedload(Version.checks).undefer(VersionCheck.details))
-
-
 def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
     """Return whether the collection has a version with this content. Versions in quarantine do not count."""
     query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
@@ -51,9 +46,9 @@ def find_evicted(session: Session, collection: Collection, evicted: Sequence[Ver
     if not evicted:
         return []
     ids = [version.id for version in evicted]
-    query = select_for_removal().where(Version.collection_id == collection.id, Version.id.in_(ids))
+    query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
     query = query.where(Version.pinned.is_(False), Version.quarantined_at.is_(None), ~is_restored(utc_now()))
-    rows = session.scalars(query.order_by(Version.number)).unique().all()
+    rows = session.scalars(query.order_by(Version.number)).all()
     if len(rows) != len(evicted):
         raise OutdatedDecisionError("Others change this collection all the time, try again later")
     return rows
@@ -67,10 +62,10 @@ def find_surplus(session: Session, collection: Collection, *, keep: int, is_over
     if collection.quarantined_count <= keep:
         return []
     reason = Version.quarantine_reason == OVERTAKEN if is_overtaken else Version.quarantine_reason != OVERTAKEN
-    quarantined = select_for_removal().where(
+    quarantined = select_with_files().where(
         Version.collection_id == collection.id, Version.quarantined_at.is_not(None), reason
     )
-    rows = session.scalars(quarantined.order_by(Version.number)).unique().all()
+    rows = session.scalars(quarantined.order_by(Version.number)).all()
     return rows[: max(len(rows) - keep, 0)]
 
 

@@ -32,7 +32,7 @@ from ..keyset import Page, PageRequest, cut, paged
 from ..records import CollectionRecord, VersionRecord
 from ..trash.removal import TrashReason, move_to_trash
 from .collection_rows import lock_collection
-from .version_rows import VersionPrecondition, select_for_removal, select_with_files, set_suspicion
+from .version_rows import VersionPrecondition, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
@@ -207,10 +207,10 @@ def _check_deletable(collection: Collection, version: Version) -> None:
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:
     number = parse_version_number(name)
     if number is not None:
-        query = select_for_removal().where(Version.collection_id == collection_id, Version.number == number)
+        query = select_with_files().where(Version.collection_id == collection_id, Version.number == number)
     else:
-        query = select_for_removal().where(Version.id == parse_uuid4(name.lower()))
-    row = session.scalars(query).unique().one_or_none()
+        query = select_with_files().where(Version.id == parse_uuid4(name.lower()))
+    row = session.scalars(query).one_or_none()
     if row is None:
         raise FieldsError({"form.version": ["version_no_longer_exists"]}, explanation=_malformed(name))
     if row.collection_id != collection_id:

@@ -15,7 +15,7 @@ from frepo_core.domain.identity import By
 from frepo_core.errors import CollectionNotEmptyError, VersionTooYoungError
 
 from ..change_log import collection_values
-from ..collections.version_rows import select_for_removal
+from ..collections.version_rows import select_with_files
 from ..events.actors import actor_of
 from ..events.facts import collection_event, version_event
 from ..events.recording import record
@@ -43,7 +43,7 @@ def remove_collection(
     deleted = CollectionRecord.of(row)
     if (row.versions_count or row.quarantined_count) and not (with_versions and keep):
         raise CollectionNotEmptyError()
-    versions = session.scalars(select_for_removal().where(Version.collection_id == row.id)).unique().all()
+    versions = session.scalars(select_with_files().where(Version.collection_id == row.id)).all()
     # Each version is deleted, so what protects a version from its deletion protects the collection, too.
     if any(deleted.guards.protects(version.created_at, now=utc_now()) for version in versions):
         raise VersionTooYoungError()

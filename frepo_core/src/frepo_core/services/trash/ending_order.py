@@ -9,7 +9,7 @@ version or a file uses is passed over. The newest good version in the trash neve
 from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version, VersionCheck
+from frepo_core.db.models import Blob, Collection, File, TrashCheck, TrashEntry, Version, VersionCheck
 
 from ..blobs.blob_use import is_used_by_file
 from .removal import ON_REQUEST
@@ -44,13 +44,15 @@ def measure_size(session: Session, storage: str) -> int:
 
 def _kept_blobs(blob_id: int | None) -> Select[int]:
     """Return a query for the blobs of the newest good versions in the trash, of collections that hold no good one."""
+    is_broken = select(TrashCheck.name).where(TrashCheck.trash_id == TrashEntry.id, TrashCheck.outcome == "broken")
     good = (
         select(TrashEntry.incarnation, func.max(TrashEntry.number).label("number"))
         .join(Blob, Blob.id == TrashEntry.blob_id)
         .where(
             TrashEntry.is_suspicious.is_not(True),
             TrashEntry.quarantine_reason.is_(None),
-            ~cast(TrashEntry.checks, Text).like('%"outcome": "broken"%'),
+            ~is_broken.exists(),
+            ~cast(TrashEntry.checks, Text).like('%"outcome": "broken"%'),  # from before migration 0026
             Blob.damaged_at.is_(None),
             TrashEntry.incarnation.not_in(_good_collections()),
         )

@@ -10,11 +10,12 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, TrashEntry, Version, VersionCheck
+from frepo_core.db.models import Collection, TrashEntry, Version
 from frepo_core.domain.identity import By
 
 from ..collections.version_rows import delete_versions
 from ..events.actors import actor_of
+from .kept_checks import keep_checks
 
 
 class TrashReason(StrEnum):
@@ -57,12 +58,13 @@ def move_to_trash(
 ) -> Removed:
     """Remove versions from their collection, which is locked, and keep them in the trash for the time `keep`.
 
-    If that is zero, delete them for good. Load the rows with `select_for_removal`, so that they need no further query.
+    If that is zero, delete them for good. Load the rows with `select_with_files`, so that they need no further query.
     """
     now = utc_now()
     if keep and rows:
         entries = [_entry(collection, row, reason, by, now, now + keep) for row in rows]
         session.execute(insert(TrashEntry), entries)
+        keep_checks(session, incarnation_of(collection), [row.number for row in rows])
     released = delete_versions(session, collection, rows)
     return (
         Removed(ends_at=now + keep, released_blob_ids=()) if keep else Removed(ends_at=None, released_blob_ids=released)
@@ -96,16 +98,5 @@ def _entry(
         "is_suspicious": row.is_suspicious,
         "quarantine_reason": row.quarantine_reason,
         "note": row.note,
-        "checks": [_check(check) for check in row.checks],
-    }
-
-
-def _check(check: VersionCheck) -> dict[str, Any]:
-    return {
-        "name": check.name,
-        "outcome": check.outcome,
-        "message": check.message,
-        "details": check.details,
-        "at": check.at.isoformat(),
-        "actor": check.actor,
+        "checks": [],
     }

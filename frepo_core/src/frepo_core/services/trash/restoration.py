@@ -1,13 +1,12 @@
 """Gives versions from the trash back to their collection, within a transaction."""
 
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version, VersionCheck
+from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
@@ -17,6 +16,7 @@ from ..events.facts import version_event
 from ..events.recording import NewEvent
 from ..files.file_rows import insert_file
 from ..records import BlobRecord, CollectionRecord, VersionRecord
+from .kept_checks import give_checks_back
 
 
 def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
@@ -81,8 +81,7 @@ def give_back(
     collection.versions_count += 1
     collection.stored_size += entry.size
     session.flush()
-    if entry.checks:
-        session.execute(insert(VersionCheck), [_check(version.id, check) for check in entry.checks])
+    give_checks_back(session, entry)
     session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
     record = VersionRecord.of(version, file)
     data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
@@ -90,7 +89,3 @@ def give_back(
         data["protected_until"] = protected_until.isoformat()
         collection.restored_until = max(protected_until, collection.restored_until or protected_until)
     return record, version_event(EventKind.VERSION_RESTORED, record, by=by, **data)
-
-
-def _check(version_id: str, check: dict[str, Any]) -> dict[str, Any]:
-    return {**check, "version_id": version_id, "at": datetime.fromisoformat(check["at"])}
