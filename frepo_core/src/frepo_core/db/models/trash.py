@@ -58,6 +58,7 @@ class TrashCheck(Base):
     details: Mapped[dict[str, Any]]
     at: Mapped[datetime]
     actor: Mapped[str] = mapped_column(exact(128))
+    is_of_service: Mapped[bool] = mapped_column(Boolean, server_default="0")
 
 
 class DeletedCollection(Base):

@@ -52,7 +52,9 @@ class Version(Base):
 class VersionCheck(Base):
     """The result of a check of a version's content: one for each check, replaced by a later result.
 
-    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event.
+    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event: for what a plug-in found when the
+    version arrived, it is the sender. `is_of_service` says that the service or a plug-in found it, not a client; it is
+    false for results from before migration 0027, too.
     """
 
     __tablename__ = "version_check"
@@ -66,3 +68,4 @@ class VersionCheck(Base):
     details: Mapped[dict[str, Any]] = mapped_column(deferred=True, deferred_raiseload=True)
     at: Mapped[datetime]
     actor: Mapped[str] = mapped_column(exact(128))
+    is_of_service: Mapped[bool] = mapped_column(Boolean, server_default="0")

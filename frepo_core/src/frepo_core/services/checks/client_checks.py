@@ -37,8 +37,8 @@ class ClientChecks:
         `NotFoundError` if the version was deleted.
         """
         _check_details(check)
-        if check.name == RESTORE:
-            check = replace(check, name=RESTORE_OF_CLIENT)
+        name = RESTORE_OF_CLIENT if check.name == RESTORE else check.name
+        check = replace(check, name=name, is_of_service=False)
 
         def work(session: Session) -> tuple[DetailedCheck, bool] | None:
             version = session.scalar(select(Version).where(Version.id == version_id).with_for_update())
@@ -61,12 +61,14 @@ class ClientChecks:
 
     def _check_name(self, session: Session, version: Version, name: str) -> None:
         """Raise `FieldsError` if the result of this name is not one of a client, or if it is one too many."""
-        query = select(VersionCheck.name, VersionCheck.actor).where(VersionCheck.version_id == version.id)
-        actors = {row.name: row.actor for row in session.execute(query)}
+        columns = (VersionCheck.name, VersionCheck.actor, VersionCheck.is_of_service)
+        found = session.execute(select(*columns).where(VersionCheck.version_id == version.id)).all()
         # Only the service, its jobs and its console have a colon in their names.
-        if name in self._reserved or ":" in actors.get(name, ""):
+        others = self._reserved | {row.name for row in found if row.is_of_service or ":" in row.actor}
+        if name in others:
             raise _wrong_name(f"The check {name!r} is one of the service or of a plug-in: choose another name")
-        if name not in actors and len(actors.keys() - self._reserved - {RESTORE}) >= MAX_NAMES:
+        theirs = {row.name for row in found} - others
+        if name not in theirs and len(theirs) >= MAX_NAMES:
             raise _wrong_name(f"The version has {MAX_NAMES} checks of clients: use a name that it has")
 
     def _was_told(self, session: Session, version: Version, by: Identity) -> bool:

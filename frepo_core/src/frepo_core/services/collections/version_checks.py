@@ -33,12 +33,16 @@ _INSERT = insert_of(VersionCheck)
 
 @dataclass(frozen=True, kw_only=True)
 class NewCheck:
-    """A result to record: the check's name, its outcome, a sentence for people, and details that are JSON."""
+    """A result to record: the check's name, its outcome, a sentence for people, and details that are JSON.
+
+    `is_of_service` says that the service or a plug-in found it, so that no client may replace it.
+    """
 
     name: str
     outcome: Outcome
     message: str
     details: dict[str, Any] = field(default_factory=dict)
+    is_of_service: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +76,7 @@ def write_checks(
             version_id=version.id, name=check.name
         )
         row.outcome, row.message, row.details, row.at = check.outcome, check.message, check.details, now
-        row.actor = str(actor_columns(by)["actor"])
+        row.actor, row.is_of_service = str(actor_columns(by)["actor"]), check.is_of_service
         session.add(row)
         if has_events and check.outcome != PENDING:
             record(session, _event(version.collection_id, version.number, version.file_id, check, by))
