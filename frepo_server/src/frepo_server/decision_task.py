@@ -5,9 +5,9 @@ from io import BytesIO
 from typing import Any
 
 from waitress.parser import HTTPRequestParser
-from waitress.task import WSGITask
 
 from .application import Decision, ServerHooks
+from .application_task import ApplicationTask
 
 
 class DecisionTask:
@@ -35,8 +35,8 @@ class DecisionTask:
     def _ask(self) -> Decision:
         request = copy.copy(self._request)
         request.get_body_stream = BytesIO
-        environ = WSGITask(self._channel, request).get_environment()
-        environ |= {"frepo.buffer": self._buffer, "frepo.arrived": self._arrived}
+        environ = ApplicationTask(self._channel, request).get_environment()
+        environ |= {"frepo.buffer": self._buffer, "frepo.arrived": self._arrived, "frepo.chunked": request.chunked}
         if request.chunked and self._arrived:
             environ["CONTENT_LENGTH"] = str(self._arrived)
         hooks: ServerHooks = self._channel.hooks

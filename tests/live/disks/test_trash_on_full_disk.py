@@ -1,5 +1,6 @@
 """Bodies arrive on the disk of the storage, which is nearly full: nothing in the trash gives way to an announcement."""
 
+import json
 import os
 
 import pytest
@@ -149,6 +150,22 @@ def test_an_open_body_ends_nothing_when_the_job_runs(client, upload, disk, trash
 
     assert [1, 2] == trash()
     wire.close()
+
+
+def test_a_token_that_expires_while_its_body_arrives_is_not_refused_at_the_next_step(client, service, disk, collection):
+    form = {"roles": ["collections.upload_to_allowed_collections"], "expires": "+1 day"}
+    token = client.request("POST", "/auth/token/generate", json.dumps(form)).json
+    listed = json.dumps({"token": token["tokenId"]})
+    assert 200 == client.request("POST", f"/repository/collection/{collection}/token", listed).status
+    with Wire(service) as wire:
+        path = VERSIONS[0][1].format(collection)
+        wire.send(
+            head("POST", path, f"X-Auth-Token: {token['tokenId']}", f"Content-Length: {30 * MIB}"), bytes(2 * MIB)
+        )
+        assert eventually(True, lambda: free(disk) <= FREE - MIB)
+        ended = client.request("POST", f"/api/v1/tokens/{token['fingerprint']}/rotate", json.dumps({"overlap": "PT0S"}))
+        assert 201 == ended.status
+        assert 200 == wire.send(os.urandom(28 * MIB)).reply().status
 
 
 def test_one_upload_of_a_collection_makes_room_at_a_time(client, upload, disk, trash, collection):
