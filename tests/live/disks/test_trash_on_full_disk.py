@@ -2,11 +2,13 @@
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
+from select import select
 
 import pytest
 
 from support.servers.disks import small_disk
-from support.wire import Client, Wire, chunked, eventually, head
+from support.wire import Client, Wire, chunked, eventually, field, head
 
 MIB = 1 << 20
 FREE, LARGE = 40 * MIB, 44 * MIB  # the large body has room if one version in the trash ends
@@ -125,6 +127,16 @@ def test_a_file_keeps_as_much_free_as_the_trash_needs(client, trash, collection)
     assert 200 == client.upload(os.urandom(68 * MIB)).status, "nothing is kept from it any more"
 
 
+def test_open_bodies_of_files_leave_as_much_free_as_the_trash_needs(upload, disk, trash):
+    """Together they would need 48 MiB; 24 are there for them."""
+    body = chunked([os.urandom(6 * MIB)], end=b"")
+    sockets = [upload(FILES[0][1], "Transfer-Encoding: chunked").send(body).socket for _ in range(8)]
+
+    assert eventually(True, lambda: len(select(sockets, [], [], 0)[0]) >= 4), "answered 507 before their end"
+    assert free(disk) >= FREE - 26 * MIB
+    assert [1, 2] == trash()
+
+
 def test_the_trash_gives_way_to_a_version_that_arrives(client, trash, collection):
     assert 200 == client.push(collection, os.urandom(LARGE)).status
     assert [1, 3] == trash()
@@ -135,16 +147,50 @@ def test_the_trash_gives_way_in_larger_steps_if_the_size_is_unknown(client, tras
     assert [3] == trash()
 
 
+@pytest.mark.parametrize("action", ["refuse", "quarantine"])
+def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, service, trash, collection, action):
+    guards = json.dumps({"guards": {"max_shrink_percent": 10, "on_suspicious": action}})
+    client.request("PATCH", f"/api/v1/collections/{collection}", guards, {"Content-Type": "application/json"})
+
+    fields = client.auth, "Transfer-Encoding: chunked"
+    with Wire(service) as wire:  # the first bytes arrive with the head
+        wire.send(head("POST", VERSIONS[0][1].format(collection), *fields) + chunked([os.urandom(44 * MIB)]))
+        assert 200 == wire.reply().status
+    assert [3] == trash()
+
+
+def test_the_trash_gives_way_to_the_file_of_a_form(client, trash, collection):
+    """It is copied: the form and the copy are on the disk at the same time."""
+    form = field("file", os.urandom(26 * MIB), "dump.gz") + b"--XX--\r\n"
+
+    assert 200 == client.push(collection, form, {"Content-Type": "multipart/form-data; boundary=XX"}).status
+    assert [1, 3] == trash()
+
+
+def test_versions_that_arrive_together_divide_the_room(client, disk):
+    collections = [client.collection(1) for _ in range(4)]
+    for _ in range(2):
+        for collection in collections:
+            client.push(collection, os.urandom(12 * MIB))
+    (disk / "filler").write_bytes(bytes(free(disk) - 20 * MIB))
+
+    def push(collection):
+        return client.push(collection, (os.urandom(MIB) for _ in range(12))).status
+
+    with ThreadPoolExecutor() as threads:
+        assert [200] * 4 == list(threads.map(push, collections))
+
+
 def test_a_version_that_breaks_off_gives_its_room_back(client, upload, disk, trash, collection):
-    upload(VERSIONS[0][1].format(collection), f"Content-Length: {LARGE}").send(os.urandom(39 * MIB)).close()
+    upload(VERSIONS[0][1].format(collection), f"Content-Length: {LARGE}").send(os.urandom(20 * MIB)).close()
     assert eventually(True, lambda: free(disk) >= FREE - MIB)
     client.service.frepo("jobs:run", "trash")
 
     assert [1, 2] == trash()
 
 
-def test_an_open_body_ends_nothing_when_the_job_runs(client, upload, disk, trash):
-    wire = upload(FILES[0][1], "Transfer-Encoding: chunked").send(chunked([os.urandom(30 * MIB)], end=b""))
+def test_an_open_body_ends_nothing_when_the_job_runs(client, upload, disk, trash, collection):
+    wire = upload(VERSIONS[0][1].format(collection), f"Content-Length: {30 * MIB}").send(os.urandom(30 * MIB - 1))
     assert eventually(True, lambda: free(disk) < 11 * MIB)
     client.service.frepo("jobs:run", "trash")
 

@@ -119,6 +119,7 @@ class Spool:
     room: Any = None
 
     _taken = 0
+    _is_open = True
 
     def __init__(
         self, overflow: int, new_file: Callable[[bytes], UnnamedFile], budget: MemoryBudget | None = None
@@ -148,12 +149,19 @@ class Spool:
 
     def close(self) -> None:
         """Delete the content."""
+        self._is_open = False
         self._memory.close()
         self._give_back()
         if self._file is not None:
             self._file.close()
         if self.room is not None:
             self.room.close()
+
+    def still_takes(self, size: int) -> int:
+        """Return how many bytes are missing to `size`, 0 if it is closed. Another thread may append meanwhile."""
+        with contextlib.suppress(ValueError):  # closed meanwhile
+            return max(size - len(self), 0) if self._is_open else 0
+        return 0
 
     def _take(self, count: int) -> bool:
         if self._budget is None:

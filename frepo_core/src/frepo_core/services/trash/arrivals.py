@@ -5,14 +5,16 @@ from collections.abc import Callable
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 
+from ..content.spool import Spool
+from .allowances import Allowances
 from .free_space import TrashSpace
 from .room_leases import RoomLeases
 from .storage_space import SLACK, StorageSpace
 from .version_room import VersionRoom
 
-# A body is in memory up to this size at least: it can be asked about before it needs the disk.
-MIN_STEP = 256 << 10
 STEP, STEP_PERCENT = 64 << 20, 1
+# The trash gives way when less than this part of a step is free: the bodies that arrive divide it.
+LOW_PART = 4
 KEPT = "The storage is nearly full, and keeps what is in the trash: only versions are stored until more is free"
 
 
@@ -26,6 +28,7 @@ class Arrivals:
         self._trash = trash
         self._space = space
         self._leases = leases
+        self._allowances = Allowances()
 
     def room(self, collection_id: str, by: By) -> VersionRoom:
         """Return the room of a new upload of a version."""
@@ -42,36 +45,39 @@ class Arrivals:
         """Make no room: the trash gives way to versions only."""
         return False
 
-    def next_step(self, announced: int, arrived: int) -> int | None:
+    def next_step(self, body: Spool, announced: int, arrived: int) -> int | None:
         """Return up to how many bytes a body that is no version may arrive now; None: it needs none of this disk.
 
         `announced` is 0 for an unknown size.
         """
         if not self._space.has_temporary_files():
             return None
-        self._check_left(max(announced - arrived, 0))
-        return arrived + self._step()
+        left = max(announced - arrived, 0)
+        self._check_left(left)
+        step = min(self._step(), left or self._step())
+        return self._allowances.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step))
 
     def next_version_step(
-        self, announced: int, arrived: int, *, room: VersionRoom, may_take: Callable[[], bool]
+        self, body: Spool, announced: int, arrived: int, *, room: VersionRoom, may_take: Callable[[], bool]
     ) -> int | None:
         """Return up to how many bytes the body of a version may arrive now; None as above.
 
-        If the disk has no room for the next step, the trash gives way, to as many bytes as have arrived. `may_take` says
+        If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. `may_take` says
         whether the rules accept the version; if not, it is treated as a file.
         """
         if not self._space.has_temporary_files():
             return None
         free, left = self._space.free() or 0, max(announced - arrived, 0)
         step = min(self._step(), left or self._step())
-        if (free < step + SLACK or self._trash.is_kept_from(left)) and not _accepts(may_take):
-            return self.next_step(announced, arrived)
-        if free < step + SLACK:
-            if free + self._trash.size() < left:
-                raise StorageFull("The storage has no room for the announced size, even without its trash")
-            room.take(step + SLACK - free, arrived=arrived)
+        missing = min(step, self._step() // LOW_PART) + SLACK - free
+        if (missing > 0 or self._trash.is_kept_from(left)) and not _accepts(may_take):
+            return self.next_step(body, announced, arrived)
+        if free < left and free + self._trash.size() < left:
+            raise StorageFull("The storage has no room for the announced size, even without its trash")
+        if missing > 0:
+            room.take(missing, arrived=arrived)
             free = self._space.free() or 0
-        return arrived + max(min(step, free - SLACK), MIN_STEP)
+        return self._allowances.give(body, arrived=arrived, step=step, free=free)
 
     def _check_left(self, size: int) -> None:
         if self._trash.is_kept_from(size):

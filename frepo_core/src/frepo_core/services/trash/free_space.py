@@ -21,6 +21,8 @@ from .storage_space import StorageSpace
 log = logging.getLogger(__name__)
 
 BATCH = 100
+# With more room than this, it does not matter whether the trash holds anything.
+MANY_STEPS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,14 @@ class TrashSpace:
         """Return whether `size` more bytes would leave less free than required, while the trash holds what would end."""
         space = self._space.measure()
         return space is not None and space.free - size < space.needed and bool(self._candidates(1))
+
+    def free_for_files(self, step: int) -> int:
+        """Return how many bytes files may use before they are asked about again, after `step` bytes each."""
+        space = self._space.measure()
+        if space is None:
+            return self._space.free() or 0
+        spare = space.free - space.needed
+        return spare if spare >= MANY_STEPS * step or self._candidates(1) else space.free
 
     def size(self) -> int:
         """Return how many bytes are freed if all ends that may end early."""

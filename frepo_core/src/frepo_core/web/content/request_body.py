@@ -1,6 +1,7 @@
 """Reads the content of an upload, raw or multipart, if possible without a copy."""
 
 import contextlib
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
@@ -8,6 +9,7 @@ from typing import BinaryIO, cast
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.services.content.ingest import Incoming, Limit, disk_full_translated, smallest_limit
+from frepo_core.services.content.spool import IN_MEMORY, Spool
 
 from ..routing.request import FrepoRequest
 from .multipart import MultipartForm, is_multipart, read_multipart
@@ -25,8 +27,11 @@ class Upload:
 
 
 @contextlib.contextmanager
-def read_upload(request: FrepoRequest) -> Iterator[Upload]:
-    """Yield the content of the request. Every body that is not multipart/form-data is raw content."""
+def read_upload(request: FrepoRequest, may_take: Callable[[], bool] | None = None) -> Iterator[Upload]:
+    """Yield the content of the request. Every body that is not multipart/form-data is raw content.
+
+    The file of a form is copied. The trash gives way to the copy, too, if `may_take` says that the rules accept the version.
+    """
     check_content_headers(request)
     sha256, md5 = _digests(request)
     content_type = request.headers.get("Content-Type", "")
@@ -36,7 +41,7 @@ def read_upload(request: FrepoRequest) -> Iterator[Upload]:
         return
     with contextlib.ExitStack() as stack:
         body = _seekable_body(request, stack)
-        form, stream = _read_form(request, body, content_type, stack)
+        form, stream = _read_form(request, body, content_type, stack, may_take)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
 
@@ -66,10 +71,8 @@ def limit_body(
     for limit in limits:
         length = request.content_length or 0
         limit.check((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
-    if may_take is not None and (room := request.version_room) is not None:
-        request.next_step = request.services.arrivals.next_version_step(
-            request.content_length or 0, request.arrived, room=room, may_take=may_take
-        )
+    if may_take is not None and (buffer := request.buffer) is not None:
+        request.next_step = _next_step(request, buffer, request.announced or 0, request.arrived, may_take)
     size = smallest_limit(limits)
     return size if size is None or not is_wrapped else 2 * size + ENVELOPE_BYTES + 1
 
@@ -94,13 +97,44 @@ def _seekable_body(request: FrepoRequest, stack: contextlib.ExitStack) -> Binary
 
 
 def _read_form(
-    request: FrepoRequest, body: BinaryIO, content_type: str, stack: contextlib.ExitStack
+    request: FrepoRequest,
+    body: BinaryIO,
+    content_type: str,
+    stack: contextlib.ExitStack,
+    may_take: Callable[[], bool] | None,
 ) -> tuple[MultipartForm, BinaryIO]:
     """Read the form. Its file is copied to a spool that hashes it."""
     spool = stack.enter_context(request.services.ingest.spool())
+    write = spool.append if may_take is None or request.buffer is None else _in_steps(request, spool, body, may_take)
     with disk_full_translated():
-        form = read_multipart(body, content_type, spool.append)
+        form = read_multipart(body, content_type, write)
     return form, cast(BinaryIO, spool.getfile())
+
+
+def _in_steps(
+    request: FrepoRequest, spool: Spool, body: BinaryIO, may_take: Callable[[], bool]
+) -> Callable[[bytes], None]:
+    """Return a function that appends to the spool, and asks for room before each step, as if more of the body arrived."""
+    size = body.seek(0, io.SEEK_END)
+    body.seek(0)
+    allowed: int | None = size + IN_MEMORY
+
+    def write(data: bytes) -> None:
+        nonlocal allowed
+        copied = size + len(spool)
+        if allowed is not None and copied + len(data) > allowed:
+            allowed = _next_step(request, spool, 2 * size, copied, may_take)
+        spool.append(data)
+
+    return write
+
+
+def _next_step(
+    request: FrepoRequest, body: Spool, announced: int, arrived: int, may_take: Callable[[], bool]
+) -> int | None:
+    room = request.version_room
+    assert room is not None  # the server shows its buffer
+    return request.services.arrivals.next_version_step(body, announced, arrived, room=room, may_take=may_take)
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:

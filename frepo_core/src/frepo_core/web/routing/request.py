@@ -89,9 +89,21 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return int(self.environ.get("frepo.arrived", 0))
 
     @property
+    def announced(self) -> int | None:
+        """The size of the body in bytes, as its head says; None if it is unknown: of a chunked body."""
+        size: int | None = None if self.environ.get("frepo.chunked") else self.content_length
+        return size
+
+    @property
+    def buffer(self) -> Spool | None:
+        """The buffer of the body; None if the server does not show it."""
+        buffer: Spool | None = self.environ.get("frepo.buffer")
+        return buffer
+
+    @property
     def version_room(self) -> VersionRoom | None:
         """The room of the body of a version, which ends with the body; None if the server does not show its buffer."""
-        buffer: Spool | None = self.environ.get("frepo.buffer")
+        buffer = self.buffer
         if buffer is None:
             return None
         if buffer.room is None:

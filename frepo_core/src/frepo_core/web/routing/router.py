@@ -106,8 +106,8 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
     if request.identity:
         decision.environ |= {SENDER: request.identity, LISTED: request.context.listed}
         decision.owner = request.identity.token
-    if endpoint.content and request.next_step is None:
-        request.next_step = request.services.arrivals.next_step(request.content_length or 0, request.arrived)
+    if endpoint.content and request.next_step is None and (buffer := request.buffer) is not None:
+        request.next_step = request.services.arrivals.next_step(buffer, request.announced or 0, request.arrived)
     sizes = [size for size in (limit, request.next_step) if size is not None]
     decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, min(sizes, default=None), True
 

@@ -1,5 +1,6 @@
 """The endpoints of versions: upload, list, fetch and delete."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import Field
@@ -107,7 +108,7 @@ def store_version(
     request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
 ) -> AddedVersion | RecordedAnswer:
     """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
-    with read_upload(request) as content:
+    with read_upload(request, _may_take(request, after)) as content:
         return request.services.add_version.add(
             request.collection_at_start,
             content.incoming,
@@ -136,20 +137,33 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
     """Decide about a version before its content arrives, with the Idempotency-Key that the API has found."""
     check_content_headers(request)
     after = last_version_of(request)
-    size = None if is_multipart(request.headers.get("Content-Type", "")) else request.content_length
+    size = _size_of(request)
     add_version, collection = request.services.add_version, request.collection
-
-    def may_take() -> bool:
-        """Check a form as if it were the smallest content that it can have."""
-        if size is None:
-            least = max((request.content_length or 0) - ENVELOPE_BYTES, 0)
-            return add_version.check(collection, least, after=after) is not None
-        return add_version.check(collection, size, after=after, reports=()) is not None
-
     with request.services.refusals.recorded(collection, by=request.sender, size=size):
         if idempotency is None:
             add_version.check(collection, size or 0, after=after)
-        return limit_body(request, add_version.limits(collection, by=request.sender), may_take=may_take)
+        return limit_body(
+            request, add_version.limits(collection, by=request.sender), may_take=_may_take(request, after)
+        )
+
+
+def _size_of(request: FrepoRequest) -> int | None:
+    """Return the size of the content in bytes, as the head says; None: unknown, such as that of a form."""
+    return None if is_multipart(request.headers.get("Content-Type", "")) else request.announced
+
+
+def _may_take(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
+    """Return a function that says whether the rules that need no content accept the version; it raises otherwise."""
+    add_version, collection, size = request.services.add_version, request.collection, _size_of(request)
+
+    def may_take() -> bool:
+        """Check a content of unknown size without the guards, and a form as the smallest content that it can have."""
+        if size is None:
+            least = max((request.announced or 0) - ENVELOPE_BYTES, 0)
+            return add_version.check(collection, least, after=after) is not None
+        return add_version.check(collection, size, after=after, reports=()) is not None
+
+    return may_take
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
