@@ -3,12 +3,12 @@
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from frepo_core import plugins, web
+from frepo_core import plugins, testing, web
 from frepo_core.cli import FrepoCommand
 from frepo_core.domain.access import RULES
 from frepo_core.plugins import hookspecs
@@ -46,6 +46,11 @@ CONTRACTS = {
     "frepo_lifecycle": ("Lifecycle",),
 }
 COMMON = ("PluginContext", "Service")
+KIT = """## Names of `frepo_core.testing`
+
+A class whose name ends with `Contract` has the tests of a contract: inherit from it, and override its fixtures, which
+[Test it](plugins.md#test-it) lists. Requires pytest.
+"""
 FIXTURE = """## The fixture `frepo_service`
 
 A whole service for tests, with the installed plug-ins, a storage in memory and a database of SQLite; see
@@ -75,6 +80,13 @@ TYPES = {
     "Words": "words that are separated by commas or spaces",
     "Networks": "addresses and networks, such as `10.0.0.0/8, ::1`",
     "FileMode": "the mode of a file, written in octal as `0640`",
+    "OnFinding": "what follows a finding of an upload check: `off`, `mark`, `quarantine` or `refuse`",
+    "Outcome": "the outcome of a `CheckResult`: `good`, `pending` or `not checked`",
+}
+CONSTANTS = {
+    "hookimpl": "the decorator of each hook",
+    "HARMLESS": "for `json_schema_extra` of a setting: readers of `/api/v1/settings` may see its value",
+    "PARTIAL": "what the names of partial files in a storage begin with",
 }
 FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name")
 WEB = (web.Endpoint, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
@@ -88,13 +100,14 @@ def page() -> str:
     ]
     parts = [HEAD, *(_hook(hook) for hook in hooks), "## The context\n", *(_contract(name) for name in COMMON)]
     parts += ["## Further classes of `frepo_core.plugins`\n", *(_contract(name) for name in FURTHER)]
-    parts += [_errors(), _types(), _functions()]
+    parts += [_errors(), _table("Types of settings, options and checks", "Type", TYPES)]
+    parts += [_table("Constants", "Name", CONSTANTS), _functions()]
     parts += [
         "## Classes of `frepo_core.web` and `frepo_core.cli`\n",
         *(_described(one) for one in WEB),
         _permissions(),
     ]
-    parts += [FIXTURE, _fixture()]
+    parts += [_kit(), FIXTURE, _fixture()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
 
 
@@ -138,19 +151,27 @@ def _errors() -> str:
     return "\n".join(["## Errors\n", "| Error | Is a | Meaning |", "|---|---|---|", *rows, ""])
 
 
-def _types() -> str:
-    rows = [f"| `{name}` | {text} |" for name, text in TYPES.items()]
-    return "\n".join(["## Types of settings and options\n", "| Type | Value |", "|---|---|", *rows, ""])
+def _table(title: str, kind: str, texts: dict[str, str]) -> str:
+    rows = [f"| `{name}` | {text} |" for name, text in texts.items()]
+    return "\n".join([f"## {title}\n", f"| {kind} | Value |", "|---|---|", *rows, ""])
 
 
 def _functions() -> str:
     """Return the list of the functions for authors of storages."""
-    found = [(name, getattr(plugins, name)) for name in FUNCTIONS]
-    rows = [
-        f"- `{name}({', '.join(inspect.signature(one).parameters)})`: {' '.join(_doc(one).split())}"
-        for name, one in found
-    ]
-    return "\n".join(["## Functions\n", *rows, ""])
+    return "\n".join(["## Functions\n", *(_call(name, getattr(plugins, name)) for name in FUNCTIONS), ""])
+
+
+def _kit() -> str:
+    """Return the list of what tests of a plug-in can import."""
+    return "\n".join([KIT, *(_call(name, getattr(testing, name)) for name in testing.__all__), ""])
+
+
+def _call(name: str, called: Callable[..., Any]) -> str:
+    """Return the line of a function, or of a class that is called to make an object."""
+    is_contract = name.endswith("Contract")
+    shown = name if is_contract else f"{name}({', '.join(inspect.signature(called).parameters)})"
+    text = " ".join(_doc(called).partition("::\n")[0].split())  # without an example
+    return f"- `{shown}`: {text.rstrip('.')}."
 
 
 def _permissions() -> str:

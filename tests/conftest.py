@@ -17,7 +17,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.container import Services

@@ -15,7 +15,8 @@ from frepo_core import errors
 from frepo_core.cli import FrepoCommand
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import FileMode, PluginRegistry
+from frepo_core.plugins import FileMode
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings, environment_name
 from frepo_core.web.routing.error_views import STATUS
 from support.paths import ROOT

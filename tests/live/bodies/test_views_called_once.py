@@ -8,8 +8,7 @@ import pytest
 from waitress import wasyncore
 
 from frepo_core.errors import RuleError
-from frepo_core.plugins import PluginRegistry
-from frepo_core.plugins.registry import FoundPlugin
+from frepo_core.plugins.registry import FoundPlugin, PluginRegistry
 from frepo_core.web import Answer, Endpoint, Reply, make_app
 from frepo_server.channel import make_server
 from support.wire import Wire, chunked, head

@@ -62,7 +62,7 @@ def test_urls_that_apprise_understands_do_not_stop_it(ini):
 
 def test_a_start_does_not_import_apprise():
     code = (
-        "import sys; from frepo_core.plugins import PluginRegistry; "
+        "import sys; from frepo_core.plugins.registry import PluginRegistry; "
         "PluginRegistry.from_entry_points(); sys.exit('apprise' in sys.modules)"
     )
 

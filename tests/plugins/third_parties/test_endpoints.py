@@ -7,8 +7,7 @@ from pydantic import BaseModel
 from webtest import TestApp
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import PluginRegistry
-from frepo_core.plugins.registry import FoundPlugin
+from frepo_core.plugins.registry import FoundPlugin, PluginRegistry
 from frepo_core.web import Answer, Endpoint, Query, Reply, make_app
 
 

@@ -6,8 +6,7 @@ import pytest
 from pyramid.response import Response
 from webtest import TestApp
 
-from frepo_core.plugins import PluginRegistry
-from frepo_core.plugins.registry import FoundPlugin
+from frepo_core.plugins.registry import FoundPlugin, PluginRegistry
 from frepo_core.web import Answer, Endpoint, Reply, make_app
 
 

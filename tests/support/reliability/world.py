@@ -14,7 +14,8 @@ from frepo_core.db.models import Base
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import PluginRegistry, StorageBackend
+from frepo_core.plugins import StorageBackend
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange

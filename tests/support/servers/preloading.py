@@ -106,7 +106,7 @@ def _make_applications() -> None:
 
 def _import_everything() -> None:
     import frepo_core
-    from frepo_core.plugins import PluginRegistry
+    from frepo_core.plugins.registry import PluginRegistry
 
     for name in [*LATE, *(found.name for found in pkgutil.walk_packages(frepo_core.__path__, "frepo_core."))]:
         if not name.startswith(LEFT_OUT):

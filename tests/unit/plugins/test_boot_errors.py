@@ -8,8 +8,8 @@ from importlib.metadata import version
 import pytest
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import PluginRegistry
 from frepo_core.plugins.installation.mistakes import find_mistakes
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 
 STORAGE = """

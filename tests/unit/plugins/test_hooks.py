@@ -7,8 +7,9 @@ from pydantic import Field
 
 from frepo_core import plugins
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import Finding, PluginRegistry
+from frepo_core.plugins import Finding
 from frepo_core.plugins.installation.mistakes import find_mistakes
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 
 HEAD = """

@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import PluginRegistry, StorageSettings
+from frepo_core.plugins import StorageSettings
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings, environment_name, load_settings, load_storage_settings
 
 SECRETS = {

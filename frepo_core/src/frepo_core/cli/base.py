@@ -142,7 +142,7 @@ class FrepoCommand(Command):
         """Build the named storage from its settings, even if it is not in use. The database is not used."""
         if self.app.services:
             return self.app.services.backends.get(name)
-        from frepo_core.plugins import PluginRegistry
+        from frepo_core.plugins.registry import PluginRegistry
         from frepo_core.services.blobs.backends import Backends
         from frepo_core.settings import load_disabled_plugins
 

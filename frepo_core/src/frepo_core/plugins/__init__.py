@@ -1,4 +1,7 @@
-"""The API for authors of plug-ins: the hook marker, contracts, settings, helpers and errors."""
+"""The API for authors of plug-ins: the hook marker, contracts, settings, helpers and errors.
+
+docs/hooks.md describes each name. What only frepo itself needs is imported from the modules.
+"""
 
 from frepo_core.errors import (
     AccessDeniedError,
@@ -15,13 +18,11 @@ from frepo_core.errors import (
 from frepo_core.settings.types import HARMLESS, Duration, FileMode, Networks, Seconds, Size, Words
 
 from .context import PluginContext
-from .discovery import FoundPlugin
 from .health_check import HealthCheck
 from .hookspecs import hookimpl
-from .job import Job, JobContext, Lane, LeaseLost
+from .job import Job, JobContext, LeaseLost
 from .lifecycle import Lifecycle
 from .pages import MenuEntry, Pages
-from .registry import Owned, PluginRegistry, make_contexts
 from .service import (
     CollectionUsage,
     Collector,
@@ -57,9 +58,8 @@ from .strategy import (
     StrategySpec,
     VersionInfo,
 )
-from .subscriber import EventHandler, Subscriber
+from .subscriber import Subscriber
 from .upload_check import (
-    CheckFunction,
     CheckResult,
     CollectionInfo,
     Finding,
@@ -67,8 +67,6 @@ from .upload_check import (
     Outcome,
     UploadCheck,
     UploadedContent,
-    check_deadline,
-    check_on_finding,
 )
 
 __all__ = [
@@ -77,7 +75,6 @@ __all__ = [
     "AccessDeniedError",
     "BlobNotFound",
     "BlobStat",
-    "CheckFunction",
     "CheckResult",
     "CollectionFull",
     "CollectionInfo",
@@ -89,13 +86,11 @@ __all__ = [
     "Duration",
     "Event",
     "EventCount",
-    "EventHandler",
     "ExactReader",
     "ExpectedBackups",
     "FieldsError",
     "FileMode",
     "Finding",
-    "FoundPlugin",
     "FrepoError",
     "HealthCheck",
     "HttpAnswer",
@@ -103,7 +98,6 @@ __all__ = [
     "Job",
     "JobContext",
     "JobStatus",
-    "Lane",
     "LeaseLost",
     "Lifecycle",
     "MenuEntry",
@@ -112,11 +106,9 @@ __all__ = [
     "NotFoundError",
     "OnFinding",
     "Outcome",
-    "Owned",
     "Pages",
     "PendingCheck",
     "PluginContext",
-    "PluginRegistry",
     "PluginSettings",
     "RemoteError",
     "RequestObserver",
@@ -139,13 +131,10 @@ __all__ = [
     "VersionInfo",
     "Window",
     "Words",
-    "check_deadline",
-    "check_on_finding",
     "exactly",
     "hookimpl",
     "is_blob_key",
     "is_key",
     "is_partial_path",
-    "make_contexts",
     "partial_name",
 ]

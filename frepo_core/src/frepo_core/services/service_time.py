@@ -5,8 +5,10 @@ import threading
 from collections.abc import Mapping
 
 from frepo_core.errors import ConfigurationError, FrepoError
-from frepo_core.plugins import FoundPlugin, Lifecycle, PluginContext, PluginRegistry
+from frepo_core.plugins import Lifecycle, PluginContext
+from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.installation.hang_watch import HangWatch
+from frepo_core.plugins.registry import PluginRegistry
 
 from .access.token_uses import UseRecorder
 from .blobs.backends import Backends

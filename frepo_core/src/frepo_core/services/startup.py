@@ -3,7 +3,7 @@
 import logging
 
 from frepo_core.db import Database, migrations
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
 from .access import token_phrase

@@ -16,7 +16,9 @@ import urllib3
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
-from frepo_core.plugins import FoundPlugin, PluginContext, PluginRegistry, StorageSettings, StorageSpec
+from frepo_core.plugins import PluginContext, StorageSettings, StorageSpec
+from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange

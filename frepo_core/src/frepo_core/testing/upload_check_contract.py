@@ -19,9 +19,8 @@ from frepo_core.plugins import (
     Service,
     UploadCheck,
     UploadedContent,
-    check_deadline,
-    check_on_finding,
 )
+from frepo_core.plugins.upload_check import check_deadline, check_on_finding
 
 OUTCOMES = {"good", "pending", "not checked"}
 

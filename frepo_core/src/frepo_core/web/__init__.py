@@ -33,7 +33,8 @@ from .views import (
 )
 from .views import protected_urls as protected_urls
 
-__all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply", "all_endpoints", "make_app"]
+# What authors of plug-ins use; docs/hooks.md describes each name.
+__all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply"]
 
 # Routes are matched in this order: `/repository/file/upload` must match the upload before a file named `upload`.
 # Otherwise the most frequent routes come first.

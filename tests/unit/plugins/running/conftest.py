@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from frepo_core.plugins import PluginRegistry
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 
 

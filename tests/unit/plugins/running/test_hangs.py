@@ -2,8 +2,9 @@
 
 import pytest
 
-from frepo_core.plugins import Lifecycle, PluginRegistry
+from frepo_core.plugins import Lifecycle
 from frepo_core.plugins.installation import hang_watch
+from frepo_core.plugins.registry import PluginRegistry
 from support.logs.waiting import wait_for_text
 
 ORIGIN = "the plug-in 'acme' of the package acme-paint 1.2.3"

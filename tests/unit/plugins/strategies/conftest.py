@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
-from frepo_core.plugins import CollectionStrategy, PluginRegistry, StrategySpec
+from frepo_core.plugins import CollectionStrategy, StrategySpec
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 
 

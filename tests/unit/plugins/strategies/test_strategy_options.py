@@ -8,8 +8,9 @@ from pydantic import Field
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import ConfigurationError, FieldsError
-from frepo_core.plugins import CollectionStrategy, Duration, PluginRegistry, StrategyOptions, StrategySpec
+from frepo_core.plugins import CollectionStrategy, Duration, StrategyOptions, StrategySpec
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 from frepo_core.services.collections.collection_change import CollectionChange
 from frepo_core.services.startup import warn_about_strategies

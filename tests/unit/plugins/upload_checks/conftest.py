@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
-from frepo_core.plugins import CheckResult, PluginRegistry, PluginSettings, SettingsSpec, UploadCheck
+from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 from support.client import Client
 

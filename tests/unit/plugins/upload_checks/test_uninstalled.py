@@ -3,7 +3,8 @@
 import pytest
 
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import Finding, PluginRegistry
+from frepo_core.plugins import Finding
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.assembly.all_services import assemble
 from support.client import Client
 

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from frepo_core.db.models import Blob, Collection, Event, File, JobRun, Sample, Token, TrashEntry
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.collections.states import BackupState
 from frepo_core.services.demo import fill
 from frepo_core.services.demo.catalogue import make_plans

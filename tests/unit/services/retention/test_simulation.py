@@ -8,8 +8,9 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.schedules.expectations import parse_expectation
 from frepo_core.errors import FieldsError, PluginError
-from frepo_core.plugins import CollectionStrategy, PluginRegistry, StrategySpec, VersionInfo
+from frepo_core.plugins import CollectionStrategy, StrategySpec, VersionInfo
 from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.collections.rotation.decision import RotationState
 from frepo_core.services.retention import simulation
 from frepo_core.services.retention.schedule import Schedule

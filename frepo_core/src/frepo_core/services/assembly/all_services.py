@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Engine
 
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 
 from ..access.token_uses import UseRecorder
 from ..blobs.storage_watch import StorageWatch

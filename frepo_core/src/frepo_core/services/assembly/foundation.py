@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from frepo_core.db import Database, Timeouts, make_engine
-from frepo_core.plugins import PluginContext, PluginRegistry, Service, make_contexts
+from frepo_core.plugins import PluginContext, Service
+from frepo_core.plugins.registry import PluginRegistry, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from ..blobs.backends import Backends

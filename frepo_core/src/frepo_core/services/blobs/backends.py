@@ -6,7 +6,8 @@ import threading
 from collections.abc import Mapping
 
 from frepo_core.errors import FrepoError
-from frepo_core.plugins import ConfigurationError, PluginRegistry, StorageBackend, StorageSettings, StorageUnavailable
+from frepo_core.plugins import ConfigurationError, StorageBackend, StorageSettings, StorageUnavailable
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import load_storage_settings
 
 from .guarded_storage import GuardedStorage

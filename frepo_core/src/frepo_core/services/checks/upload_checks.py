@@ -8,19 +8,10 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 from frepo_core.errors import ConfigurationError, UploadCheckError
-from frepo_core.plugins import (
-    CheckResult,
-    Finding,
-    FoundPlugin,
-    OnFinding,
-    Outcome,
-    Owned,
-    PluginContext,
-    PluginRegistry,
-    UploadCheck,
-    check_deadline,
-    check_on_finding,
-)
+from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginContext, UploadCheck
+from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import Owned, PluginRegistry
+from frepo_core.plugins.upload_check import check_deadline, check_on_finding
 from frepo_core.settings import environment_name
 
 from ..content.ingest import Content

@@ -9,7 +9,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import explain
 from frepo_core.errors import UploadCheckError
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 
 from ..access.tokens import log_consumed_token
 from ..change_log import describe, file_values

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
 from frepo_core.errors import FieldsError
-from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion
+from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
 from ..records import CollectionRecord

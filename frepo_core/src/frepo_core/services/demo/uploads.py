@@ -12,7 +12,8 @@ from random import Random
 
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.limits import Limits
-from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion
+from frepo_core.plugins.registry import PluginRegistry
 
 from ..collections.rotation.decision import RotationState
 from ..collections.states import BackupState

@@ -7,8 +7,9 @@ from functools import partial
 
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import AccessDeniedError, ConfigurationError
-from frepo_core.plugins import HealthCheck, Owned, PluginContext, make_contexts
+from frepo_core.plugins import HealthCheck, PluginContext
 from frepo_core.plugins.discovery import describe_core
+from frepo_core.plugins.registry import Owned, make_contexts
 
 from ..assembly.foundation import Foundation
 from ..jobs.visible_output import HIDDEN_OUTPUT, sees_output

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from frepo_core.plugins import FoundPlugin, PluginContext, StrategySpec, UploadCheck
+from frepo_core.plugins import PluginContext, StrategySpec, UploadCheck
+from frepo_core.plugins.discovery import FoundPlugin
 
 from .setting_texts import default_text
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
 from frepo_core.errors import FrepoError
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 
 from ..blobs.backends import Backends
 from ..events.storage_states import StorageTrouble, read_troubles

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins import make_contexts
 from frepo_core.plugins.discovery import describe_core
+from frepo_core.plugins.registry import make_contexts
 from frepo_core.settings import Settings, load_job_schedules
 
 from ..assembly.foundation import Foundation

@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 
 from frepo_core.db import Database
 from frepo_core.errors import FrepoError
-from frepo_core.plugins import Lane as LaneName
 from frepo_core.plugins import LeaseLost, PluginContext, Subscriber
+from frepo_core.plugins.job import Lane as LaneName
 
 from ..events.delivery import Delivery
 from ..events.masking import Mask

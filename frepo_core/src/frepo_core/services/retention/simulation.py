@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import RuleError
-from frepo_core.plugins import CollectionState, IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import CollectionState, IncomingVersion, VersionInfo
+from frepo_core.plugins.registry import PluginRegistry
 
 from ..collections.rotation.decision import RotationState, decide, visible_collection
 from ..collections.rotation.strategy_answers import call_explain

@@ -11,7 +11,8 @@ from cliff.lister import Lister
 from ...ini_file import find_ini, is_chosen, read_ini
 
 if TYPE_CHECKING:
-    from frepo_core.plugins import PluginContext, PluginRegistry
+    from frepo_core.plugins import PluginContext
+    from frepo_core.plugins.registry import PluginRegistry
 
 # The columns of a screen, where stdout is no terminal.
 SCREEN = 120
@@ -32,8 +33,8 @@ class Plugins(Lister):
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Load the plug-ins and return the rows. Mistakes of the installation are reported on stderr."""
-        from frepo_core.plugins import PluginRegistry
         from frepo_core.plugins.installation.mistakes import find_deprecated_uses, find_mistakes
+        from frepo_core.plugins.registry import PluginRegistry
         from frepo_core.settings import load_disabled_plugins
 
         from . import plugin_tables
@@ -66,7 +67,7 @@ class Plugins(Lister):
     ) -> tuple["PluginRegistry", "dict[str, PluginContext]"]:
         """Return what the plug-ins offer with these settings. Wrong settings are reported; the rest is listed."""
         from frepo_core.errors import ConfigurationError
-        from frepo_core.plugins import make_contexts
+        from frepo_core.plugins.registry import make_contexts
         from frepo_core.services.plugin_service import PluginService
 
         try:

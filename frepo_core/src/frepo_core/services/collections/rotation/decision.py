@@ -16,7 +16,8 @@ from frepo_core.errors import (
     VersionTooBigError,
     VersionTooYoungError,
 )
-from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
+from frepo_core.plugins.registry import PluginRegistry
 
 from .strategy_answers import call_strategy
 

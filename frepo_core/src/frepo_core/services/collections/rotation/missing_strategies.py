@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 
 from .strategy_options import options_problem
 

@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, File, Version
 from frepo_core.errors import FrepoError, OutdatedDecisionError
-from frepo_core.plugins import IncomingVersion, PluginRegistry
+from frepo_core.plugins import IncomingVersion
+from frepo_core.plugins.registry import PluginRegistry
 
 from ...records import CollectionRecord
 from .decision import decide

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
 from frepo_core.domain.backup_guards import Objection
-from frepo_core.plugins import PluginRegistry, VersionInfo
+from frepo_core.plugins import VersionInfo
+from frepo_core.plugins.registry import PluginRegistry
 
 from ...records import CollectionRecord
 from .decision import RotationState

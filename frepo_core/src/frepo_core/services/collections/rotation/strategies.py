@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.errors import StrategyHangsError
-from frepo_core.plugins import IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import IncomingVersion, VersionInfo
+from frepo_core.plugins.registry import PluginRegistry
 
 from ...plugin_threads import PluginHangs, PluginThreads
 from ...records import CollectionRecord

@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from frepo_core.errors import FrepoError, InvalidAnswerError, PluginError
-from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, PluginRegistry, VersionInfo
+from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
+from frepo_core.plugins.registry import PluginRegistry
 
 from ...plugin_calls import PLUGIN_FAILURES, raise_interrupt
 

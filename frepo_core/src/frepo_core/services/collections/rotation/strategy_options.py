@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from frepo_core.errors import FieldsError
-from frepo_core.plugins import PluginRegistry
+from frepo_core.plugins.registry import PluginRegistry
 
 from ...records import CollectionRecord
 
