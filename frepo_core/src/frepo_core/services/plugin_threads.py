@@ -1,16 +1,26 @@
 """Runs functions of a plug-in in threads with a deadline, so that one that hangs keeps no thread of the server."""
 
+import contextlib
+import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial
-from typing import TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
+# The name of the thread, and what it does.
+_Task: TypeAlias = tuple[str, Callable[[], None]]
 
 # So many runs of one function may hang before it is not called any more.
 MAX_HANGING = 4
+# How long a thread without a task is kept. Starting one costs a tenth of a small upload.
+KEPT_SECONDS = 10.0
+
+# The tasks of each idle thread. The last one is taken first.
+_idle: list[SimpleQueue[_Task]] = []
+os.register_at_fork(after_in_child=_idle.clear)
 
 
 class PluginHangs(Exception):
@@ -42,28 +52,81 @@ class PluginThreads:
         """
         if self._hanging >= MAX_HANGING:
             raise PluginHangs(f"was not run, because {self._hanging} earlier runs of it have not returned")
-        run = Future[Result]()
-        work = partial(copy_context().run, _work, function, run)
-        threading.Thread(target=work, name=self._name, daemon=True).start()
+        run = _Run(function)
+        _start(self._name, partial(copy_context().run, self._work, run))
         deadline = seconds or self._deadline
-        wait([run], deadline)
-        while not run.done() and is_excused():
-            wait([run], deadline)
-        if not run.done():
-            self._count(1)
-            run.add_done_callback(lambda run: self._count(-1))
-            raise PluginHangs(f"did not return within {deadline:g} seconds")
+        while not run.has_ended(deadline):
+            if not is_excused():
+                self._give_up(run, deadline)
         return run.result()
 
-    def _count(self, change: int) -> None:
+    def _work(self, run: "_Run[Any]") -> None:
+        run.work()
         with self._lock:
-            self._hanging += change
+            self._hanging -= run.is_given_up
+            run.ended.put(None)
+
+    def _give_up(self, run: "_Run[Any]", deadline: float) -> None:
+        with self._lock:
+            if run.ended.empty():
+                self._hanging += 1
+                run.is_given_up = True
+                raise PluginHangs(f"did not return within {deadline:g} seconds")
 
 
-def _work(function: Callable[[], Result], run: Future[Result]) -> None:
+class _Run(Generic[Result]):
+    """One run of a function. `ended` gets an entry at its end."""
+
+    def __init__(self, function: Callable[[], Result]) -> None:
+        self._function = function
+        self._result: Result
+        self._error: BaseException | None = None
+        self.is_given_up = False
+        self.ended: SimpleQueue[None] = SimpleQueue()
+
+    def work(self) -> None:
+        try:
+            self._result = self._function()
+        except BaseException as error:  # noqa: BLE001  # raised in the thread of the request, if it still waits
+            self._error = error
+
+    def has_ended(self, seconds: float) -> bool:
+        """Wait for the end of the run for some seconds at most."""
+        with contextlib.suppress(Empty):
+            self.ended.get(timeout=seconds)
+            return True
+        return False
+
+    def result(self) -> Result:
+        try:
+            if self._error is not None:
+                raise self._error
+            return self._result
+        finally:
+            self._error = None  # its traceback refers to this run
+
+
+def _start(name: str, work: Callable[[], None]) -> None:
+    """Run `work` in an idle thread, or in a new one."""
     try:
-        result = function()
-    except BaseException as error:  # noqa: BLE001  # raised in the thread of the request, if it still waits
-        run.set_exception(error)
-    else:
-        run.set_result(result)
+        tasks = _idle.pop()
+    except IndexError:
+        tasks = SimpleQueue()
+        threading.Thread(target=_run_tasks, args=(tasks,), name=name, daemon=True).start()
+    tasks.put((name, work))
+
+
+def _run_tasks(tasks: SimpleQueue[_Task]) -> None:
+    """Run the tasks of one thread, until it had none for a while."""
+    while True:
+        try:
+            name, work = tasks.get(timeout=KEPT_SECONDS)
+        except Empty:
+            with contextlib.suppress(ValueError):  # somebody has just taken it, and gives it a task
+                _idle.remove(tasks)
+                return
+            continue
+        threading.current_thread().name = name
+        work()
+        del work  # and the content that it holds
+        _idle.append(tasks)
