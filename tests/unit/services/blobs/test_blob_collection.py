@@ -187,9 +187,11 @@ def test_concurrent_pushes_deletions_and_uploads_of_the_same_contents_lose_nothi
     services, identify, make_collection, push, upload, delete, at_once, keys, blob_keys
 ):
     """Six threads use three contents with rotation; afterwards exactly the bytes of all rows exist."""
-    collection, sender = make_collection(2), identify(Role.ADMINISTRATOR)
+    collection = make_collection(2)
+    senders = [identify(Role.ADMINISTRATOR) for _ in range(6)]  # uploads of one token may overtake each other
 
     def work(number):
+        sender = senders[number]
         for turn in range(8):
             content = f"content {(number + turn) % 3}".encode()
             if number % 2:
