@@ -7,10 +7,10 @@ from functools import cache
 from importlib.metadata import entry_points
 
 import pytest
-from cliff.lister import Lister
 from cliff.show import ShowOne
 
 from frepo_core.cli.app import FrepoApp
+from frepo_core.cli.tables import ListCommand
 from support.paths import ROOT
 
 SECTIONS = dict(
@@ -28,8 +28,10 @@ class Bare(ShowOne):
         raise AssertionError
 
 
-class BareList(Lister):
-    """A command that has only the options of every list."""
+class BareList(ListCommand):
+    """A command that has only the options of every list; the top of the page explains them."""
+
+    long = frozenset({"Id"})
 
     def take_action(self, arguments):
         raise AssertionError
