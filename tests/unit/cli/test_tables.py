@@ -1,7 +1,10 @@
 """Commands that print rows: one base for all, so that no CSV has `None` in the place of a missing value."""
 
+import contextlib
 import io
 import json
+import re
+import sqlite3
 from importlib.metadata import entry_points
 from types import SimpleNamespace
 
@@ -133,3 +136,37 @@ def test_a_table_shows_control_characters_instead_of_sending_them_to_the_termina
         assert not set("\x1b\x07\x9b\u202e") & set(table)
     (exact,) = json.loads(console.answer("backup:list", "-f", "json", "-c", "Description"))
     assert [text] == list(exact.values())
+
+
+@pytest.mark.parametrize(
+    ("command", "column"),
+    [
+        ("jobs", "Next"),
+        ("auth:list", "Expires"),
+        ("file:list", "Time"),
+        ("events", "Time"),
+        ("backup:versions", "Time"),
+    ],
+)
+def test_a_table_of_100_columns_breaks_no_time_and_no_fingerprint(console, command, column):
+    console.answer("backup:create-collection", "-f", "db.sql.gz", "--min-version-size", "1kB", "--id", ID)
+    console.answer("backup:upload", ID, "-", stdin="too small: it is put into quarantine")
+    console.answer(
+        "auth:create-token", "--roles", "upload.all", "--name", "the server of the shop", "--expires", "+30 days"
+    )
+    console.answer("file:upload", "-", "--name", f"{'holiday' * 5}.tar", "--tag", "beach", stdin="a file")
+    console.answer("jobs:run", "samples")
+    with (
+        contextlib.closing(sqlite3.connect(console.database)) as database,
+        database,
+    ):  # numbers events, as the worker does
+        database.execute("UPDATE event SET position = id WHERE position IS NULL")
+    arguments = [command, *([ID] if command == "backup:versions" else [])]
+
+    lines = console.answer(*arguments, "--max-width", "100").splitlines()
+    cells = [line.split("|")[1:-1] for line in lines if line.startswith("|")]
+    place = [name.strip() for name in cells[0]].index(column)
+    times = [row[place].strip() for row in cells[1:] if row[place].strip()]
+    assert all(len(line) <= 100 for line in lines)
+    assert times, lines
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ?", time) for time in times), "\n".join(lines)

@@ -3,13 +3,16 @@
 import argparse
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TextIO
 
 from cliff.columns import FormattableColumn
 from cliff.formatters.base import SingleFormatter
+from cliff.formatters.table import TableFormatter
 from cliff.lister import Lister
 from cliff.show import ShowOne
+from cliff.utils import terminal_width
+from prettytable import PrettyTable
 
 from frepo_core.domain.texts.foreign_text import escape_controls, spreadsheet_cell
 
@@ -20,6 +23,9 @@ Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
 Record = tuple[Sequence[str], Sequence[Any]]
 _TEXT_FORMATS = {"csv", "value"}
 _TABLE = "table"
+# A column that is not wider, such as of times and fingerprints, stays whole in a table that is narrowed.
+_WHOLE = 20
+_NARROWEST = 8
 # What is missing in a record on a terminal.
 NONE = "none"
 
@@ -46,6 +52,7 @@ class ListCommand(FrepoCommand, Lister):
         if parsed_args.formatter in _TEXT_FORMATS:
             data = [[_safe(plain(cell), parsed_args.formatter) for cell in row] for row in data]
         elif parsed_args.formatter == _TABLE:
+            self.formatter = _FittingTable()
             data = [[readable(cell) for cell in row] for row in data]
             if not data:  # cliff prints an empty line, which cron would mail
                 self.tell_people(self.nothing)
@@ -70,6 +77,43 @@ class ShowCommand(FrepoCommand, ShowOne):
             nothing = NONE if self.app.stdout.isatty() else ""
             data = [nothing if (cell := readable(value)) == "" else cell for value in data]
         return int(super().produce_output(parsed_args, column_names, data))
+
+
+class _FittingTable(TableFormatter):
+    """A table of rows that is narrowed where its texts can be broken: times, fingerprints and words stay whole."""
+
+    @staticmethod
+    def _assign_max_widths(table: PrettyTable, max_width: int, min_width: int = 0, fit_width: bool = False) -> None:
+        full = TableFormatter._field_widths(table.field_names, table.get_string().partition("\n")[0])
+        TableFormatter._assign_max_widths(table, max_width, min_width, fit_width)
+        if table.max_width:  # it was too wide
+            room = (max_width or terminal_width() or 0) - 1 - 3 * len(full)
+            least = {name: _least(name, width, table) for name, width in full.items()}
+            table.max_width = _fit(full, least, room)
+
+
+def _least(name: str, width: int, table: PrettyTable) -> int:
+    """Return the width that a column needs so that no word of it is broken; lines end after blanks and hyphens."""
+    if width <= _WHOLE:
+        return width
+    cells = (str(row[table.field_names.index(name)]) for row in table.rows)
+    return min(width, max(len(piece) for cell in (name, *cells) for piece in cell.replace("-", "- ").split(" ")))
+
+
+def _fit(full: Mapping[str, int], least: Mapping[str, int], room: int) -> dict[str, int]:
+    """Return widths between the least and the full ones. If there is too little room, the widest columns give way."""
+    widths = dict(least)
+    while (
+        sum(widths.values()) > room and (widest := max(widths, key=widths.__getitem__)) and widths[widest] > _NARROWEST
+    ):
+        widths[widest] -= 1
+    spare = max(0, room - sum(widths.values()))
+    wrapped = sorted((name for name in full if full[name] > widths[name]), key=lambda name: full[name] - widths[name])
+    for position, name in enumerate(wrapped):
+        more = min(full[name] - widths[name], spare // (len(wrapped) - position))
+        widths[name] += more
+        spare -= more
+    return widths
 
 
 class CsvRecord(SingleFormatter):

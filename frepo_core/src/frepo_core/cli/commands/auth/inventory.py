@@ -26,7 +26,7 @@ PAGE = 500
 class ListTokens(ListCommand):
     """List the tokens: what each may do, on which collections, and when and from where it was used last."""
 
-    long = frozenset({"Collections", "From", "Created", "Created by"})
+    long = frozenset({"Roles", "Collections", "From", "Created", "Created by"})
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""

@@ -36,7 +36,7 @@ _BAD = ("broken", "pending", "not checked", "good")
 class Versions(ListCommand):
     """List the versions of a collection, newest first: which are pinned, in quarantine, suspicious, or failed a check."""
 
-    long = frozenset({"Message", "SHA-256", "File", "Id"})
+    long = frozenset({"Note", "Message", "SHA-256", "File", "Id"})
     examples = (
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --problems -c Version -c Message",

@@ -43,7 +43,7 @@ class Data(FormattableColumn[Mapping[str, Any]]):
 class Events(ListCommand):
     """Show what has happened, newest first. A new event appears when the worker has numbered it, within seconds."""
 
-    long = frozenset({"Position", "Address", "File", "Token"})
+    long = frozenset({"Position", "Address", "Collection", "File", "Token"})
     examples = ("frepo events --kind 'version.*' --since 7d",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -135,7 +135,7 @@ def _collection_id(text: str | None) -> str | None:
     """Return the id, which may be that of a collection that was deleted."""
     if text is not None and parse_uuid4(text.lower()) is None:
         problem = {"--collection": [f"{text!r} is not the id of a collection, which is a UUID of version 4"]}
-        raise FieldsError(problem, remedy="`frepo backup:list` lists the collections")
+        raise FieldsError(problem, remedy="`frepo backup:list -c Name -c Id` lists the collections")
     return text and text.lower()
 
 

@@ -22,7 +22,7 @@ PAGE = 500
 class ListFiles(ListCommand):
     """List the files, newest first. Versions of backups are not listed: see backup:versions."""
 
-    long = frozenset({"Password", "SHA-256"})
+    long = frozenset({"Type", "Password", "SHA-256"})
     examples = ("frepo file:list", "frepo file:list --search holiday --tag beach -f json")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

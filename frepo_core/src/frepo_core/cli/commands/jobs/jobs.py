@@ -20,7 +20,7 @@ MAX_RUNS = 1000
 class ListJobs(ListCommand):
     """List the jobs: when each is due, when it ran last, and what it found; or the latest runs of one job."""
 
-    long = frozenset({"What it does", "Cause", "Process"})
+    long = frozenset({"Schedule", "What it does", "Cause", "Process"})
     examples = (
         "frepo jobs",
         "frepo jobs verify --limit 5 -f json",
