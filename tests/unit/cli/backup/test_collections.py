@@ -138,7 +138,7 @@ def test_the_error_for_an_unknown_collection_names_the_argument_and_the_command_
     refusal = console.refusal("backup:versions", identifier)
 
     assert "  <id>: collection_no_longer_exists\n" in refusal
-    assert refusal.endswith("  `frepo backup:list` lists the collections\n")
+    assert refusal.endswith("  `frepo backup:list -c Name -c Id` lists the collections\n")
 
 
 def test_the_error_for_an_unknown_collection_names_the_option_of_a_command_that_has_it(console):

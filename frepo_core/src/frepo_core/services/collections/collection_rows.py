@@ -18,7 +18,7 @@ def collection_not_found(collection_id: str) -> FieldsError:
     return FieldsError(
         {"form.collection": ["collection_no_longer_exists"]},
         explanation=not_a_uuid("collection") if malformed else None,
-        remedy="`frepo backup:list` lists the collections",
+        remedy="`frepo backup:list -c Name -c Id` lists the collections",
     )
 
 
