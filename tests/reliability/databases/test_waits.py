@@ -81,6 +81,14 @@ def test_a_request_waits_no_longer_for_several_statements_than_for_one(database,
             session.execute(one_second).all()
 
 
+def test_a_request_with_much_work_for_a_database_that_answers_is_not_ended(database, database_kind):
+    quick = text(SLEEP[database_kind].replace("20", "0.02"))
+
+    with database.request(1), database.reading() as session:
+        for _ in range(80):
+            session.execute(quick).all()
+
+
 def test_a_request_waits_no_longer_in_a_thread_that_calls_a_plug_in_or_a_storage(database, database_kind):
     threads = PluginThreads("test", 30)
 

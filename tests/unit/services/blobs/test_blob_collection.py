@@ -207,6 +207,17 @@ def test_concurrent_pushes_deletions_and_uploads_of_the_same_contents_lose_nothi
     assert all(read(services, version.file).startswith(b"content") for version in versions)
 
 
+def test_a_collection_of_blobs_ends_with_one_line_if_the_database_does_not_answer(services, upload, keys, caplog):
+    for number in range(3):
+        upload(b"%d" % number)
+    with services.database.request(0):
+        services.blobs.collect(range(1, 100))
+
+    [line] = [record.getMessage() for record in caplog.records if "collected" in record.getMessage()]
+    assert "99 blobs were not collected, storage:sweep will delete them" in line
+    assert 3 == len(keys())
+
+
 def test_two_concurrent_deletions_of_one_file_cause_no_error(upload, delete, at_once, keys):
     added = upload(b"once")
     results = at_once(delete, [added, added])

@@ -1,6 +1,7 @@
 """How long the request of this thread may still wait for the database. Jobs and commands wait without a limit.
 
 A thread that calls a plug-in or a storage for a request has the context of the request, so it shares its patience.
+A wait of less than `QUICK_SECONDS` does not count: a database that answers at once may have much work for one request.
 """
 
 import contextlib
@@ -23,10 +24,17 @@ class Patience:
     is_long: bool = False
     is_over: bool = False
 
+    def count(self, seconds: float) -> None:
+        """Count a wait, unless it was quick."""
+        if seconds >= QUICK_SECONDS:
+            self.seconds -= seconds
+
     def ends_after(self, seconds: float) -> bool:
         """Return whether a wait that has taken `seconds` is too long."""
         return self.is_over or seconds >= self.seconds
 
+
+QUICK_SECONDS = 0.25
 
 _current: ContextVar[Patience | None] = ContextVar("patience", default=None)
 
@@ -68,4 +76,4 @@ def counted() -> Iterator[float]:
         yield float("inf") if patience is None else max(patience.seconds, 0)
     finally:
         if patience is not None:
-            patience.seconds -= time.monotonic() - started
+            patience.count(time.monotonic() - started)

@@ -109,7 +109,7 @@ class Watch:
     def end(self, wait: Wait | None) -> None:
         """End a wait, and count it."""
         if wait is not None:
-            wait.patience.seconds -= time.monotonic() - wait.started
+            wait.patience.count(time.monotonic() - wait.started)
             with self._lock:
                 self._waits.discard(wait)
 

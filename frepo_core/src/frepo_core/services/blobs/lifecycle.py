@@ -149,11 +149,16 @@ class Blobs:
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
 
-        Never raises: failures are logged, and `storage:sweep` deletes the rest.
+        Never raises: failures are logged, and `storage:sweep` deletes the rest. It ends if the database does not answer.
         """
-        for blob_id in set(blob_ids):
+        left = set(blob_ids)
+        while left:
+            blob_id = left.pop()
             try:
                 self._collect(blob_id)
+            except DatabaseUnavailableError as error:
+                log.error("%d blobs were not collected, storage:sweep will delete them: %s", len(left) + 1, error.message)
+                break
             except Exception:
                 log.exception("blob %s was not collected, storage:sweep will delete it", blob_id)
         self._database.refill_reserve()
