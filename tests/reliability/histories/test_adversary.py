@@ -17,7 +17,7 @@ from frepo_core.errors import SweepStoppedError
 from frepo_core.services.blobs.blob_use import is_used_by_file
 from frepo_core.services.blobs.ownership import Ownership
 from frepo_core.services.collections import add_version
-from frepo_core.services.collections.version_rows import select_for_removal
+from frepo_core.services.collections.version_rows import select_with_files
 from frepo_core.services.trash.free_space import TrashSpace
 from frepo_core.web import all_endpoints
 from support.scale import IS_BIG
@@ -126,8 +126,8 @@ def _quarantine_counted(services, monkeypatch):
         rows = found(session, collection, keep=keep, is_overtaken=is_overtaken)
         if rows or collection.versions_count + collection.quarantined_count < collection.max_backups_count:
             return rows
-        query = select_for_removal().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
-        return session.scalars(query.order_by(Version.number).limit(1)).unique().all()
+        query = select_with_files().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
+        return session.scalars(query.order_by(Version.number).limit(1)).all()
 
     found = add_version.find_surplus
     monkeypatch.setattr(add_version, "find_surplus", find_surplus)
