@@ -186,3 +186,26 @@ def test_a_page_of_a_restricted_reader_costs_a_few_statements(services, holder, 
 
     assert 10 == len(found)
     assert len([one for one in statements if one.startswith("SELECT")]) <= 8
+
+
+def test_no_event_about_an_earlier_collection_of_the_same_id(root, holder, create, read):
+    former = create("secret.sql")
+    root.delete(f"/api/v1/collections/{former}")
+    maker = holder(Role.VIEW_EVENTS, Role.CREATE_COLLECTIONS, Role.CHOOSE_COLLECTION_IDS)
+    made = maker.post("/repository/collection", {"id": former, "filename": "own.sql"})
+    assert 202 == made.status_int, made.json
+
+    own = ["collection.access_granted", "collection.created"]
+    for query in ("kind=collection.*", f"collection={former}"):
+        assert own == sorted(event["kind"] for event in read(maker, query))
+        assert "secret.sql" not in str(read(maker, query))
+    assert 3 < len(read(root, f"collection={former}"))
+
+
+def test_the_events_about_a_collection_that_was_restored(root, holder, create, read, services):
+    collection, reader = create(), holder(Role.VIEW_EVENTS)
+    services.collections.allow_token(collection, services.tokens.key(reader.token))
+    root.delete(f"/api/v1/collections/{collection}")
+    assert 201 == root.post(f"/api/v1/deleted-collections/{collection}/restore", {}).status_int
+
+    assert "collection.created" in [event["kind"] for event in read(reader, f"collection={collection}")]

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import CollectionToken
+from frepo_core.db.models import Collection, CollectionToken
 from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
@@ -42,9 +42,10 @@ class Visibility:
         """Return the search, restricted to the collections that the token may see."""
         if by is None or allows("collection.fetch", by):
             return search
-        query = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
+        query = select(Collection.id, Collection.created_at).join(CollectionToken)
+        query = query.where(CollectionToken.token_key == by.token).order_by(Collection.id)
         with self._database.reading() as session:
-            return replace(search, visible=session.scalars(query.order_by(CollectionToken.collection_id)).all())
+            return replace(search, visible={row.id: row.created_at for row in session.execute(query)})
 
     def show(self, events: Sequence[EventRecord], by: Identity | None) -> list[EventRecord]:
         """Return those of the events that the token may see, with what it may not see masked.

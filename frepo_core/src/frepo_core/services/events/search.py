@@ -30,14 +30,15 @@ class EventSearch:
     """The conditions of a search. `kinds` are names or patterns such as `version.*`. An empty list, or None, is no condition.
 
     `actor` is a token's fingerprint, `console:<user>`, `system:<job>` or `anonymous`. `since` is a time (aware).
-    `visible` are the ids of the only collections whose events are found; None: those of all.
+    `visible` are the ids of the only collections whose events are found, and when each was created: others may have had
+    its id before. None: those of all.
     """
 
     kinds: Sequence[str] = ()
     collection_id: str | None = None
     actor: str | None = None
     since: datetime | None = None
-    visible: Sequence[str] | None = None
+    visible: Mapping[str, datetime] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +110,8 @@ def is_hidden(search: EventSearch) -> bool:
 def _conditions(session: Session, search: EventSearch) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if search.collection_id is not None:
-        conditions.append(Event.collection_id == search.collection_id)
+        created_at = (search.visible or {}).get(search.collection_id)
+        conditions.append(_is_about(search.collection_id, created_at))
     if search.actor is not None:
         conditions.append(Event.actor == search.actor)
     if search.since is not None:
@@ -119,6 +121,11 @@ def _conditions(session: Session, search: EventSearch) -> list[ColumnElement[boo
         last = session.scalar(earlier.where(Event.position.is_not(None)).order_by(Event.at.desc()).limit(1))
         conditions.append(Event.position > (last or 0))
     return conditions
+
+
+def _is_about(collection_id: str, created_at: datetime | None) -> ColumnElement[bool]:
+    is_about = Event.collection_id == collection_id
+    return is_about if created_at is None else is_about & (Event.at >= created_at)
 
 
 def _of_kinds(kinds: Sequence[str], conditions: Sequence[ColumnElement[bool]], order: Any, limit: int) -> Select[Any]:
@@ -131,7 +138,11 @@ def _of_kinds(kinds: Sequence[str], conditions: Sequence[ColumnElement[bool]], o
 
 
 def _in_collections(
-    session: Session, ids: Sequence[str], conditions: Sequence[ColumnElement[bool]], order: Any, limit: int
+    session: Session,
+    visible: Mapping[str, datetime],
+    conditions: Sequence[ColumnElement[bool]],
+    order: Any,
+    limit: int,
 ) -> Select[Any]:
     """Return a query for the first events of these collections, and of none, from one page of each from the index.
 
@@ -139,7 +150,7 @@ def _in_collections(
     """
     is_shared = Event.kind.in_(SHARED) & Event.file_id.is_(None)
     scopes: list[ColumnElement[bool]] = [Event.collection_id.is_(None) & ~is_shared]
-    scopes += [Event.collection_id == each for each in ids]
+    scopes += [_is_about(each, created_at) for each, created_at in visible.items()]
     positions: list[int] = []
     for start in range(0, len(scopes), SCOPES):
         pages = [
