@@ -1,5 +1,6 @@
-"""Two services on one bucket or one FTP directory, and a restored database: nothing is deleted."""
+"""Two services on one bucket or one FTP directory, a restored database, and a storage that another one replaces: nothing is lost."""
 
+import contextlib
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
@@ -9,12 +10,17 @@ from itertools import count
 import pytest
 
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.errors import StorageUnavailable
+from frepo_core.services.blobs.storage_watch import StorageWatch
+from frepo_core.services.diagnosis.data import check_storage
 from frepo_core.services.maintenance import Ownership, StorageDisputedError, find_marks, sweep
 from support.ftp import needs_proftpd
+from support.reliability.world import World
 from support.servers.proftpd import PASSWORD, USER
 
 NUMBERS = count()
 ORPHAN = new_blob_key("ab" * 32)
+MISSING = "the mark of this database is missing"
 
 
 @pytest.fixture(params=["awss3v3", pytest.param("ftp", marks=needs_proftpd)])
@@ -36,9 +42,9 @@ def open_service(open_services, ini, storage_ini, tmp_path):
     """Open a service with a database of its own, or with a copy of that of another service."""
     opened = []
 
-    def open_service(name, copy_of=None):
+    def open_service(name, copy_of=None, **settings):
         (tmp_path / name).mkdir()
-        services = open_services(tmp_path / name, ini | storage_ini)
+        services = open_services(tmp_path / name, ini | storage_ini | settings)
         if copy_of:
             with (
                 closing(sqlite3.connect(copy_of.database.engine.url.database)) as source,
@@ -103,3 +109,60 @@ def test_a_restored_database_deletes_nothing(open_service):
 
     assert 12 == storage_of(today).stat(ORPHAN).size
     assert [2] == [mark.epoch for mark in find_marks(storage_of(today))]
+
+
+@contextlib.contextmanager
+def emptied(services):
+    """Empty the storage, and put everything back afterwards, unless something was stored meanwhile."""
+    storage, kept = storage_of(services), {}
+    for key in [stat.key for stat in storage.list()]:
+        with storage.open(key) as content:
+            kept[key] = content.read()
+        storage.delete(key)
+    yield
+    assert [] == list(storage.list())
+    for key, content in kept.items():
+        storage.store(key, BytesIO(content), len(content))
+
+
+def assert_refuses(services, world, collection):
+    """Check that nothing is stored and nothing evicted, and that all who look say why."""
+    StorageWatch(services.database, services.backends, services.presence, services.storage_states).look()
+    with pytest.raises(StorageUnavailable, match=MISSING):
+        world.push(collection, b"two")
+    with pytest.raises(StorageUnavailable, match=MISSING):
+        world.verify()
+    said = [*services.health.run()["storage"], *(finding.message for finding in check_storage(services))]
+
+    assert all(MISSING in text for text in (said[0], " ".join(said[1:])))
+    assert [1] == world.numbers(collection)
+
+
+def test_an_emptied_storage_gets_nothing_and_all_works_when_it_is_back(open_service):
+    services = open_service("first")
+    Ownership(services.database, services.backends).claim(services.backends.current)
+    world = World(services)
+    collection = world.collection(1)
+    world.push(collection, b"one")
+
+    with emptied(services):
+        assert_refuses(services, world, collection)
+    world.push(collection, b"two")
+
+    assert (1, []) == (len(find_marks(storage_of(services))), world.verify().damaged)
+    assert () == services.health.run()["storage"]
+    world.check()
+
+
+def test_another_bucket_or_folder_in_its_place_gets_nothing(open_service, storage_ini):
+    services = open_service("first")
+    Ownership(services.database, services.backends).claim(services.backends.current)
+    world = World(services)
+    collection = world.collection(1)
+    world.push(collection, b"one")
+    [place] = [name for name in storage_ini if name.endswith((".prefix", ".root"))]
+
+    other = open_service("other", copy_of=services, **{place: f"{storage_ini[place]}-other"})
+    assert_refuses(other, World(other), collection)
+
+    assert [] == list(storage_of(other).list())

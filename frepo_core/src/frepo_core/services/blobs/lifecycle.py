@@ -157,7 +157,9 @@ class Blobs:
             try:
                 self._collect(blob_id)
             except DatabaseUnavailableError as error:
-                log.error("%d blobs were not collected, storage:sweep will delete them: %s", len(left) + 1, error.message)
+                log.error(
+                    "%d blobs were not collected, storage:sweep will delete them: %s", len(left) + 1, error.message
+                )
                 break
             except Exception:
                 log.exception("blob %s was not collected, storage:sweep will delete it", blob_id)
