@@ -183,8 +183,9 @@ class TestHistory:
         since = root.get("/api/v1/history?since=2026-05-29").json["items"]
         assert [2, 1] == [one["size"] for one in since]
 
-    def test_a_collection_has_samples_of_its_own(self, create, root, holder, add_samples):
+    def test_a_collection_has_samples_of_its_own(self, create, root, holder, add_samples, set_row):
         mine, other = create().json["id"], create().json["id"]
+        set_row(mine, created_at=NOW - DAY)
         add_samples(
             *({"at": NOW, "size": size, "collection_id": one} for size, one in ((1, mine), (2, other), (3, None)))
         )
@@ -193,11 +194,13 @@ class TestHistory:
         assert 403 == holder(Role.VIEW_METRICS).get(f"{COLLECTIONS}/{mine}/history").status_int
         assert 404 == root.get(f"{COLLECTIONS}/8c0ad0a9-6a5b-4f59-b48c-7b1b9d1ab5d9/history").status_int
 
-    def test_several_collections_are_answered_at_once(self, create, root, holder, add_samples):
+    def test_several_collections_are_answered_at_once(self, create, root, holder, add_samples, set_row):
         first, second, third = sorted(create().json["id"] for _ in range(3))
         lister = holder(Role.LIST_COLLECTIONS, Role.CREATE_COLLECTIONS)
         own = lister.post(COLLECTIONS, {"name": "own"}).json["id"]
         now = utc_now()
+        for one in (first, third):
+            set_row(one, created_at=now - 40 * DAY)
         add_samples(*({"at": now - days * DAY, "size": days, "collection_id": first} for days in (1, 31, 2)))
         add_samples({"at": now - DAY, "size": 7, "collection_id": third})
         query = {"collection": [third, first.upper(), second, own]}
@@ -209,3 +212,12 @@ class TestHistory:
         assert [own] == [one["id"] for one in lister.get("/api/v1/history/collections", query).json["items"]]
         assert 400 == root.get("/api/v1/history/collections").status_int
         assert 403 == holder(Role.VIEW_METRICS).get("/api/v1/history/collections", query).status_int
+
+    def test_no_samples_of_an_earlier_collection_of_the_same_id(self, create, root, add_samples):
+        collection = create().json["id"]
+        add_samples({"at": utc_now() - DAY, "size": 1, "collection_id": collection})
+
+        several = root.get("/api/v1/history/collections", {"collection": collection}).json["items"]
+
+        assert [] == root.get(f"{COLLECTIONS}/{collection}/history").json["items"]
+        assert [{"id": collection, "sizes": []}] == several

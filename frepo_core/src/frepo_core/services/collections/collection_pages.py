@@ -91,13 +91,14 @@ class CollectionPages:
     def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
         """Return time (UTC), size in bytes and number of versions of each daily sample, the oldest first, by collection.
 
-        Collections that the token may not see are left out.
+        Collections that the token may not see are left out, and samples of others that had the same id before.
         """
         start = utc_now() - timedelta(days=days)
         with self._database.reading() as session:
             visible = select(Collection.id).where(Collection.id.in_(ids), *_visible(by)).order_by(Collection.id)
             found: dict[str | None, list[DailySize]] = {one: [] for one in session.scalars(visible)}
-            query = select(Sample.collection_id, Sample.at, Sample.size, Sample.versions)
+            is_of_it = (Sample.collection_id == Collection.id) & (Sample.at >= Collection.created_at)
+            query = select(Sample.collection_id, Sample.at, Sample.size, Sample.versions).join(Collection, is_of_it)
             query = query.where(Sample.collection_id.in_(list(found)), Sample.at >= start)
             for collection, at, size, versions in session.execute(query.order_by(Sample.at)):
                 found[collection].append((at, size, versions))

@@ -7,6 +7,7 @@ from pydantic import Field
 from frepo_core.services.collections.states import BackupState
 from frepo_core.services.overview.activity import Activity
 from frepo_core.services.overview.overview import Overview, SampleRecord
+from frepo_core.services.records import CollectionRecord
 
 from ..routing.endpoint import Answer, Endpoint
 from ..routing.request import V1, FrepoRequest
@@ -174,12 +175,12 @@ def show_overview(request: FrepoRequest) -> Answer:
 
 def show_history(request: FrepoRequest) -> Answer:
     """Show how the service has grown: one sample a day."""
-    return _history(request, None)
+    return _history(request)
 
 
 def show_collection_history(request: FrepoRequest) -> Answer:
     """Show how a collection has grown: one sample a day."""
-    return _history(request, request.collection.id)
+    return _history(request, request.collection)
 
 
 def show_collection_sizes(request: FrepoRequest) -> Answer:
@@ -194,9 +195,12 @@ def show_collection_sizes(request: FrepoRequest) -> Answer:
     return Answer(body=SizesList(items=items))
 
 
-def _history(request: FrepoRequest, collection_id: str | None) -> Answer:
+def _history(request: FrepoRequest, collection: CollectionRecord | None = None) -> Answer:
     query = request.query_as(HistoryQuery)
-    page = request.services.overviews.history(collection_id, page_request(query), since=query.since)
+    since, collection_id = query.since, None
+    if collection:  # another one may have had its id before
+        since, collection_id = max(query.since or collection.created_at, collection.created_at), collection.id
+    page = request.services.overviews.history(collection_id, page_request(query), since=since)
     return Answer(body=History(items=[Sample.of(one) for one in page.items], next=next_cursor(query, page)))
 
 
