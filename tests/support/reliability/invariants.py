@@ -16,6 +16,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Base, Blob, Collection, Event, File, Installation, TrashEntry, Version
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.container import Services
+from frepo_core.services.content.held_bytes import PREFIX as HELD
 from frepo_core.services.events.storage_states import PREFIX
 from frepo_core.services.maintenance import OwnerMark
 from support.reliability.event_replay import check_events
@@ -277,9 +278,12 @@ def _check_trash(services: Services, ledger: Ledger, present: Mapping[str, list[
 
 
 def _check_leftovers(services: Services) -> None:
-    """I7: search for temporary files, in the temporary folder and next to the blobs."""
+    """I7: search for temporary files, in the temporary folder and next to the blobs.
+
+    Not for the numbers of bytes that processes hold: the next process deletes those of a killed one, after a minute.
+    """
     roots: list[Path] = [services.settings.temp_directory] if services.settings.temp_directory else []
-    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    found = [path for root in roots for path in root.rglob("*") if path.is_file() and not path.name.startswith(HELD)]
     directory = getattr(getattr(services.backends.get("local"), "_settings", None), "directory", None)
     found += [path for path in Path(directory).rglob(".*") if path.is_file()] if directory else []
     assert not found, f"I7: temporary files outlived restart and sweep: {[os.fspath(path) for path in found]}"

@@ -15,7 +15,9 @@ ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 def test_a_name_outside_the_encoding_is_listed(console, encoding):
     console.answer("backup:create-collection", "-f", "a", "--id", ID, "--description", NAME)
 
-    shown, record = (console.run("backup:list", "-f", form, PYTHONIOENCODING=encoding) for form in ("table", "json"))
+    shown, record = (
+        console.run("backup:list", "--long", "-f", form, PYTHONIOENCODING=encoding) for form in ("table", "json")
+    )
 
     assert (0, "", 0, "") == (shown.returncode, shown.stderr, record.returncode, record.stderr)
     assert "\\u017c" in shown.stdout
