@@ -16,7 +16,7 @@ from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import SweepStoppedError
 from frepo_core.services.blobs.blob_use import is_used_by_file
 from frepo_core.services.blobs.ownership import Ownership
-from frepo_core.services.collections import add_version
+from frepo_core.services.collections.rotation import added_rows
 from frepo_core.services.collections.version_rows import select_with_files
 from frepo_core.services.trash.free_space import TrashSpace
 from frepo_core.web import all_endpoints
@@ -111,7 +111,7 @@ def test_no_request_to_any_endpoint_takes_a_version_away(besiege):
 
 
 def _trash_off(services, monkeypatch):
-    services.add_version._keep = timedelta(0)
+    services.add_version._rows._keep = timedelta(0)
 
 
 def _oldest_first(services, monkeypatch):
@@ -129,8 +129,8 @@ def _quarantine_counted(services, monkeypatch):
         query = select_with_files().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
         return session.scalars(query.order_by(Version.number).limit(1)).all()
 
-    found = add_version.find_surplus
-    monkeypatch.setattr(add_version, "find_surplus", find_surplus)
+    found = added_rows.find_surplus
+    monkeypatch.setattr(added_rows, "find_surplus", find_surplus)
 
 
 def _retention_ignored(services, monkeypatch):

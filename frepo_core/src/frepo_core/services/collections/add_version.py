@@ -8,8 +8,8 @@
 4. Store the content in a backend, unless a sound blob with the same digest exists.
 5. Ask the strategy which versions to evict, in a thread with a deadline.
 6. Write in one short transaction: lock the collection, move the versions that the strategy evicts into the trash,
-   insert the new version. The transaction alone is tried again after a conflict. If the collection has changed since
-   the strategy was asked, it is asked again.
+   insert the new version (`rotation.added_rows`). The transaction alone is tried again after a conflict. If the
+   collection has changed since the strategy was asked, it is asked again.
 7. After the commit, delete the blobs that nothing uses any more, if the trash is off.
 
 No transaction and no database connection is open during steps 2 to 5, however long they take. No version is deleted
@@ -25,23 +25,19 @@ from typing import TypeAlias
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection
 from frepo_core.domain.backup_guards import find_strictest
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import (
     CollectionFullError,
-    DuplicateVersionError,
     InvalidAnswerError,
     StorageFull,
-    VersionConflictError,
     VersionTooBigError,
 )
 from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.settings import Settings
 
 from ..access.tokens import consume_token
-from ..blobs.failpoints import hit
 from ..blobs.lifecycle import Blobs
 from ..checks.spooled_content import UploadTarget
 from ..checks.upload_checks import CheckReport, UploadChecks, log_findings
@@ -50,20 +46,17 @@ from ..events.recording import record
 from ..events.refusals import Attempt, Refusals
 from ..files.files import token_size_limit, type_not_allowed
 from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
-from ..records import BlobRecord, CollectionRecord, VersionRecord, collection_info
+from ..records import BlobRecord, CollectionRecord, collection_info
 from ..trash.arrivals import KEPT, Arrivals
-from ..trash.removal import TrashReason, move_to_trash
 from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, Committed, addition_events, check_of, log_addition, objections_of
 from .collection_rows import find_collection, lock_collection
-from .quarantine import OVERTAKEN, describe_nights
+from .rotation.added_rows import AddedRows, Uploaded, check_last_number
 from .rotation.decision import decide
-from .rotation.overtaken import is_overtaken, note_accepted
 from .rotation.questions import Question
 from .rotation.stored_state import find_objection, read_state
 from .rotation.strategies import Strategies, StrategyAnswer
 from .version_checks import insert_checks
-from .version_rows import find_evicted, find_surplus, has_content, insert_version
 
 __all__ = ["AddVersion", "AddedVersion", "VersionUpload"]
 
@@ -93,9 +86,7 @@ class AddVersion:
         self._blobs = blobs
         self._checks = checks
         self._refusals = refusals
-        self._quarantine_max = settings.quarantine_max
-        self._keep = settings.trash_keep
-        self._refuses_duplicates = settings.backup_duplicate_versions == "refuse"
+        self._rows = AddedRows(strategies.plugins, settings)
 
     def add(
         self,
@@ -150,6 +141,7 @@ class AddVersion:
             target = UploadTarget(file_name=collection.filename, collection=collection_info(collection))
             reports = [] if recorded else self._checks.run(content, target)
             question = self._question(collection, content.size, reports, early)
+            uploaded = Uploaded(by=by, noted=collection.last_number, after=after, reports=reports)
             unused: list[int] = []
 
             def work(session: Session, blob: BlobRecord) -> Committed | RecordedAnswer:
@@ -158,7 +150,7 @@ class AddVersion:
                     unused.append(blob.id)  # the version that used it may have been removed
                     return recorded
                 consume_token(session, by)
-                changes = self._write_rows(session, row, blob, collection.last_number, after, reports, by, question)
+                changes = self._rows.write(session, row, blob, uploaded, question)
                 if changes.added.version.quarantined_at and room.is_low and not room.has_taken:
                     raise StorageFull(KEPT)
                 record(session, *addition_events(changes, by))
@@ -209,7 +201,7 @@ class AddVersion:
         plugins = self._strategies.plugins
         with self._database.reading(is_snapshot=True) as session:
             current = CollectionRecord.of(find_collection(session, collection.id))
-            _check_last_number(current, after)
+            check_last_number(current, after)
             state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
             asks_guards = reports is not None or (size and current.guards.action == "quarantine")
@@ -237,61 +229,6 @@ class AddVersion:
 
         return Question(self._strategies, collection.id, make_incoming, answer=early if is_early else None)
 
-    def _write_rows(
-        self,
-        session: Session,
-        row: Collection,
-        blob: BlobRecord,
-        noted: int,
-        after: int | None,
-        reports: Sequence[CheckReport],
-        by: Identity,
-        question: Question,
-    ) -> Committed:
-        """Remove the evicted versions and insert the new one. `row` is the locked collection.
-
-        `noted` is its last number when the upload began.
-        """
-        now = utc_now()
-        collection = CollectionRecord.of(row)
-        _check_last_number(collection, after)
-        if self._refuses_duplicates and has_content(session, row.id, blob):
-            raise DuplicateVersionError()
-        objection = find_strictest(objections_of(find_objection(session, collection, blob.size), reports))
-        incoming = IncomingVersion(size=blob.size, created_at=now)
-        answer, plugins = question.answer, self._strategies.plugins
-        state = read_state(session, plugins, collection, now=answer.at if answer else now)
-        ask, is_late = question.ask_in(collection, state), is_overtaken(session, row, noted, by)
-        decision = decide(plugins, state, incoming, objection=objection, is_overtaken=is_late, ask=ask)
-        if is_late:
-            objection = None  # nothing is said about its content
-        if decision.is_quarantined:
-            rows = find_surplus(session, row, keep=self._quarantine_max - 1, is_overtaken=is_late)
-            why = TrashReason.QUARANTINE_SURPLUS
-        else:
-            rows, why = find_evicted(session, row, decision.evicted), TrashReason.EVICTED
-            note_accepted(session, row, noted, by)
-        evicted_versions = [VersionRecord.of(old) for old in rows]
-        removed = move_to_trash(session, row, rows, reason=why, by=by, keep=self._keep)
-        hit("versions_deleted")
-        reason = OVERTAKEN if is_late else objection.reason if objection and decision.is_quarantined else None
-        version = insert_version(session, row, blob, incoming, objection=objection, quarantine_reason=reason)
-        return Committed(
-            added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
-            objection=objection,
-            evicted=evicted_versions,
-            removed=removed,
-            nights=describe_nights(row, reason),
-        )
-
 
 def _incoming(collection: CollectionRecord, size: int) -> IncomingVersion:
     return IncomingVersion(size=size, created_at=utc_now(), number=collection.last_number + 1)
-
-
-def _check_last_number(collection: CollectionRecord, number: int | None) -> None:
-    if number is not None and number != collection.last_number:
-        raise VersionConflictError(
-            f"The last version is v{collection.last_number}, not v{number}: another came first",
-            context={"last_version": collection.last_number},
-        )

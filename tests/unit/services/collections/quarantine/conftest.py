@@ -25,7 +25,8 @@ def at(monkeypatch):
 
     def at(hours):
         moment = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(hours=hours)
-        monkeypatch.setattr("frepo_core.services.collections.add_version.utc_now", lambda: moment)
+        for module in ("add_version", "rotation.added_rows"):
+            monkeypatch.setattr(f"frepo_core.services.collections.{module}.utc_now", lambda: moment)
         return moment
 
     return at
