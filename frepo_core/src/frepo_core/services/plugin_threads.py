@@ -27,6 +27,10 @@ class PluginHangs(Exception):
     """There is no result in time. The message says why, without a subject."""
 
 
+class PluginNotRunError(PluginHangs):
+    """The function was not run."""
+
+
 class PluginThreads:
     """The threads of one function of a plug-in. Any number of runs may be in time; at most a few may hang.
 
@@ -47,11 +51,11 @@ class PluginThreads:
         """Return or raise what the function does.
 
         While `is_excused()` is true at the deadline, such as for a function that waits for the database, it gets the
-        same time again. `seconds` is another deadline for this run. Raises `PluginHangs` after the deadline, and at
-        once while too many earlier runs hang.
+        same time again. `seconds` is another deadline for this run. Raises `PluginHangs` after the deadline, and
+        `PluginNotRunError` at once while too many earlier runs hang.
         """
         if self._hanging >= MAX_HANGING:
-            raise PluginHangs(f"was not run, because {self._hanging} earlier runs of it have not returned")
+            raise PluginNotRunError(f"was not run, because {self._hanging} earlier runs of it have not returned")
         run = _Run(function)
         _start(self._name, partial(copy_context().run, self._work, run))
         deadline = seconds or self._deadline

@@ -1,10 +1,15 @@
 """A storage that hangs: an upload waits for progress, then it is a 503, and nothing is evicted or left behind."""
 
+import os
+from io import BytesIO
+
 import pytest
 
 from frepo_core.errors import StorageUnavailable
 from frepo_core.services.blobs import patience
+from frepo_core.services.blobs.blob_write import BlobVanishedError, BlobWrite
 from frepo_core.services.blobs.ownership import Ownership
+from frepo_core.services.blobs.patience import WatchedContent
 from frepo_core.services.plugin_threads import MAX_HANGING
 from frepo_core.testing.faulty import Stall
 from support.reliability.invariants import eventually
@@ -47,6 +52,41 @@ def test_a_storage_that_hangs_takes_few_threads(impatient, wrap, upload):
     assert MAX_HANGING == faulty.calls["store"]
     stall.release.set()
     assert eventually(lambda: works(upload))
+
+
+def open_files():
+    links = (f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd"))
+    return sorted(os.readlink(link) for link in links if os.path.lexists(link))
+
+
+def test_an_upload_that_is_refused_while_it_stores_again_leaves_nothing(services, upload, keys, monkeypatch):
+    """Its bytes seem to be swept before its commit, and too many others wait for the storage by then."""
+
+    def vanish(_):
+        monkeypatch.setattr(services.blobs._patience._threads, "_hanging", MAX_HANGING)
+        raise BlobVanishedError
+
+    upload(b"another one")  # opens what stays open
+    monkeypatch.setattr(BlobWrite, "check_not_swept", vanish)
+    before = keys(), open_files()
+
+    with pytest.raises(StorageUnavailable, match="earlier uploads still wait for it"):
+        upload(b"one")
+
+    assert before == (keys(), open_files())
+
+
+def test_a_storage_that_ends_while_its_upload_gives_up_has_nothing_to_tidy():
+    content = WatchedContent(BytesIO(b"one"), 3)
+    content.start()
+
+    assert not content.has_ended()
+    content.give_up()
+    assert not content.is_given_up  # the request tidies up
+
+    content.start()
+    content.give_up()
+    assert content.has_ended()
 
 
 def works(upload):

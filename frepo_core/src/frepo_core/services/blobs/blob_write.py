@@ -97,7 +97,7 @@ class BlobWrite:
         try:
             return self._ensure_stored()
         finally:
-            if self.watched.is_given_up:
+            if self.watched.has_ended():
                 self.watched.release()
                 if self._key:
                     self._delete(self._backends.current, self._key)

@@ -1,13 +1,14 @@
 """Bounds how long an upload waits for a storage: by its progress, whatever the size of the content is."""
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import BinaryIO
 
 from frepo_core.errors import StorageUnavailable
 
-from ..plugin_threads import PluginHangs, PluginThreads
+from ..plugin_threads import PluginHangs, PluginNotRunError, PluginThreads
 
 # How long a storage may take no byte, in seconds. How often that is looked at.
 SILENCE, LOOK_SECONDS = 60.0, 5.0
@@ -28,11 +29,24 @@ class WatchedContent:
         self._descriptor: int | None = None
         self._allowed = min(SILENCE + size / CACHE_RATE, max(SILENCE, LONGEST))
         self._last = time.monotonic()
+        self._lock = threading.Lock()
+        self._is_used = False
         self.is_given_up = False
 
     def start(self) -> None:
-        """Count the time from now on."""
-        self._last = time.monotonic()
+        """Let a storage use the content, and count the time from now on."""
+        self._is_used, self._last = True, time.monotonic()
+
+    def has_ended(self) -> bool:
+        """Note that the storage uses the content no more. Return whether it was given up before: nobody else tidies up then."""
+        with self._lock:
+            self._is_used = False
+            return self.is_given_up
+
+    def give_up(self) -> None:
+        """Wait for the storage no more, unless it has just ended."""
+        with self._lock:
+            self.is_given_up = self._is_used
 
     def makes_progress(self) -> bool:
         """Return whether the storage has read something lately."""
@@ -75,7 +89,8 @@ class Patience:
         try:
             return self._threads.call(store, is_excused=content.makes_progress, seconds=LOOK_SECONDS)
         except PluginHangs as error:
-            content.is_given_up = True
+            if not isinstance(error, PluginNotRunError):
+                content.give_up()
             raise StorageUnavailable(
                 f"The storage {storage!r} hangs: it took no byte for {SILENCE:g} s, or earlier uploads still wait for it. Check the "
                 "disk or the server. The upload can be repeated"
