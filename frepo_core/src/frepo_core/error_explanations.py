@@ -30,7 +30,8 @@ EXPLANATIONS: Mapping[str, str] = {
     # Limits of collections
     "collection_cannot_be_deleted_while_it_contains_not_deleted_versions": "The collection has versions: delete them "
     "first, or with it (/api/v1: ?versions=trash, console: --with-versions), which moves them into the trash",
-    "max_backups_count_too_many": "There can be at most {max} versions: ask for fewer, or delete versions",
+    "max_backups_count_too_many": "The limit of versions is {max}: delete one, or raise the limit, up to the setting "
+    "backup.max_versions",
     "max_collection_size_is_lower_than_single_element_size": "The size of the collection is below the size of one "
     "version: raise maxCollectionSize, or lower maxOneVersionSize",
     "max_collection_size_is_smaller_than_real_sum_of_data_in_collection": "The collection stores more than this size "

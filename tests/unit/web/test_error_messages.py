@@ -53,7 +53,10 @@ def test_every_code_name_has_a_message():
             {"strategy": "x"},
             explain(f"unknown_strategy_allowed___{'___or__'.join(STRATEGIES)}"),
         ),
-        ({COUNT: 6}, "There can be at most 5 versions: ask for fewer, or delete versions"),
+        (
+            {COUNT: 6},
+            "The limit of versions is 5: delete one, or raise the limit, up to the setting backup.max_versions",
+        ),
         ({ONE: "5GB"}, explain("max_one_version_size_too_big", {"max": "4.00GB"})),
         ({TOTAL: "16GB"}, explain("max_collection_size_too_big", {"max": "15.00GB"})),
         ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size")),
@@ -103,7 +106,8 @@ def test_a_full_collection_has_a_plain_message(root, make_collection):
     root.push(full, b"one")
 
     assert (
-        root.push(full, b"two").json["message"] == "There can be at most 1 versions: ask for fewer, or delete versions"
+        root.push(full, b"two").json["message"]
+        == "The limit of versions is 1: delete one, or raise the limit, up to the setting backup.max_versions"
     )
 
 

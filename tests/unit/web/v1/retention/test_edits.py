@@ -64,7 +64,7 @@ def test_a_patch_says_that_the_next_upload_is_refused(push, patch):
 
     assert answer.json["next_upload"] == {
         "evicts": [],
-        "refused": "There can be at most 2 versions: ask for fewer, or delete versions",
+        "refused": "The limit of versions is 2: delete one, or raise the limit, up to the setting backup.max_versions",
     }
 
 
