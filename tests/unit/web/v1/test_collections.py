@@ -129,6 +129,13 @@ def test_another_number_is_not_whole(root, path, number):
     assert (400, "limits.versions") == (answer.status_int, answer.json["errors"][0]["field"])
 
 
+@pytest.mark.parametrize("name", ["filename", "maxBackupsCount"])
+def test_a_name_of_the_first_api_is_refused_as_it_was_sent(root, name):
+    wrong = root.post(COLLECTIONS, {"name": "dump.sql.gz", name: "x"}).json["errors"]
+
+    assert [name] == [one["field"] for one in wrong]
+
+
 def test_an_unknown_strategy_is_refused_with_the_known_ones(root, path):
     answer = patch(root, path, {"strategy": "x"})
 

@@ -12,6 +12,7 @@ from frepo_core.error_explanations import explain
 
 from ...routing.request import V1, FrepoRequest
 from ...schemas.models import Reply
+from .validation import UNKNOWN
 
 MEDIA = "application/problem+json"
 # Statuses that differ from those of the first API.
@@ -178,7 +179,9 @@ def _wrong_fields_of(error: errors.FrepoError) -> Iterator[FieldProblem]:
     elif isinstance(error, errors.FieldsError):
         for field, texts in error.fields.items():
             for text in texts:
-                yield FieldProblem(field=_name(field), message=_renamed(explain(text, error.context) or text))
+                # An unknown name, which the first API may know, is shown as it was sent.
+                shown = field if text == UNKNOWN else _name(field)
+                yield FieldProblem(field=shown, message=_renamed(explain(text, error.context) or text))
 
 
 def _renamed(text: str) -> str:
