@@ -120,7 +120,7 @@ class IdleTimeout:
         return bool(now > request.started_at + silence + request.received_bytes / limits.body_min_rate)
 
     def _close_waiting(self, now: float, count: int) -> None:
-        """Close `count` idle connections, oldest first, then those that have not sent a whole head."""
+        """Close `count` idle connections, oldest first, then those that have not sent a whole head, then bodies."""
         waiting = [each for each in self._channels() if not each.requests and not each.total_outbufs_len]
         idle = [(each.last_activity, each) for each in waiting if each.request is None and not each.is_discarding]
         heads = [
@@ -131,6 +131,23 @@ class IdleTimeout:
                 if now - since > age:
                     channel.handle_close()
                     count -= 1
+        self._close_bodies(count)
+
+    def _close_bodies(self, count: int) -> None:
+        """Close up to `count` bodies of the clients with the most of them, those that are silent for longest first.
+
+        Each client keeps `MAX_SILENT_BODIES`: one client cannot keep the others out.
+        """
+        bodies: dict[str, list[EarlyResponseChannel]] = defaultdict(list)
+        for channel in sorted(self._channels(), key=lambda channel: -channel.last_activity):
+            if (owner := _owner_of(channel)) is not None and not channel.is_decision_pending:
+                bodies[owner].append(channel)
+        while count > 0 and bodies:
+            most = max(bodies.values(), key=len)
+            if len(most) <= MAX_SILENT_BODIES:
+                break
+            most.pop().handle_close()
+            count -= 1
 
 
 def _owner_of(channel: EarlyResponseChannel) -> str | None:

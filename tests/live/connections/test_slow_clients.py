@@ -1,5 +1,6 @@
 """Slow and idle clients keep their connections only for a limited time, and never keep others out."""
 
+import json
 import os
 import subprocess
 import sys
@@ -130,6 +131,24 @@ def test_idle_connections_are_closed_first_when_the_limit_is_near(service, clien
             stack.enter_context(Wire(service)).send(head("GET", "/"))
         start = time.monotonic()
         answers = service.answers()
+        took = time.monotonic() - start
+        reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
+
+    assert (True, True) == (answers, took < 3)
+    assert content == client.content(reply)
+
+
+def test_a_client_with_many_silent_bodies_does_not_block_other_clients(service, client, post):
+    content = os.urandom(5000)
+    made = client.request("POST", "/auth/token/generate", json.dumps({"roles": ["upload.images"]})).json["tokenId"]
+    silent = head("POST", "/repository/file/upload?fileName=a.png", f"X-Auth-Token: {made}", "Content-Length: 2000000")
+    with ExitStack() as stack:
+        upload = stack.enter_context(Wire(service))
+        upload.send(post("b.bin", f"Content-Length: {len(content)}"), content[:1000])
+        for _ in range(LIMIT + 5):
+            stack.enter_context(Wire(service)).send(silent)
+        start = time.monotonic()
+        answers = eventually(True, service.answers, 15)
         took = time.monotonic() - start
         reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
 
