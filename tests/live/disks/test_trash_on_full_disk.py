@@ -198,6 +198,33 @@ def test_an_open_body_ends_nothing_when_the_job_runs(client, upload, disk, trash
     wire.close()
 
 
+class TestTwoDisks:
+    """Bodies arrive on a disk of the same size, on which as much is free."""
+
+    @pytest.fixture
+    def temporary(self, tmp_path):
+        with small_disk(tmp_path / "other", "160m") as folder:
+            yield folder
+
+    @pytest.fixture
+    def service(self, disk, temporary, start_service):
+        return start_service(
+            FS_LOCAL_DIRECTORY=str(disk / "storage"), TEMP_DIRECTORY=str(temporary), TRASH_MIN_FREE="10%"
+        )
+
+    def test_the_trash_does_not_give_way_to_bytes_on_the_other_disk(
+        self, client, service, disk, temporary, trash, collection
+    ):
+        for folder in (disk, temporary):
+            (folder / "more").write_bytes(bytes(free(folder) - 10 * MIB))
+        fields = client.auth, f"Content-Length: {30 * MIB}"
+        with Wire(service) as wire:  # the first bytes arrive with the head
+            wire.send(head("POST", VERSIONS[0][1].format(collection), *fields) + os.urandom(4 * MIB))
+            assert eventually(True, lambda: free(temporary) <= 6 * MIB)
+
+        assert [1, 2] == trash()
+
+
 def test_a_token_that_expires_while_its_body_arrives_is_not_refused_at_the_next_step(client, service, disk, collection):
     form = {"roles": ["collections.upload_to_allowed_collections"], "expires": "+1 day"}
     token = client.request("POST", "/auth/token/generate", json.dumps(form)).json

@@ -242,7 +242,7 @@ class TestRequired:
     @pytest.mark.parametrize(("limit", "ended"), [("1kB", 1), ("50%", 4), ("0", 0), ("0%", 0)])
     def test_it_is_a_share_or_a_size(self, services, fill, limit, ended):
         services.trash_space._space = type(services.trash_space._space)(
-            services.backends, services.settings.model_copy(update={"trash_min_free": limit})
+            services.backends, services.presence, services.settings.model_copy(update={"trash_min_free": limit})
         )
         fill(8 * KILOBYTE)
 

@@ -25,7 +25,7 @@ class TrashServices:
 def build_trash(base: Foundation, files: FileServices) -> TrashServices:
     """Build the services of this theme. Plain files leave as much free as the trash requires from now on."""
     settings = base.settings
-    space = StorageSpace(base.backends, settings)
+    space = StorageSpace(base.backends, base.presence, settings)
     trash_space = TrashSpace(base.database, files.blobs, space, files.ingest.held)
     arrivals = Arrivals(trash_space, space, RoomLeases(base.database))
     files.blobs.room_of_files = arrivals

@@ -1,10 +1,13 @@
 """Says whether a storage is still the one it was, so that no blob is stored in an empty mount point."""
 
+import contextlib
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from frepo_core.db import Database
+from frepo_core.errors import BlobNotFound
 
 from .backends import Backends
 from .known_blobs import exchanged, has_file, is_there, require_known_blobs
@@ -72,6 +75,16 @@ class Presence:
             if mark == before:  # no sweep has left a newer one meanwhile
                 raise exchanged(storage, f"the mark of this database is missing in it ({mark.key})")
         return mark
+
+    def find_file(self, storage: str) -> Path | None:
+        """Return the local file of the mark, None if the storage has none, or no mark was seen yet."""
+        with self._lock:
+            last = self._looks.get(storage)
+        if last is None or last.mark is None or not last.is_file:
+            return None
+        with contextlib.suppress(BlobNotFound):
+            return self._backends.get(storage).path(last.mark.key)
+        return None
 
     def forget(self, storage: str) -> None:
         """Forget the last look, because the storage has failed: another one may answer next."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 
+from ..content.allowances import Allowances
 from ..content.spool import Spool
-from .allowances import Allowances
 from .free_space import TrashSpace
 from .room_leases import RoomLeases
 from .storage_space import SLACK, StorageSpace
@@ -55,7 +55,7 @@ class Arrivals:
         left = max(announced - arrived, 0)
         self._check_left(left)
         step = min(self._step(), left or self._step())
-        return self._allowances.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step))
+        return self._allowances.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step) - SLACK)
 
     def next_version_step(
         self, body: Spool, announced: int, arrived: int, *, room: VersionRoom, may_take: Callable[[], bool]
@@ -77,7 +77,7 @@ class Arrivals:
         if missing > 0:
             room.take(missing, arrived=arrived)
             free = self._space.free() or 0
-        return self._allowances.give(body, arrived=arrived, step=step, free=free)
+        return self._allowances.give(body, arrived=arrived, step=step, free=free - SLACK)
 
     def _check_left(self, size: int) -> None:
         if self._trash.is_kept_from(size):

@@ -1,5 +1,6 @@
 """Measures the room in the storage for new blobs: whether as much is free as `trash.min_free` requires."""
 
+import contextlib
 import os
 import tempfile
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from frepo_core.errors import StorageFull
 from frepo_core.settings import Settings
 
 from ..blobs.backends import Backends
+from ..blobs.presence import Presence
 
-# Two disks of one size are the same one if their free bytes differ by less than this share: both change all the time.
+# The share of the disk by which its free bytes may differ between two looks: they change all the time.
 _SAME = 0.01
 # A storage with this much more room than an upload needs did not refuse it for its room. Names and blocks need some.
 SLACK = 1 << 20
@@ -32,7 +34,8 @@ class Space:
 class StorageSpace:
     """The room in the storage for new blobs."""
 
-    def __init__(self, backends: Backends, settings: Settings) -> None:
+    def __init__(self, backends: Backends, presence: Presence, settings: Settings) -> None:
+        self._presence = presence
         self._temporary = settings.temp_directory or tempfile.gettempdir()
         self._backends = backends
         self._limit = parse_free_space(settings.trash_min_free)
@@ -63,8 +66,15 @@ class StorageSpace:
     def has_temporary_files(self) -> bool:
         """Return whether the folder for temporary files is on the disk of the storage.
 
-        Both are asked for their sizes: a plug-in does not say which disk it uses, and one disk can have several mounts.
+        A storage that shows no local file is asked for its sizes: two disks of one size are the same one if about as much
+        is free.
         """
+        if (file := self._presence.find_file(self.storage)) is not None:
+            with contextlib.suppress(OSError):  # uploads fail, with a better message
+                return os.stat(file).st_dev == os.stat(self._temporary).st_dev
+        return self._has_same_size()
+
+    def _has_same_size(self) -> bool:
         backend = self._backends.get(self.storage)
         total, free = backend.total_space(), backend.free_space()
         if total is None or free is None:

@@ -3,8 +3,7 @@
 import threading
 import weakref
 
-from ..content.spool import Spool
-from .storage_space import SLACK
+from .spool import Spool
 
 # A body is in memory up to this size at least: it can be asked about before it needs the disk.
 MIN_STEP = 256 << 10
@@ -26,6 +25,6 @@ class Allowances:
         """Return up to how many bytes the body may arrive now, if `free` bytes may be taken by all."""
         with self._lock:
             taken = sum(other.still_takes(size) for other, size in self._sizes.items() if other is not body)
-            size = arrived + max(min(step, (free - SLACK - taken) // _PART), MIN_STEP)
+            size = arrived + max(min(step, (free - taken) // _PART), MIN_STEP)
             self._sizes[body] = size
             return size
