@@ -83,9 +83,13 @@ def check_is_current(engine: Engine) -> None:
     head = head_revision()
     if current != head:
         raise ConfigurationError(
-            f"The database schema is at {current or 'nothing'}, this version of frepo needs {head}: "
+            f"{_described(current)}, this version of frepo needs {head}: "
             f"run `frepo db:upgrade{'' if current else ' --create'}`, or set database.auto_upgrade = true"
         )
+
+
+def _described(current: str | None) -> str:
+    return f"The database schema is at {current}" if current else "The database has no schema of frepo"
 
 
 def check_is_complete(engine: Engine) -> None:
@@ -98,7 +102,7 @@ def check_is_complete(engine: Engine) -> None:
         missing = Base.metadata.tables.keys() - set(inspect(connection).get_table_names())
     if current is None or current < head_revision():
         raise ConfigurationError(
-            f"The database schema is at {current or 'nothing'}, this version of frepo needs {head_revision()}: "
+            f"{_described(current)}, this version of frepo needs {head_revision()}: "
             "run `frepo db:upgrade`, or restore the database from its backup"
         )
     if missing:

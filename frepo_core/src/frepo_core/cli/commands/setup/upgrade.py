@@ -39,7 +39,8 @@ class Upgrade(FrepoCommand):
         if before == after:
             self.say(f"The schema of the database {name} is current ({after})")
         else:
-            self.say(f"The schema of the database {name} went from {before or 'nothing'} to {after}")
+            change = f"went from {before} to {after}" if before else f"was made ({after})"
+            self.say(f"The schema of the database {name} {change}")
 
 
 def upgrade(services: "Services") -> tuple[str | None, str | None]:
