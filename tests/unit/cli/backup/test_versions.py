@@ -83,6 +83,8 @@ def test_an_upload_is_an_event_of_the_user_of_the_console(console, upload):
         (b"x" * 5000, [], "new_version_exceeds_single_element_limit"),
         (b"x" * 5000, [], "`frepo backup:edit ID --max-one-version-size 0` lifts the limit"),
         (b"x" * 50, ["--digest", "ab" * 32], "does not match the digest"),
+        (b"x" * 50, ["--digest", "ab"], "--digest: 'ab' is not a SHA-256, which has 64 hexadecimal digits"),
+        (b"x" * 50, ["--digest", ""], "--digest: '' is not a SHA-256"),
     ],
 )
 def test_a_refused_upload_leaves_nothing(console, content, options, message):
@@ -91,6 +93,14 @@ def test_a_refused_upload_leaves_nothing(console, content, options, message):
 
     assert message in console.refusal("backup:upload", collection, "dump", *options)
     assert ([], []) == (versions(console, collection), blobs(console))
+
+
+def test_a_digest_may_have_capital_letters(console, collection):
+    (console.folder / "dump").write_bytes(CONTENT)
+
+    assert "v1" in console.answer(
+        "backup:upload", collection, "dump", "--digest", hashlib.sha256(CONTENT).hexdigest().upper()
+    )
 
 
 @pytest.mark.parametrize("name", ["missing", "."])

@@ -1,7 +1,10 @@
 """Commands that upload and download versions."""
 
 import argparse
+import re
 from typing import BinaryIO, cast
+
+from frepo_core.errors import FieldsError
 
 from ...columns import Moment, Size
 from ...outcomes import ActionCommand, Outcome
@@ -32,13 +35,14 @@ class Upload(ShowCommand):
         from frepo_core.services.content.ingest import Incoming
         from frepo_core.services.events.actors import console_identity
 
+        digests = _digests(arguments.digest)
         services = self.services()
         collection = services.collections.get(arguments.id)
         with source(arguments.file) as (stream, size), TransferBar("upload", size, self.app.stderr) as bar:
             incoming = Incoming(
                 stream=cast(BinaryIO, MeteredStream(stream, bar)),
                 declared_size=size,
-                sha256=(arguments.digest,) if arguments.digest else (),
+                sha256=digests,
             )
             added = services.add_version.add(collection, incoming, by=console_identity())
         assert isinstance(added, AddedVersion)  # only an Idempotency-Key has a recorded answer
@@ -82,3 +86,10 @@ class Download(ActionCommand):
         version = services.versions.find(collection.id, arguments.version)
         names = {"collection": collection.id, "version": f"v{version.number}"}
         return download(self, services, version.file, arguments, names)
+
+
+def _digests(text: str | None) -> tuple[str, ...]:
+    """Return the digest, if one is given. An empty one is refused: it may be that of a variable without a value."""
+    if text is not None and not re.fullmatch("[0-9a-fA-F]{64}", text):
+        raise FieldsError({"--digest": [f"{text!r} is not a SHA-256, which has 64 hexadecimal digits"]})
+    return () if text is None else (text,)
