@@ -101,11 +101,14 @@ def _least(name: str, width: int, table: PrettyTable) -> int:
 
 
 def _fit(full: Mapping[str, int], least: Mapping[str, int], room: int) -> dict[str, int]:
-    """Return widths between the least and the full ones. If there is too little room, the widest columns give way."""
+    """Return widths between the least and the full ones. If there is too little room, the widest columns of texts give way."""
     widths = dict(least)
-    while (
-        sum(widths.values()) > room and (widest := max(widths, key=widths.__getitem__)) and widths[widest] > _NARROWEST
-    ):
+    texts = [name for name in full if full[name] > _WHOLE]
+    while sum(widths.values()) > room:
+        names = [name for name in texts if widths[name] > _NARROWEST] or list(full)
+        widest = max(names, key=widths.__getitem__)
+        if widths[widest] <= _NARROWEST:
+            break
         widths[widest] -= 1
     spare = max(0, room - sum(widths.values()))
     wrapped = sorted((name for name in full if full[name] > widths[name]), key=lambda name: full[name] - widths[name])
