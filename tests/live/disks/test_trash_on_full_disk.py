@@ -159,6 +159,18 @@ def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, se
     assert [3] == trash()
 
 
+def test_a_version_that_turns_out_to_be_suspicious_keeps_the_room_that_its_bytes_took(client, disk, trash, collection):
+    guards = json.dumps({"guards": {"max_shrink_percent": 10, "on_suspicious": "quarantine"}})
+    client.request("PATCH", f"/api/v1/collections/{collection}", guards, {"Content-Type": "application/json"})
+    (disk / "more").write_bytes(bytes(free(disk) - 5 * MIB))
+
+    assert 507 == client.push(collection, os.urandom(10 * MIB)).status, "announced, it is treated as a file"
+    assert [1, 2] == trash()
+    assert 200 == client.push(collection, (os.urandom(MIB) for _ in range(10))).status
+    assert [1] == trash()
+    assert 1 == client.request("GET", f"/api/v1/collections/{collection}").json["quarantined_versions"]
+
+
 def test_the_trash_gives_way_to_the_file_of_a_form(client, trash, collection):
     """It is copied: the form and the copy are on the disk at the same time."""
     form = field("file", os.urandom(26 * MIB), "dump.gz") + b"--XX--\r\n"
