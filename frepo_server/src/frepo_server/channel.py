@@ -95,9 +95,8 @@ class Channel(EarlyResponseChannel):
 
     @property
     def is_heavy(self) -> bool:
-        """Whether the next request has a large body, such as an upload."""
-        length = self.requests[0].headers.get("CONTENT_LENGTH", "") if self.requests else ""
-        return length.isdecimal() and int(length) > BODY_BYTES
+        """Whether the next request has a body, as an upload has. It may take long, or wait for a lock of the database."""
+        return bool(self.requests) and self.requests[0].headers.get("CONTENT_LENGTH", "0") != "0"
 
     def received(self, data: bytes) -> bool:
         """Process received bytes in small parts: for each request in them, waitress copies all bytes that follow.

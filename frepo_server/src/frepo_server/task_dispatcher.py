@@ -78,7 +78,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
     the cost of a small upload. So the next upload does not begin while one waits for a disk for a moment. One that waits
     longer, for a database, a storage or a client, delays the others only briefly.
 
-    Tasks with a large body (`is_heavy`) leave one thread to the others, and take turns with them. So a small request waits
+    Tasks with a body (`is_heavy`) leave one thread to the others, and take turns with them. So a small request waits
     for a few uploads, not for all of them.
 
     The thread that became idle last gets the next task: its memory is still in the processor's caches. waitress wakes
