@@ -81,7 +81,10 @@ REMEDIES = {
     "alias:delete nonsense": ("There is no alias 'nonsense'", "`frepo alias:list` lists the aliases"),
     "alias:set manual.txt nonsense": (NO_FILE, "`frepo file:list` shows it"),
     "file:show nonsense": (NO_FILE, "`frepo file:list` shows it"),
-    "events --collection nonsense": ("--collection: 'nonsense' is not the id of a collection", "`frepo backup:list`"),
+    "events --collection nonsense": (
+        "--collection: 'nonsense' is not the id of a collection",
+        "`frepo backup:list -c Name -c Id`",
+    ),
     "events --actor nonsense": ("--actor: 'nonsense' is not", "console:<user>, system:<job> or anonymous"),
     "events:retry nonsense": ("'nonsense' is not the number of an event", "`frepo events:parked` lists"),
     "events:retry 7": ("No parked event has the number 7", "`frepo events:parked` lists"),

@@ -186,7 +186,7 @@ def test_a_line_in_the_log_of_a_plugin_names_its_package(install, ini, caplog):
     install("acme-paint", "paint", ALL)
     context = assemble(ini | {"acme.size": "3"}, {}).contexts["paint"]
 
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="frepo_core"):  # a command that ran in this process may have changed it
         context.log.info("%s %d%%", "done", 50)
 
     assert ["the plug-in 'paint' of the package acme-paint 1.2.3: done 50%"] == caplog.messages[-1:]

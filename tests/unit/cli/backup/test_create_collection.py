@@ -252,7 +252,11 @@ def checked(console):
                 "INSERT INTO version (id, collection_id, number, file_id, created_at) VALUES (?, ?, ?, ?, ?)", row
             )
             check = (version, "integrity", outcome, "It is cut", '{"kinds": ["gzip"]}', at, "system:integrity_deep")
-            database.execute("INSERT INTO version_check VALUES (?, ?, ?, ?, ?, ?, ?)", check)
+            database.execute(
+                "INSERT INTO version_check (version_id, name, outcome, message, details, at, actor)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                check,
+            )
     return ID
 
 

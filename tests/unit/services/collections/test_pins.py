@@ -208,7 +208,9 @@ def test_counters_are_right_after_pins_releases_and_uploads_at_the_same_time(
     quarantined = [version for version in found if version.quarantined_at is not None]
     assert (len(counted), sum(version.file.blob.size for version in counted)) == (row.versions_count, row.stored_size)
     assert (len(pinned), sum(version.file.blob.size for version in pinned)) == (row.pinned_count, row.pinned_size)
-    assert (len(quarantined), len(quarantined)) == (row.quarantined_count, row.quarantined_size)
+    size = sum(version.file.blob.size for version in quarantined)
+    assert (len(quarantined), size) == (row.quarantined_count, row.quarantined_size)
     assert first in {version.id for version in pinned}
-    assert len(quarantined) <= 2
+    # Two that are too small, and two that others of the same token have overtaken.
+    assert len(quarantined) <= 4
     assert len(counted) <= 6

@@ -6,7 +6,7 @@ import io
 import os
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -85,8 +85,9 @@ class SpooledFile(tempfile.SpooledTemporaryFile[bytes]):
         spooled: Any = self  # the types of the standard library leave its attributes out
         if not spooled._rolled:
             memory, file = spooled._file, self._new_file()
-            file.write(memory.getvalue())
-            file.seek(memory.tell())
+            with _closed_on_error(file):
+                file.write(memory.getvalue())
+                file.seek(memory.tell())
             spooled._file, spooled._rolled = file, True
 
 
@@ -186,8 +187,19 @@ class Spool:
 def plain_file(directory: str | None, held: HeldBytes, workers: ThreadPoolExecutor | None, start: bytes) -> UnnamedFile:
     """Open a file for a content that begins with `start`. It is hashed in `workers`, if there are any."""
     file = SpoolFile(directory, held, workers) if workers else UnnamedFile(directory, held)
-    file.append(start)
+    with _closed_on_error(file):
+        file.append(start)
     return file
+
+
+@contextlib.contextmanager
+def _closed_on_error(file: UnnamedFile) -> Iterator[None]:
+    """Close the file if its disk has no room for its first bytes: nobody else knows it yet."""
+    try:
+        yield
+    except BaseException:
+        file.close()
+        raise
 
 
 def open_unnamed(directory: str | None) -> int:
