@@ -27,6 +27,7 @@ TEXTS = {
     *("default", "distribution", "error", "reason", "data", "before", "after", "details", "address", "author", "value"),
 }
 MARK = "onerror="
+MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 
 
 @pytest.fixture(scope="module")
