@@ -3,6 +3,7 @@
 import functools
 import gc
 import itertools
+import logging
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -256,3 +257,12 @@ def start_service(tmp_path: Path, make_service: Callable[..., Service]) -> Itera
 def service(start_service: Callable[..., Service]) -> Service:
     """One real service on SQLite and a local directory, with an administrator's token in `service.admin`."""
     return start_service()
+
+
+@pytest.fixture(autouse=True)
+def level_of_the_log():
+    """Give the next test the level of frepo's log that this one found: a command that runs in this process sets it."""
+    logger = logging.getLogger("frepo_core")
+    level = logger.level
+    yield
+    logger.setLevel(level)

@@ -169,7 +169,7 @@ def test_a_current_schema_is_accepted(engine):
     assert migrations.check_is_current(engine) is None
 
 
-@pytest.mark.parametrize("name", ["frepo db:upgrade", "database.auto_upgrade", "nothing"])
+@pytest.mark.parametrize("name", ["frepo db:upgrade", "database.auto_upgrade", "has no schema of frepo"])
 def test_a_service_does_not_start_on_an_empty_database(ini, name):
     with pytest.raises(SystemExit, match=name):
         main({}, **ini)
