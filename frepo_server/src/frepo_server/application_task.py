@@ -25,7 +25,8 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         environ.update(self.request.decided_environ)
         environ["frepo.received_at"] = self.request.completed_at
         if self.request.body_rcv is not None:
-            environ["frepo.buffer"] = self.request.body_rcv.buf.buffer
+            receiver = self.request.body_rcv
+            environ["frepo.buffer"] = getattr(receiver, "spool", receiver.buf).buffer
         return environ
 
     def build_response_header(self) -> bytes:

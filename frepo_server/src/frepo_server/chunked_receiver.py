@@ -19,6 +19,11 @@ class BoundedChunkedReceiver(ChunkedReceiver):  # type: ignore[misc]  # waitress
 
     buf: Any
 
+    def __init__(self, buf: Any) -> None:
+        super().__init__(buf)
+        # `buf` is another one while received bytes are processed; a thread that decides about the body reads this one.
+        self.spool = buf
+
     @property
     def remain(self) -> int:
         """The bytes that are left of the current chunk, by the name that waitress' other receiver has for its own."""

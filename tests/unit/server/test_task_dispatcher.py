@@ -41,6 +41,8 @@ def workers():
         turns = TaskDispatcher(short, long, busy)
         started.append(turns)
         turns.set_thread_count(threads)
+        while turns.idle < threads:  # the last idle one is kept for requests without a body
+            time.sleep(0.001)
         return turns
 
     yield workers

@@ -39,6 +39,7 @@ DIGESTS = {
     "waitress.parser.HTTPRequestParser.parse_header": "c2c093b90178",
     "waitress.parser.HTTPRequestParser.get_body_stream": "b85b308c5e42",
     "waitress.parser.HTTPRequestParser.close": "a29926ca4e2d",
+    "waitress.receiver.ChunkedReceiver.__init__": "e7da31f88cbd",
     "waitress.receiver.ChunkedReceiver.received": "ce28c1acbffe",
     "waitress.receiver.ChunkedReceiver.getbuf": "415620d07790",
     "waitress.receiver.ChunkedReceiver.getfile": "b22c19314549",
