@@ -1,5 +1,6 @@
 """Connections: errors as JSON, large parts of answers without a copy, bodies in the application's buffers."""
 
+import functools
 import json
 import sys
 import threading
@@ -212,4 +213,17 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = SpoolingChannel
+            listener.handle_accept = functools.partial(accept_pending, listener)
     return server
+
+
+def accept_pending(listener: BaseWSGIServer) -> None:
+    """Accept the connections that the kernel has established, at most `connection_limit`.
+
+    waitress accepts one, then reads from all that have sent something. A request behind a hundred uploads that begin at
+    once would wait until megabytes of each have been read.
+    """
+    before = -1
+    while len(listener._map) > before and listener.readable():
+        before = len(listener._map)
+        type(listener).handle_accept(listener)

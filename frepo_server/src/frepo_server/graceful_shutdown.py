@@ -75,7 +75,7 @@ class _Loop:
 
 def _drain(loop: _Loop, sockets: dict[int, Any], deadline: float) -> None:
     for listener in _listeners(sockets):
-        _accept_pending(listener, sockets)
+        listener.handle_accept()  # what the kernel has established would be reset
         wasyncore.dispatcher.close(
             listener
         )  # the listener's own close would also close the trigger with which workers wake this thread
@@ -89,14 +89,6 @@ def _drain(loop: _Loop, sockets: dict[int, Any], deadline: float) -> None:
 
 def _listeners(sockets: dict[int, Any]) -> list[BaseWSGIServer]:
     return [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
-
-
-def _accept_pending(listener: BaseWSGIServer, sockets: dict[int, Any]) -> None:
-    """Accept connections that the kernel has established already; otherwise they would be reset."""
-    before = -1
-    while len(sockets) > before:
-        before = len(sockets)
-        listener.handle_accept()
 
 
 def _close_idle(sockets: dict[int, Any]) -> int:
