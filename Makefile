@@ -138,6 +138,15 @@ lint: install  ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Node.js is that of $(CLIENTS_VENV), if `make services` made it.
+lint-console: export PATH := $(CURDIR)/$(CLIENTS_VENV)/bin:$(PATH)
+lint-console: node_modules/.package-lock.json  ## check the format of the JavaScript of the pages; needs npm
+	npm run --silent lint
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --silent --no-fund --no-audit
+	@touch $@
+
 services:  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
 	@echo "Installing $(DEBIAN_PACKAGES)"
 	apt-get update -q
@@ -181,4 +190,4 @@ bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performan
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install serve demo test test-fast coverage soak docs screenshots drawings lint services bench-services bench bench-full bench-history
+.PHONY: help install serve demo test test-fast coverage soak docs screenshots drawings lint lint-console services bench-services bench bench-full bench-history

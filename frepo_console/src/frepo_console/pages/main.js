@@ -11,9 +11,16 @@ import { t } from "./texts.js";
 
 const ABOUT_SECONDS = 300;
 
-/** The views: the key that opens each after `g`, and its module. It is in the menu if the token may do one of `needs`. */
+/**
+ * The views: the key that opens each after `g`, and its module. It is in the menu if the token may do one of `needs`.
+ */
 const VIEWS = [
-  { name: "overview", key: "o", needs: ["overview.view", "collections.list"], load: () => import("./views/overview.js") },
+  {
+    name: "overview",
+    key: "o",
+    needs: ["overview.view", "collections.list"],
+    load: () => import("./views/overview.js"),
+  },
   { name: "collections", key: "c", needs: ["collections.list"], load: () => import("./views/collections.js") },
   { name: "files", key: "f", needs: ["files.list", "files.upload"], load: () => import("./views/files.js") },
   { name: "tokens", key: "t", needs: ["tokens.list"], load: () => import("./views/tokens.js") },
@@ -38,7 +45,10 @@ function App() {
     addEventListener("hashchange", take);
     return () => removeEventListener("hashchange", take);
   }, []);
-  const view = session.token === null ? html`<${Lazy} load=${loadSignIn} reason=${session.reason} />` : html`<${SignedIn} key=${session.token} />`;
+  const view =
+    session.token === null
+      ? html`<${Lazy} load=${loadSignIn} reason=${session.reason} />`
+      : html`<${SignedIn} key=${session.token} />`;
   if (!offered) return view;
   return html`${view}<${Lazy} load=${loadReplaceSession} token=${offered} close=${() => offer(null)} />`;
 }
@@ -50,7 +60,8 @@ function SignedIn() {
   const about = useResource("", { every: ABOUT_SECONDS });
   if (about.data === null)
     return html`<main class="alone">
-      ${about.error && html`<${ErrorNote} error=${about.error} retry=${about.retry} />`} ${about.isSlow && html`<${Skeleton} />`}
+      ${about.error && html`<${ErrorNote} error=${about.error} retry=${about.retry} />`}
+      ${about.isSlow && html`<${Skeleton} />`}
     </main>`;
   return html`<${About.Provider} value=${about.data}><${CurrentView} about=${about.data} /><//>`;
 }
@@ -66,20 +77,26 @@ function CurrentView({ about }) {
   }, [first]);
   return html`<${Shell} current=${first} views=${allowed}>
     ${about.read_only && html`<${Note} state="late" title=${t.menu.readOnly} />`}
-    ${first === "more"
-      ? html`<${MorePage} />`
-      : !view
-      ? html`<${NotFound} />`
-      : allowed.includes(view)
-        ? html`<${Lazy} key=${view.name} load=${view.load} route=${route} />`
-        : html`<h1>${t.menu[view.name]}</h1><${NoPermission} action=${view.needs[0]} />`}
+    ${
+      first === "more"
+        ? html`<${MorePage} />`
+        : !view
+          ? html`<${NotFound} />`
+          : allowed.includes(view)
+            ? html`<${Lazy} key=${view.name} load=${view.load} route=${route} />`
+            : html`<h1>${t.menu[view.name]}</h1>
+                <${NoPermission} action=${view.needs[0]} />`
+    }
   <//>`;
 }
 
 const NotFound = () =>
-  html`<h1 class="vh">${t.errors.notFound}</h1><div class="card"><${Empty} icon="search" title=${t.errors.notFound} text=${t.errors.notFoundText}>
-    <a class="btn" href=${link([])}>${t.errors.toOverview}</a>
-  <//></div>`;
+  html`<h1 class="vh">${t.errors.notFound}</h1>
+    <div class="card">
+      <${Empty} icon="search" title=${t.errors.notFound} text=${t.errors.notFoundText}>
+        <a class="btn" href=${link([])}>${t.errors.toOverview}</a>
+      <//>
+    </div>`;
 
 applyTheme();
 render(html`<${App} />`, document.body);

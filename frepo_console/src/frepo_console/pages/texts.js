@@ -122,7 +122,8 @@ export const t = {
       ["Tokens", "in this console: who may create tokens makes one for you."],
     ],
     replaceTitle: "Sign in with the token of this link?",
-    replaceText: "You are signed in already. The link has another token, which replaces yours in this tab. If you have not opened this link yourself, stay signed in.",
+    replaceText:
+      "You are signed in already. The link has another token, which replaces yours in this tab. If you have not opened this link yourself, stay signed in.",
     replace: "Sign in with the link",
     privacy: "The token stays in this tab. It is sent to this service only, and in no URL.",
   },
@@ -153,7 +154,8 @@ export const t = {
   overview: {
     verdict: (states, bad, total) => {
       if (total === 0) return "Nothing is backed up yet";
-      if (bad > 0) return `${bad} of ${plural(total, "collection", "collections")} ${bad === 1 ? "needs" : "need"} attention`;
+      if (bad > 0)
+        return `${bad} of ${plural(total, "collection", "collections")} ${bad === 1 ? "needs" : "need"} attention`;
       return total === 1 ? verdictOfOne(states) : verdictOfMany(states, total);
     },
     summary: (states, failingJobs) => {
@@ -372,7 +374,13 @@ export const t = {
   collection: {
     gone: "This collection does not exist",
     sections: "Sections",
-    tabs: { versions: "Versions", settings: "Settings and retention", access: "Access", send: "Send backups here", events: "Events" },
+    tabs: {
+      versions: "Versions",
+      settings: "Settings and retention",
+      access: "Access",
+      send: "Send backups here",
+      events: "Events",
+    },
     since: (time) => `since ${time}`,
     download: (number) => `Download ${number}`,
     upload: "Upload",
@@ -381,16 +389,21 @@ export const t = {
     delete: "Delete collection",
     deleteTitle: (name) => `Delete ${name}?`,
     deleteEmpty: "The collection has no versions. It is deleted with its settings and its list of tokens.",
-    deleteToTrash: (versions, bytes, until) => `This moves the collection with ${plural(versions, "version", "versions")}, ${bytes}, to the trash until ${until}. Clients that send backups to it get an error.`,
-    deleteFirst: (versions) => `The collection has ${plural(versions, "version", "versions")}. Delete them first: this service has no trash.`,
+    deleteToTrash: (versions, bytes, until) =>
+      `This moves the collection with ${plural(versions, "version", "versions")}, ${bytes}, to the trash until ${until}. Clients that send backups to it get an error.`,
+    deleteFirst: (versions) =>
+      `The collection has ${plural(versions, "version", "versions")}. Delete them first: this service has no trash.`,
     advice: {
-      damaged: "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
+      damaged:
+        "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
       overdue: "Look at the backup job of this collection, and at the log of its client.",
       full: "Raise the limits in the settings, delete versions, or choose a strategy that makes room.",
-      suspicious: "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
+      suspicious:
+        "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
       late: "The backup is within its grace.",
     },
-    fullOfYoung: (time) => `No version is deleted before it is ${time} old. Raise the limits, or lower the minimum retention in the settings.`,
+    fullOfYoung: (time) =>
+      `No version is deleted before it is ${time} old. Raise the limits, or lower the minimum retention in the settings.`,
   },
 
   facts: {
@@ -421,7 +434,8 @@ export const t = {
     pinned: "Pinned",
     quarantined: "Quarantined",
     quarantineText: "Does not count, evicts nothing",
-    overtakenText: "Arrived after newer ones: a leftover of an upload that was given up. Does not count, evicts nothing",
+    overtakenText:
+      "Arrived after newer ones: a leftover of an upload that was given up. Does not count, evicts nothing",
     unchecked: "not checked",
     unknown: "unknown",
     unreadable: "cannot be read",
@@ -434,8 +448,10 @@ export const t = {
     note: "Note",
     noteTitle: (number) => `Note of version ${number}`,
     deleteTitle: (number, numbers) => (number === 1 ? `Delete version ${numbers}?` : `Delete ${number} versions?`),
-    toTrash: (number, numbers, bytes, until) => `This moves ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, to the trash until ${until}.`,
-    deleted: (number, numbers, bytes) => `This deletes ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, for good: this service has no trash.`,
+    toTrash: (number, numbers, bytes, until) =>
+      `This moves ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, to the trash until ${until}.`,
+    deleted: (number, numbers, bytes) =>
+      `This deletes ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, for good: this service has no trash.`,
     moveToTrash: (number) => `Move ${number} to trash`,
     delete: (number) => `Delete ${plural(number, "version", "versions")}`,
     pinnedStay: (number) => `${plural(number, "pinned version stays", "pinned versions stay")}.`,
@@ -454,17 +470,24 @@ export const t = {
 
   calendar: {
     title: "A year of backups",
-    summary: (arrived, days, isCut) => `backups on ${arrived} of ${days} days${isCut ? ", earlier days are not read" : ""}`,
+    summary: (arrived, days, isCut) =>
+      `backups on ${arrived} of ${days} days${isCut ? ", earlier days are not read" : ""}`,
     day: (arrived, kind) =>
-      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind].filter(Boolean).join(", ") ||
-      (kind === "unread" ? "not read" : "no backup"),
+      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind]
+        .filter(Boolean)
+        .join(", ") || (kind === "unread" ? "not read" : "no backup"),
     kinds: { arrived: "arrived", suspicious: "suspicious", refused: "refused", none: "no backup" },
   },
 
   trash: {
     title: "Trash",
     text: "can be restored, does not count towards limits",
-    reasons: { evicted: "evicted", deleted: "deleted", collection_deleted: "deleted with the collection", quarantine_surplus: "left the quarantine" },
+    reasons: {
+      evicted: "evicted",
+      deleted: "deleted",
+      collection_deleted: "deleted with the collection",
+      quarantine_surplus: "left the quarantine",
+    },
     until: (time) => `until ${time}`,
     restore: "Restore",
     end: "Delete now",
@@ -490,7 +513,8 @@ export const t = {
     none: "No token may use this collection",
     noneText: "Administrators may, and tokens with roles for all collections.",
     removeTitle: (name) => `Remove ${name}?`,
-    removeText: (name) => `The token stays valid, but cannot use ${name} any more. A job that sends backups with it fails.`,
+    removeText: (name) =>
+      `The token stays valid, but cannot use ${name} any more. A job that sends backups with it fails.`,
     removeAction: "Remove from the list",
   },
 
@@ -510,7 +534,8 @@ export const t = {
 
   settings: {
     title: "Settings",
-    unsaved: (changes, errors) => `${plural(changes, "change", "changes")} not saved${errors ? `, ${plural(errors, "error", "errors")}` : ""}`,
+    unsaved: (changes, errors) =>
+      `${plural(changes, "change", "changes")} not saved${errors ? `, ${plural(errors, "error", "errors")}` : ""}`,
   },
 
   transfers: {
@@ -529,7 +554,16 @@ export const t = {
     count: (done, all, speed) => [`${done} of ${all} done`, speed && `${speed}/s`].filter(Boolean).join(", "),
     cancelAll: "Cancel all",
     cancelOne: (name) => `Cancel ${name}`,
-    states: { waiting: "Waits", hashing: "Computing the SHA-256", running: "Running", retrying: "Tries again", checking: "Comparing", done: "Complete", failed: "Failed", cancelled: "Cancelled" },
+    states: {
+      waiting: "Waits",
+      hashing: "Computing the SHA-256",
+      running: "Running",
+      retrying: "Tries again",
+      checking: "Comparing",
+      done: "Complete",
+      failed: "Failed",
+      cancelled: "Cancelled",
+    },
     progress: (name, share) => `${name}: ${share}`,
     moved: (moved, whole) => `${moved} of ${whole}`,
     speed: (bytes) => `${bytes}/s`,
@@ -547,7 +581,12 @@ export const t = {
     duration: "For",
     keeps: (kept, all, bytes) => `Keeps ${kept} of ${all} versions, ${bytes}.`,
     now: (versions, bytes) => `Now ${versions}, ${bytes}.`,
-    day: (versions) => (versions.length ? versions.map((one) => `version ${one.number}, ${one.kept ? `kept ${one.rules.join(", ")}` : "evicted"}`).join("; ") : "no version"),
+    day: (versions) =>
+      versions.length
+        ? versions
+            .map((one) => `version ${one.number}, ${one.kept ? `kept ${one.rules.join(", ")}` : "evicted"}`)
+            .join("; ")
+        : "no version",
     kinds: { often: "last, hourly, daily", weekly: "weekly", monthly: "monthly, yearly", evicted: "evicted" },
     refused: (number) => `${plural(number, "upload is", "uploads are")} refused`,
     goes: (number, bytes) => `The next upload would evict ${plural(number, "version", "versions")}, ${bytes}`,

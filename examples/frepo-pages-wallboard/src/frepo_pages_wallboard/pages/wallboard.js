@@ -17,7 +17,10 @@ function element(name, text) {
 async function read(path) {
   const token = sessionStorage.getItem("frepo.token");
   if (!token) throw new Error("Sign in to the web console in this tab, then open this page from its menu.");
-  const answer = await fetch(`../api/v1${path}`, { headers: { Authorization: `Bearer ${token}` }, credentials: "omit" });
+  const answer = await fetch(`../api/v1${path}`, {
+    headers: { Authorization: `Bearer ${token}` },
+    credentials: "omit",
+  });
   if (answer.ok) return answer.json();
   const problem = await answer.json().catch(() => ({}));
   throw new Error(problem.detail ?? `The service answered ${answer.status}.`);

@@ -16,6 +16,8 @@ export function ActionButton({ run, children, className = "btn s", ...more }) {
     }
     setRunning(false);
   };
-  return html`<button type="button" class=${className} disabled=${isRunning} onClick=${click} ...${more}>${children}</button>
+  return html`<button type="button" class=${className} disabled=${isRunning} onClick=${click} ...${more}>
+      ${children}
+    </button>
     ${error && html`<span class="err" role="alert">${error}</span>`}`;
 }

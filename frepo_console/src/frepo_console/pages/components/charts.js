@@ -30,9 +30,9 @@ function loadSheet() {
 }
 
 /**
- * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint}` with one value for
- * each time, null for none; the area from a line with `isBand` to the next line is filled. `label` says in a sentence what
- * the curve shows. `format` makes a value a text. `marks` are Dates with a vertical line.
+ * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint}` with one value
+ * for each time, null for none; the area from a line with `isBand` to the next line is filled. `label` says in a
+ * sentence what the curve shows. `format` makes a value a text. `marks` are Dates with a vertical line.
  */
 export function Curve({ times, lines, label, format = size, marks = [], height = HEIGHT }) {
   const place = useRef(null);
@@ -52,7 +52,11 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
     const draw = (UPlot) => {
       if (isGone || !place.current) return;
       const data = [times.map((time) => time.getTime() / 1000), ...lines.map((line) => line.values)];
-      chart = new UPlot(options(lines, { format, marks, height, width: place.current.clientWidth }), data, place.current);
+      chart = new UPlot(
+        options(lines, { format, marks, height, width: place.current.clientWidth }),
+        data,
+        place.current,
+      );
       resized.observe(place.current);
     };
     const explain = async () => {
@@ -67,14 +71,22 @@ export function Curve({ times, lines, label, format = size, marks = [], height =
     };
   }, [isNear, error, theme, JSON.stringify([times, lines.map((line) => line.values)])]);
   return html`${error && html`<${ChartError} error=${error} retry=${error.retry ?? (() => setError(null))} />`}
-    <div style=${{ minHeight: `${height}px` }} hidden=${Boolean(error)} ref=${place} role="img" aria-label=${label}></div>`;
+    <div
+      style=${{ minHeight: `${height}px` }}
+      hidden=${Boolean(error)}
+      ref=${place}
+      role="img"
+      aria-label=${label}
+    ></div>`;
 }
 
 /** Whether an element has come near to what is seen: nobody waits for the chart of a long page that is not scrolled. */
 function useNearness(place) {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
-    const watched = new IntersectionObserver((entries) => entries.some((one) => one.isIntersecting) && setNear(true), { rootMargin: "300px" });
+    const watched = new IntersectionObserver((entries) => entries.some((one) => one.isIntersecting) && setNear(true), {
+      rootMargin: "300px",
+    });
     watched.observe(place.current);
     return () => watched.disconnect();
   }, []);
@@ -92,11 +104,25 @@ function options(lines, { format, marks, height, width }) {
     padding: [8, 24, 0, 0],
     scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.08] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, space: 90, values: (_, ticks) => ticks.map((tick) => date(tick * 1000)) },
-      { ...axis, grid: { stroke: colour("line"), width: 1 }, size: 68, space: 34, values: (_, ticks) => ticks.map(format) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 90,
+        values: (_, ticks) => ticks.map((tick) => date(tick * 1000)),
+      },
+      {
+        ...axis,
+        grid: { stroke: colour("line"), width: 1 },
+        size: 68,
+        space: 34,
+        values: (_, ticks) => ticks.map(format),
+      },
     ],
     series: [{}, ...lines.map(series)],
-    bands: lines.flatMap((line, index) => (line.isBand ? [{ series: [index + 1, index + 2], fill: colour(line.colour) }] : [])),
+    bands: lines.flatMap((line, index) =>
+      line.isBand ? [{ series: [index + 1, index + 2], fill: colour(line.colour) }] : [],
+    ),
     hooks: { draw: [(chart) => marks.forEach((mark) => drawMark(chart, mark.getTime() / 1000))] },
   };
 }

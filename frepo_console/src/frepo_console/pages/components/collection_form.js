@@ -63,13 +63,18 @@ export function bodyOf(values, names) {
     if (second) body[first] = { ...body[first], [second]: value };
     else body[first] = value;
   }
-  if (names.some((name) => name.startsWith("strategy_options.")) && values.strategy === KEEP) body.strategy_options = keepOptions(values);
+  if (names.some((name) => name.startsWith("strategy_options.")) && values.strategy === KEEP)
+    body.strategy_options = keepOptions(values);
   return body;
 }
 
 /** The options of the strategy `keep`. Throws `Problem`. */
 export function keepOptions(values) {
-  return parseAll(Object.fromEntries(RULES.map((rule) => [rule, () => parseCount(values[`strategy_options.${rule}`], `strategy_options.${rule}`)])));
+  return parseAll(
+    Object.fromEntries(
+      RULES.map((rule) => [rule, () => parseCount(values[`strategy_options.${rule}`], `strategy_options.${rule}`)]),
+    ),
+  );
 }
 
 export const isKeep = (values) => values.strategy === KEEP;
@@ -80,20 +85,26 @@ export const Names = ({ form }) => html`
   <${Field} label=${t.form.labels} hint=${t.form.labelsHint} ...${fieldOf(form, "labels")} />
 `;
 
-export const Expectation = ({ form }) => html`<div class="cols two">
-  <${Field} label=${t.form.expected} hint=${t.form.expectedHint} ...${fieldOf(form, "expected_every")} />
-  ${"grace" in form.values && html`<${Field} label=${t.form.grace} hint=${t.form.graceHint} ...${fieldOf(form, "grace")} />`}
-</div>`;
+export const Expectation = ({ form }) =>
+  html`<div class="cols two">
+    <${Field} label=${t.form.expected} hint=${t.form.expectedHint} ...${fieldOf(form, "expected_every")} />
+    ${
+      "grace" in form.values &&
+      html`<${Field} label=${t.form.grace} hint=${t.form.graceHint} ...${fieldOf(form, "grace")} />`
+    }
+  </div>`;
 
 /** The strategy; for `keep` a slider and a number for each rule, see the retention simulator. */
 export function Retention({ form }) {
   const { strategies } = useContext(About);
   const names = strategies.map((name) => [name, t.form.strategies[name] ?? name]);
-  return html`<${Field} label=${t.form.strategy} options=${names} ...${fieldOf(form, "strategy")} />
-    ${isKeep(form.values) &&
-    html`<fieldset class="stack"><legend>${t.form.keep}</legend><div class="nums">
-      ${RULES.map((rule) => html`<${Rule} rule=${rule} form=${form} />`)}
-    </div></fieldset>`}`;
+  return html`<${Field} label=${t.form.strategy} options=${names} ...${fieldOf(form, "strategy")} /> ${
+      isKeep(form.values) &&
+      html`<fieldset class="stack">
+        <legend>${t.form.keep}</legend>
+        <div class="nums">${RULES.map((rule) => html`<${Rule} rule=${rule} form=${form} />`)}</div>
+      </fieldset>`
+    }`;
 }
 
 /** The number of a rule, to type or to drag. */
@@ -102,24 +113,43 @@ function Rule({ rule, form }) {
   const most = Math.max(31, Number(field.value) || 0);
   return html`<div>
     <${Field} label=${t.form.rules[rule]} inputmode="numeric" ...${field} />
-    <input type="range" min="0" max=${most} value=${Number(field.value) || 0} aria-label=${t.form.drag(t.form.rules[rule])} onInput=${(event) => field.change(event.target.value)} />
+    <input
+      type="range"
+      min="0"
+      max=${most}
+      value=${Number(field.value) || 0}
+      aria-label=${t.form.drag(t.form.rules[rule])}
+      onInput=${(event) => field.change(event.target.value)}
+    />
   </div>`;
 }
 
-export const Limits = ({ form }) => html`<fieldset><legend>${t.form.limits}</legend><div class="nums">
-  <${Field} label=${t.form.maxVersions} inputmode="numeric" ...${fieldOf(form, "limits.versions")} />
-  <${Field} label=${t.form.maxVersionSize} ...${fieldOf(form, "limits.version_size")} />
-  <${Field} label=${t.form.maxTotalSize} ...${fieldOf(form, "limits.total_size")} />
-</div></fieldset>`;
+export const Limits = ({ form }) =>
+  html`<fieldset>
+    <legend>${t.form.limits}</legend>
+    <div class="nums">
+      <${Field} label=${t.form.maxVersions} inputmode="numeric" ...${fieldOf(form, "limits.versions")} />
+      <${Field} label=${t.form.maxVersionSize} ...${fieldOf(form, "limits.version_size")} />
+      <${Field} label=${t.form.maxTotalSize} ...${fieldOf(form, "limits.total_size")} />
+    </div>
+  </fieldset>`;
 
-export const Guards = ({ form }) => html`<fieldset><legend>${t.form.guards}</legend><div class="nums">
-    <${Field} label=${t.form.maxShrink} ...${fieldOf(form, "guards.max_shrink_percent")} />
-    <${Field} label=${t.form.minSize} ...${fieldOf(form, "guards.min_version_size")} />
-  </div></fieldset>
-  <div class="cols two">
-    <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />
-    <${Field} label=${t.form.minRetention} hint=${t.form.minRetentionHint} ...${fieldOf(form, "guards.min_retention")} />
-  </div>`;
+export const Guards = ({ form }) =>
+  html`<fieldset>
+      <legend>${t.form.guards}</legend>
+      <div class="nums">
+        <${Field} label=${t.form.maxShrink} ...${fieldOf(form, "guards.max_shrink_percent")} />
+        <${Field} label=${t.form.minSize} ...${fieldOf(form, "guards.min_version_size")} />
+      </div>
+    </fieldset>
+    <div class="cols two">
+      <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />
+      <${Field}
+        label=${t.form.minRetention}
+        hint=${t.form.minRetentionHint}
+        ...${fieldOf(form, "guards.min_retention")}
+      />
+    </div>`;
 
 function actionsFor(form) {
   const known = Object.entries(t.form.actions);

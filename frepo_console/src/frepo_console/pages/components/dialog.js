@@ -17,8 +17,16 @@ export function Dialog({ title, close, children, isWide = false }) {
     dialog.current.querySelector("[data-first], input, select, textarea, button:not([aria-label])")?.focus();
     return () => opener?.focus?.();
   }, []);
-  return html`<dialog ref=${dialog} class=${`dialog stack ${isWide ? "wide" : ""}`} aria-labelledby=${id} onClose=${close}>
-    <div class="row"><h2 class="grow" id=${id}>${title}</h2><button class="btn bare s" aria-label=${t.close} onClick=${close}><${Icon} name="close" /></button></div>
+  return html`<dialog
+    ref=${dialog}
+    class=${`dialog stack ${isWide ? "wide" : ""}`}
+    aria-labelledby=${id}
+    onClose=${close}
+  >
+    <div class="row">
+      <h2 class="grow" id=${id}>${title}</h2>
+      <button class="btn bare s" aria-label=${t.close} onClick=${close}><${Icon} name="close" /></button>
+    </div>
     ${children}
   </dialog>`;
 }

@@ -37,14 +37,25 @@ function Retry({ error, retry }) {
     await retry();
     setTrying(false);
   };
-  return html`<button type="button" class="btn s" disabled=${isTrying} onClick=${again}><${Icon} name="retry" />${error.action ?? t.tryNow}</button>`;
+  return html`<button type="button" class="btn s" disabled=${isTrying} onClick=${again}>
+    <${Icon} name="retry" />${error.action ?? t.tryNow}
+  </button>`;
 }
 
 /** Why something failed, with a button to try again. `at` is when the shown data is from. */
 export function ErrorNote({ error, at, retry }) {
-  const title = !error.isTemporary ? error.title : error.status === 0 ? t.errors.noAnswer : t.errors.temporary(error.status);
+  const title = !error.isTemporary
+    ? error.title
+    : error.status === 0
+      ? t.errors.noAnswer
+      : t.errors.temporary(error.status);
   const button = html`<${Retry} error=${error} retry=${retry} />`;
-  return html`<${Note} state="overdue" title=${title || t.errors.unknown(error.status)} actions=${retry && button} role="alert">
+  return html`<${Note}
+    state="overdue"
+    title=${title || t.errors.unknown(error.status)}
+    actions=${retry && button}
+    role="alert"
+  >
     ${error.isTemporary && at ? t.errors.shownFrom(timeOfDay(at)) : error.message}
   <//>`;
 }
@@ -56,7 +67,11 @@ export function ChartError({ error, at, retry }) {
     error.message.replace(/\.?$/, "."),
     error.isTemporary && error.status > 0 && t.errors.tryLater,
   ];
-  return html`<div class="err row" role="alert"><${Icon} name="overdue" /><p class="grow">${text.filter(Boolean).join(" ")}</p><${Retry} error=${error} retry=${retry} /></div>`;
+  return html`<div class="err row" role="alert">
+    <${Icon} name="overdue" />
+    <p class="grow">${text.filter(Boolean).join(" ")}</p>
+    <${Retry} error=${error} retry=${retry} />
+  </div>`;
 }
 
 /** The token may not see this. `action` is one of `lib/access.js`. */
@@ -92,7 +107,12 @@ export function Lazy({ load, ...props }) {
   return loaded.View ? html`<${loaded.View} ...${props} />` : null;
 }
 
-const OUTDATED = { title: t.errors.outdated, message: t.errors.outdatedText, action: t.errors.reload, retry: () => location.reload() };
+const OUTDATED = {
+  title: t.errors.outdated,
+  message: t.errors.outdatedText,
+  action: t.errors.reload,
+  retry: () => location.reload(),
+};
 const OFFLINE = { status: 0, isTemporary: true, message: t.errors.offline };
 
 /** Why a module could not be loaded. `retry`, if there is one, is what helps instead of another try. */

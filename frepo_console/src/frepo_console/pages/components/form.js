@@ -6,8 +6,8 @@ import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 
 /**
- * A field with a label, a hint and an error. `value` and `change(value)` are the state; `options` ([value, text]) makes it
- * a choice, `rows` a text of several lines.
+ * A field with a label, a hint and an error. `value` and `change(value)` are the state; `options` ([value, text]) makes
+ * it a choice, `rows` a text of several lines.
  */
 export function Field({ label, value, change, error, hint, options, rows, type = "text", ...more }) {
   const id = useId();
@@ -21,24 +21,37 @@ export function Field({ label, value, change, error, hint, options, rows, type =
   };
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    ${options
-      ? html`<select class="in" ...${control}>${options.map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}</select>`
-      : rows
-        ? html`<textarea class="in" rows=${rows} ...${control}></textarea>`
-        : html`<input class="in" type=${type} autocomplete="off" ...${control} />`}
-    ${error
-      ? html`<p class="err" id=${`${id}-note`}><${Icon} name="overdue" />${error}</p>`
-      : hint && html`<p class="faint sm" id=${`${id}-note`}>${hint}</p>`}
+    ${
+      options
+        ? html`<select class="in" ...${control}>
+            ${options.map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}
+          </select>`
+        : rows
+          ? html`<textarea class="in" rows=${rows} ...${control}></textarea>`
+          : html`<input class="in" type=${type} autocomplete="off" ...${control} />`
+    }
+    ${
+      error
+        ? html`<p class="err" id=${`${id}-note`}><${Icon} name="overdue" />${error}</p>`
+        : hint && html`<p class="faint sm" id=${`${id}-note`}>${hint}</p>`
+    }
   </div>`;
 }
 
 /** A check box with its text. */
 export const Check = ({ label, value, change, ...more }) =>
-  html`<label class="row check"><input type="checkbox" checked=${value} onChange=${(event) => change(event.target.checked)} ...${more} />${label}</label>`;
+  html`<label class="row check"
+    ><input
+      type="checkbox"
+      checked=${value}
+      onChange=${(event) => change(event.target.checked)}
+      ...${more}
+    />${label}</label
+  >`;
 
 /**
- * The state of a form: `values`, `set(name, value)`, `errors` by field, `message` for an error of no field, `changed` (the
- * names of changed fields), `reset()`, and `submit(send)`: `send(values)` may throw `Problem`.
+ * The state of a form: `values`, `set(name, value)`, `errors` by field, `message` for an error of no field, `changed`
+ * (the names of changed fields), `reset()`, and `submit(send)`: `send(values)` may throw `Problem`.
  */
 export function useForm(start) {
   const [values, setValues] = useState(start);

@@ -27,7 +27,13 @@ export function Shell({ current, views, children }) {
       <div class="brand row"><${Logo} /><span>${t.product}</span></div>
       ${views.map((view) => html`<${MenuEntry} key=${view.name} view=${view} isCurrent=${view.name === current} />`)}
       <${PluginPages} />
-      <a class="small" href=${link(["more"])} aria-current=${current === "more" ? "page" : undefined} title=${t.menu.more}><${Icon} name="more" /><span>${t.menu.more}</span></a>
+      <a
+        class="small"
+        href=${link(["more"])}
+        aria-current=${current === "more" ? "page" : undefined}
+        title=${t.menu.more}
+        ><${Icon} name="more" /><span>${t.menu.more}</span></a
+      >
       <${Foot} help=${() => setHelping(true)} />
     </nav>
     <main tabindex="-1">${children}</main>
@@ -50,7 +56,9 @@ function MenuEntry({ view, isCurrent }) {
   </a>`;
 }
 
-/** How many collections need attention, "?" if that cannot be read. It is drawn only if the token may read the overview. */
+/**
+ * How many collections need attention, "?" if that cannot be read. It is drawn only if the token may read the overview.
+ */
 function BadCollections() {
   const overview = useResource(useAccess().may("overview.view") ? "/overview" : null, { every: 60 });
   if (!overview.data) return overview.error && html`<span class="badge end" title=${t.menu.attentionUnknown}>?</span>`;
@@ -63,12 +71,17 @@ function BadCollections() {
 function PluginPages() {
   const { pages } = useContext(About);
   return pages.map(
-    (page) => html`<a key=${page.path} class="plugin" href=${`..${page.path}`} title=${page.title}><${Icon} name="page" /><span class="cut">${page.title}</span></a>`,
+    (page) =>
+      html`<a key=${page.path} class="plugin" href=${`..${page.path}`} title=${page.title}
+        ><${Icon} name="page" /><span class="cut">${page.title}</span></a
+      >`,
   );
 }
 
 /** What the bar of a phone has no room for. */
-export const MorePage = () => html`<h1>${t.menu.more}</h1><section class="card stack plugin-pages"><${PluginPages} /><${Foot} /></section>`;
+export const MorePage = () =>
+  html`<h1>${t.menu.more}</h1>
+    <section class="card stack plugin-pages"><${PluginPages} /><${Foot} /></section>`;
 
 function Foot({ help }) {
   const about = useContext(About);
@@ -80,11 +93,20 @@ function Foot({ help }) {
   };
   return html`<div class="foot">
     <b class="cut" title=${location.host}>${location.host}</b>
-    <span class="cut" title=${about.token.name ?? ""}>${about.token.name ?? ""} <code>${about.token.fingerprint}</code></span>
+    <span class="cut" title=${about.token.name ?? ""}
+      >${about.token.name ?? ""} <code>${about.token.fingerprint}</code></span
+    >
     <span>${t.product} ${about.version}</span>
     <div class="row">
-      <button class="btn bare s" title=${t.menu.theme[theme]} aria-label=${t.menu.theme[theme]} onClick=${change}><${Icon} name="theme" /></button>
-      ${help && html`<button class="btn bare s" title=${t.menu.shortcuts} aria-label=${t.menu.shortcuts} onClick=${help}><${Icon} name="keyboard" /></button>`}
+      <button class="btn bare s" title=${t.menu.theme[theme]} aria-label=${t.menu.theme[theme]} onClick=${change}>
+        <${Icon} name="theme" />
+      </button>
+      ${
+        help &&
+        html`<button class="btn bare s" title=${t.menu.shortcuts} aria-label=${t.menu.shortcuts} onClick=${help}>
+          <${Icon} name="keyboard" />
+        </button>`
+      }
       <button class="btn bare s" onClick=${() => signOut()}><${Icon} name="exit" />${t.menu.signOut}</button>
     </div>
   </div>`;

@@ -13,7 +13,13 @@ export default function Shortcuts({ close }) {
     setOn(value);
   };
   return html`<${Dialog} title=${t.shortcuts.title} close=${close}>
-    <dl class="keys">${t.shortcuts.list.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>
+    <dl class="keys">
+      ${t.shortcuts.list.map(
+        ([key, text]) =>
+          html`<dt><kbd>${key}</kbd></dt>
+            <dd>${text}</dd>`,
+      )}
+    </dl>
     <${Check} label=${t.shortcuts.on} value=${isOn} change=${change} />
   <//>`;
 }

@@ -15,7 +15,8 @@ export const STATES = ["damaged", "overdue", "full", "suspicious", "late", "new"
 /** The states that need somebody. */
 export const BAD_STATES = STATES.slice(0, 4);
 
-export const StateIcon = ({ state, label = t.states[state] }) => html`<${Icon} name=${state} label=${label} isColoured />`;
+export const StateIcon = ({ state, label = t.states[state] }) =>
+  html`<${Icon} name=${state} label=${label} isColoured />`;
 
 export const StateBadge = ({ state, text = t.states[state] }) =>
   html`<span class=${`badge ${state}`}><${Icon} name=${state} />${text}</span>`;
@@ -27,13 +28,18 @@ export function Sparkline({ values, label }) {
   const most = Math.max(...values, 1);
   const width = values.length * 4 - 1;
   const bars = values.map((value, index) => `M${index * 4} 14v-${Math.max(1, (value / most) * 14).toFixed(1)}h3V14z`);
-  return html`<svg class="spark" viewBox=${`0 0 ${width} 14`} preserveAspectRatio="none" role="img" aria-label=${label}><path fill="currentColor" d=${bars.join("")} /></svg>`;
+  return html`<svg class="spark" viewBox=${`0 0 ${width} 14`} preserveAspectRatio="none" role="img" aria-label=${label}>
+    <path fill="currentColor" d=${bars.join("")} />
+  </svg>`;
 }
 
 /** Read how much the first 100 collections stored on the last days, once: a resource with `byId`, lists of bytes. */
 export function useSizes(collections) {
   const ids = collections.slice(0, SIZES_OF).map((one) => one.id);
-  const found = useResource(ids.length ? "/history/collections" : null, { query: { collection: ids, days: SIZE_DAYS }, every: 0 });
+  const found = useResource(ids.length ? "/history/collections" : null, {
+    query: { collection: ids, days: SIZE_DAYS },
+    every: 0,
+  });
   const byId = useMemo(() => {
     const known = (found.data?.items ?? []).filter((one) => one.sizes.length > 1);
     return Object.fromEntries(known.map((one) => [one.id, one.sizes.map((day) => day.size)]));
@@ -45,7 +51,8 @@ const REASONS = {
   damaged: () => t.reasons.damaged,
   overdue: (collection, now) => t.reasons.overdue(elapsed(lastTime(collection), now)),
   full: () => t.reasons.full,
-  suspicious: ({ last_version: last }) => (last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined),
+  suspicious: ({ last_version: last }) =>
+    last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined,
   late: ({ due_at }, now) => t.reasons.late(elapsed(due_at, now)),
   new: () => t.reasons.new,
   ok: () => "",
@@ -57,13 +64,17 @@ const DETAILS = {
   full: (collection) => {
     const { limits, versions, stored_size: stored } = collection;
     const isCount = limits.versions > 0 && (versions >= limits.versions || !limits.total_size);
-    const used = isCount ? t.details.used(versions, t.versions(limits.versions)) : t.details.used(size(stored), size(limits.total_size));
+    const used = isCount
+      ? t.details.used(versions, t.versions(limits.versions))
+      : t.details.used(size(stored), size(limits.total_size));
     const retention = minRetention(collection);
     return retention ? t.details.kept(used, retention) : used;
   },
   suspicious: ({ last_version: last }, now) => {
     if (!last) return "";
-    return last.suspicious ? `${size(last.size)}, ${dateTime(last.at, now)}` : t.details.lastGood(size(last.size), dateTime(last.at, now));
+    return last.suspicious
+      ? `${size(last.size)}, ${dateTime(last.at, now)}`
+      : t.details.lastGood(size(last.size), dateTime(last.at, now));
   },
   late: ({ due_at, overdue_at }) => t.details.late(timeOfDay(due_at), overdue_at ? timeOfDay(overdue_at) : ""),
   new: ({ created_at }, now) => t.details.new(relative(created_at, now)),

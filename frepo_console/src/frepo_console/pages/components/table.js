@@ -5,34 +5,55 @@ import { useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 
 /**
- * A table of `rows`. Each column: `{title, cell(row), className, sort, label}`; `label` is the title on a phone, where a
- * row becomes a few lines; `sort` is the name of its order. `open(row, tr)` opens a row by Enter. With a `selection` (see
- * `useSelection`) each row has a check box; `keys` are further shortcuts for the row with the focus, `{p: pin}`, called
- * like `open`. `sort` is the current order, `sortBy(order)` changes it.
+ * A table of `rows`. Each column: `{title, cell(row), className, sort, label}`; `label` is the title on a phone, where
+ * a row becomes a few lines; `sort` is the name of its order. `open(row, tr)` opens a row by Enter. With a `selection`
+ * (see `useSelection`) each row has a check box; `keys` are further shortcuts for the row with the focus, `{p: pin}`,
+ * called like `open`. `sort` is the current order, `sortBy(order)` changes it.
  */
 export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, keys, sort, sortBy }) {
   const body = useRef(null);
   const drawn = useSteps(rows.length);
   useRowKeys(body, rows, { open, selection, keys, keyOf });
-  return html`<div class="scroll"><table class="cards">
-    <caption class="vh">${caption}</caption>
-    <thead><tr>
-      ${selection && html`<th class="pickall"><${SelectAll} rows=${rows} selection=${selection} keyOf=${keyOf} /></th>`}
-      ${columns.map((column) => html`<${Heading} column=${column} sort=${sort} sortBy=${sortBy} />`)}
-    </tr></thead>
-    <tbody ref=${body}>
-      ${rows.slice(0, drawn).map((row) => {
-        const key = keyOf(row);
-        const isSelected = selection?.has(key);
-        const draw = () => html`<tr tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(isSelected) : undefined}>
-          ${selection &&
-          html`<td class="pick1"><input type="checkbox" aria-label=${t.select(nameOf(row))} checked=${isSelected} onClick=${(event) => selection.toggle(key, event.shiftKey)} /></td>`}
-          ${columns.map((column) => html`<td class=${column.className} data-l=${column.label}>${column.cell(row)}</td>`)}
-        </tr>`;
-        return html`<${Part} key=${key} draw=${draw} uses=${[row, columns]} state=${isSelected} />`;
-      })}
-    </tbody>
-  </table></div>`;
+  return html`<div class="scroll">
+    <table class="cards">
+      <caption class="vh">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${
+            selection &&
+            html`<th class="pickall"><${SelectAll} rows=${rows} selection=${selection} keyOf=${keyOf} /></th>`
+          }
+          ${columns.map((column) => html`<${Heading} column=${column} sort=${sort} sortBy=${sortBy} />`)}
+        </tr>
+      </thead>
+      <tbody ref=${body}>
+        ${rows.slice(0, drawn).map((row) => {
+          const key = keyOf(row);
+          const isSelected = selection?.has(key);
+          const draw = () =>
+            html`<tr tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(isSelected) : undefined}>
+              ${
+                selection &&
+                html`<td class="pick1">
+                  <input
+                    type="checkbox"
+                    aria-label=${t.select(nameOf(row))}
+                    checked=${isSelected}
+                    onClick=${(event) => selection.toggle(key, event.shiftKey)}
+                  />
+                </td>`
+              }
+              ${columns.map(
+                (column) => html`<td class=${column.className} data-l=${column.label}>${column.cell(row)}</td>`,
+              )}
+            </tr>`;
+          return html`<${Part} key=${key} draw=${draw} uses=${[row, columns]} state=${isSelected} />`;
+        })}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 function Heading({ column, sort = "", sortBy }) {
@@ -44,14 +65,21 @@ function Heading({ column, sort = "", sortBy }) {
   const direction = isCurrent ? (isDown ? "descending" : "ascending") : undefined;
   const next = isCurrent ? (isDown ? order : `-${order}`) : (column.firstSort ?? order);
   return html`<th class=${classes} aria-sort=${direction}>
-    <button class="sort" onClick=${() => sortBy(next)}>${title}<span aria-hidden="true">${isCurrent ? (isDown ? " ▾" : " ▴") : ""}</span></button>
+    <button class="sort" onClick=${() => sortBy(next)}>
+      ${title}<span aria-hidden="true">${isCurrent ? (isDown ? " ▾" : " ▴") : ""}</span>
+    </button>
   </th>`;
 }
 
 function SelectAll({ rows, selection, keyOf }) {
   const keys = rows.map(keyOf);
   const isAll = keys.length > 0 && keys.every((key) => selection.has(key));
-  return html`<input type="checkbox" aria-label=${t.selectAll} checked=${isAll} onClick=${() => selection.set(isAll ? [] : keys)} />`;
+  return html`<input
+    type="checkbox"
+    aria-label=${t.selectAll}
+    checked=${isAll}
+    onClick=${() => selection.set(isAll ? [] : keys)}
+  />`;
 }
 
 /** The end of a list: how many are shown, and a button for the next page. */
@@ -83,7 +111,13 @@ export function useSelection(order) {
     setKeys(found);
   };
   const set = (some) => setKeys(new Set(some));
-  return { keys: [...keys].filter((key) => order.includes(key)), has: (key) => keys.has(key), toggle, set, clear: () => set([]) };
+  return {
+    keys: [...keys].filter((key) => order.includes(key)),
+    has: (key) => keys.has(key),
+    toggle,
+    set,
+    clear: () => set([]),
+  };
 }
 
 /** `j` and `k` go through the rows, Enter opens one, `x` selects it, Shift+x up to it. */

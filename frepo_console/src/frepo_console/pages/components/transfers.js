@@ -8,7 +8,9 @@ import { Icon } from "./icons.js";
 
 const COLOURS = { done: "ok", failed: "overdue", retrying: "late", cancelled: "new" };
 
-/** The transfers about a topic. Nothing is shown if there are none. `result(transfer)` is shown below one that is done. */
+/**
+ * The transfers about a topic. Nothing is shown if there are none. `result(transfer)` is shown below one that is done.
+ */
 export function Transfers({ topic, title = t.transfers.title, result = () => null }) {
   const found = useTransfers(topic);
   if (found.length === 0) return null;
@@ -17,9 +19,18 @@ export function Transfers({ topic, title = t.transfers.title, result = () => nul
   const speed = active.reduce((sum, one) => sum + (one.state === "running" ? (one.speed ?? 0) : 0), 0);
   const all = (action) => () => found.forEach((one) => one[action]());
   return html`<section class="card flush" aria-label=${title}>
-    <div class="sec"><h2>${title}</h2><span class="dim sm grow">${t.transfers.count(done, found.length, speed > 0 && size(speed))}</span>
-      ${active.length > 1 ? html`<button class="btn bare s" onClick=${all("cancel")}>${t.transfers.cancelAll}</button>` : !active.length && html`<button class="btn bare s" onClick=${all("remove")}>${t.clear}</button>`}</div>
-    <ul class="list">${found.map((one) => html`<${TransferLine} key=${one.id} transfer=${one} result=${result} />`)}</ul>
+    <div class="sec">
+      <h2>${title}</h2>
+      <span class="dim sm grow">${t.transfers.count(done, found.length, speed > 0 && size(speed))}</span>
+      ${
+        active.length > 1
+          ? html`<button class="btn bare s" onClick=${all("cancel")}>${t.transfers.cancelAll}</button>`
+          : !active.length && html`<button class="btn bare s" onClick=${all("remove")}>${t.clear}</button>`
+      }
+    </div>
+    <ul class="list">
+      ${found.map((one) => html`<${TransferLine} key=${one.id} transfer=${one} result=${result} />`)}
+    </ul>
   </section>`;
 }
 
@@ -30,14 +41,37 @@ function TransferLine({ transfer, result }) {
   return html`<li class=${colour}>
     <${Icon} name=${colour || (state === "waiting" ? "clock" : kind)} isColoured=${Boolean(colour)} />
     <div class="grow stack tight">
-      <div class="row"><b class="cut" title=${name}>${name}</b><span class="dim sm end">${isActive ? rest(transfer) : size(whole)}</span></div>
-      ${isActive && html`<progress value=${share} max="1" aria-label=${t.transfers.progress(name, percent(share))}></progress>`}
-      <span class=${state === "failed" ? "sm fg" : "sm dim"} role=${state === "failed" ? "alert" : "status"}>${message || t.transfers.states[state]}</span>
+      <div class="row">
+        <b class="cut" title=${name}>${name}</b
+        ><span class="dim sm end">${isActive ? rest(transfer) : size(whole)}</span>
+      </div>
+      ${
+        isActive &&
+        html`<progress value=${share} max="1" aria-label=${t.transfers.progress(name, percent(share))}></progress>`
+      }
+      <span class=${state === "failed" ? "sm fg" : "sm dim"} role=${state === "failed" ? "alert" : "status"}
+        >${message || t.transfers.states[state]}</span
+      >
       ${state === "done" && result(transfer)}
     </div>
-    ${isActive && html`<button class="btn s" aria-label=${t.transfers.cancelOne(name)} onClick=${() => transfer.cancel()}>${t.cancel}</button>`}
-    ${["retrying", "failed", "cancelled"].includes(state) && html`<button class="btn s" onClick=${() => transfer.start()}><${Icon} name="retry" />${t.transfers.retry}</button>`}
-    ${!isActive && html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}><${Icon} name="close" /></button>`}
+    ${
+      isActive &&
+      html`<button class="btn s" aria-label=${t.transfers.cancelOne(name)} onClick=${() => transfer.cancel()}>
+        ${t.cancel}
+      </button>`
+    }
+    ${
+      ["retrying", "failed", "cancelled"].includes(state) &&
+      html`<button class="btn s" onClick=${() => transfer.start()}>
+        <${Icon} name="retry" />${t.transfers.retry}
+      </button>`
+    }
+    ${
+      !isActive &&
+      html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}>
+        <${Icon} name="close" />
+      </button>`
+    }
   </li>`;
 }
 
@@ -46,7 +80,10 @@ function rest({ moved, size: whole, speed }) {
   const parts = [t.transfers.moved(size(moved), size(whole))];
   if (speed > 0) {
     const now = new Date();
-    parts.push(t.transfers.speed(size(speed)), t.transfers.left(elapsed(new Date(now - ((whole - moved) / speed) * 1000), now)));
+    parts.push(
+      t.transfers.speed(size(speed)),
+      t.transfers.left(elapsed(new Date(now - ((whole - moved) / speed) * 1000), now)),
+    );
   }
   return parts.join(", ");
 }
@@ -58,13 +95,18 @@ export function DropZone({ title, text, take, isOver }) {
     <${Icon} name="upload" />
     <p><b>${title}</b> ${text && html`<span class="dim">${text}</span>`}</p>
     <div><button class="btn" type="button" onClick=${() => input.current.click()}>${t.transfers.choose}</button></div>
-    <input ref=${input} type="file" hidden onChange=${(event) => (take([...event.target.files]), (event.target.value = ""))} />
+    <input
+      ref=${input}
+      type="file"
+      hidden
+      onChange=${(event) => (take([...event.target.files]), (event.target.value = ""))}
+    />
   </div>`;
 }
 
 /**
- * Give files that are dropped anywhere on the page to `add`. `setOver(true)` is called while some are dragged over it. With
- * `add` null they are refused; otherwise the browser would leave the page for them.
+ * Give files that are dropped anywhere on the page to `add`. `setOver(true)` is called while some are dragged over it.
+ * With `add` null they are refused; otherwise the browser would leave the page for them.
  */
 export function useDrop(add, setOver) {
   const latest = useRef(add);

@@ -31,8 +31,8 @@ export function signOut(reason = "") {
 }
 
 /**
- * Take the token of a link `/ui/#token=...`, and remove it from the address bar and the history. Return the token if another
- * session runs, which it must not replace without a question; otherwise sign in with it, and return null.
+ * Take the token of a link `/ui/#token=...`, and remove it from the address bar and the history. Return the token if
+ * another session runs, which it must not replace without a question; otherwise sign in with it, and return null.
  */
 export function takeTokenFromLink() {
   const found = /^#token=(.+)$/.exec(location.hash);
@@ -66,7 +66,9 @@ export class Problem extends Error {
     this.title = body.title ?? "";
     this.code = body.code ?? status;
     this.context = body.context ?? {};
-    this.fields = Object.fromEntries((body.errors ?? []).map((wrong) => [wrong.field.replace(/\.\d+$/, ""), wrong.message]));
+    this.fields = Object.fromEntries(
+      (body.errors ?? []).map((wrong) => [wrong.field.replace(/\.\d+$/, ""), wrong.message]),
+    );
   }
 
   get isTemporary() {
@@ -91,7 +93,9 @@ export const path = (...parts) => parts.map((part) => `/${encodeURIComponent(par
 
 export const headersWithToken = (more = {}) => ({ Authorization: `Bearer ${currentToken()}`, ...more });
 
-/** Send a request; return the parsed body, null if it has none. Throws `Problem`, or `AbortError` if `signal` ends it. */
+/**
+ * Send a request; return the parsed body, null if it has none. Throws `Problem`, or `AbortError` if `signal` ends it.
+ */
 export async function send(method, path, { query, body, headers = {}, signal } = {}) {
   const more = body === undefined ? {} : { "Content-Type": method === "PATCH" ? MERGE_PATCH : "application/json" };
   const answer = await answerOf(apiUrl(path, query), {

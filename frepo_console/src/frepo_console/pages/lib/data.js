@@ -11,8 +11,9 @@ const START = { data: null, error: null, hasMoreFailed: false, isSlow: false, at
 /**
  * Read a resource of the API. `path` null: nothing is read.
  *
- * Return `{data, error, isSlow, at, reload, retry}`. With an error, `data` is what was read before, and `retry()` repeats
- * what failed. `isSlow` is true while the first answer is missing for more than 200 ms, so that nothing flickers.
+ * Return `{data, error, isSlow, at, reload, retry}`. With an error, `data` is what was read before, and `retry()`
+ * repeats what failed. `isSlow` is true while the first answer is missing for more than 200 ms, so that nothing
+ * flickers.
  */
 export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, query]);
@@ -23,8 +24,8 @@ export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
  * Read a list of the API page by page. Return that of `useResource` with `items`, `hasMore` and `more()`.
  *
  * What is shown is refreshed as one page, so lists of more than 500 shown items stay as they are until they are opened
- * again. `name` says which list of this path it is: give it if `query` has a time that moves with the clock. The rows of
- * the same list stay, and are read with the current query.
+ * again. `name` says which list of this path it is: give it if `query` has a time that moves with the clock. The rows
+ * of the same list stay, and are read with the current query.
  */
 export function useList(path, { query = {}, name = query, limit = 50, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, name, limit]);
@@ -59,7 +60,7 @@ export function useReload(resource, changes) {
 /** Read all pages of a list, at most `most` items. */
 export async function readAll(path, { query = {}, most = 2000 } = {}) {
   const items = [];
-  for (let cursor = ""; cursor !== null && items.length < most; ) {
+  for (let cursor = ""; cursor !== null && items.length < most;) {
     const page = await read(path, { query: { ...query, limit: MAX_ITEMS, cursor } });
     items.push(...page.items);
     cursor = page.next;

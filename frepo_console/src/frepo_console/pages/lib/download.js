@@ -10,8 +10,8 @@ import { t } from "../texts.js";
 export const MAX_IN_MEMORY = 32 * 1000 * 1000;
 
 /**
- * Ask where to save a file. Return a function that opens it, for something with `write(bytes)`, `close()` and `abort()`;
- * null if this browser can only download by a link. Throws `AbortError` if the person cancels.
+ * Ask where to save a file. Return a function that opens it, for something with `write(bytes)`, `close()` and
+ * `abort()`; null if this browser can only download by a link. Throws `AbortError` if the person cancels.
  */
 export async function chooseTarget(name, size) {
   if (window.showSaveFilePicker) {
@@ -23,7 +23,11 @@ export async function chooseTarget(name, size) {
 
 function openInMemory(name) {
   const pieces = [];
-  return { write: (bytes) => void pieces.push(bytes.slice()), close: () => saveBlob(new Blob(pieces), name), abort: () => {} };
+  return {
+    write: (bytes) => void pieces.push(bytes.slice()),
+    close: () => saveBlob(new Blob(pieces), name),
+    abort: () => {},
+  };
 }
 
 /**
@@ -62,15 +66,19 @@ async function newPart(target) {
 }
 
 async function pump(body, { transfer, part, signal }) {
-  await readPieces(body, () => part.hash.reuse(), async (bytes) => {
-    signal.throwIfAborted(); // some bytes may have arrived before
-    const { length } = bytes;
-    await part.file.write(bytes);
-    await part.hash.add(bytes);
-    signal.throwIfAborted();
-    part.arrived += length;
-    transfer.progress(part.arrived);
-  });
+  await readPieces(
+    body,
+    () => part.hash.reuse(),
+    async (bytes) => {
+      signal.throwIfAborted(); // some bytes may have arrived before
+      const { length } = bytes;
+      await part.file.write(bytes);
+      await part.hash.add(bytes);
+      signal.throwIfAborted();
+      part.arrived += length;
+      transfer.progress(part.arrived);
+    },
+  );
   signal.throwIfAborted();
   if (part.arrived < transfer.size) throw new Problem(0, { detail: t.errors.offline });
 }

@@ -75,7 +75,9 @@ export function elapsed(from, now = new Date(), { isShort = false } = {}) {
     [1, "second", 0],
   ].find(([, , least]) => seconds >= least);
   const unitDisplay = isShort ? "narrow" : unit === "day" ? "long" : "short";
-  return numberFormat({ style: "unit", unit, unitDisplay, maximumFractionDigits: 0 }).format(Math.floor(seconds / length));
+  return numberFormat({ style: "unit", unit, unitDisplay, maximumFractionDigits: 0 }).format(
+    Math.floor(seconds / length),
+  );
 }
 
 export const exactTime = (time) => exactTimes.format(new Date(time));

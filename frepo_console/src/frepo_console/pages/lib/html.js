@@ -11,7 +11,8 @@ export * from "../vendor/preact-hooks.mjs";
 export const html = htm.bind(h);
 
 /**
- * How many of `length` parts are drawn: those of the first time at once, later ones step by step, so many for each picture.
+ * How many of `length` parts are drawn: those of the first time at once, later ones step by step, so many for each
+ * picture.
  */
 export function useSteps(length, step = 10) {
   const [drawn, setDrawn] = useState(length);
@@ -24,9 +25,9 @@ export function useSteps(length, step = 10) {
 }
 
 /**
- * A part of a long list, such as a row: `draw()` makes it. When the list is read again, each part is drawn in a task of its
- * own: hundreds at once would block the page. A change of `state` is seen at once. A part whose `uses`, a list of what it shows,
- * are the same stays as it is.
+ * A part of a long list, such as a row: `draw()` makes it. When the list is read again, each part is drawn in a task of
+ * its own: hundreds at once would block the page. A change of `state` is seen at once. A part whose `uses`, a list of
+ * what it shows, are the same stays as it is.
  */
 export class Part extends Component {
   shouldComponentUpdate({ state, uses }) {

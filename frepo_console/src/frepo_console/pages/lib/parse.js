@@ -18,9 +18,13 @@ export function parseSize(text, field) {
 /** A size of the API as a text that `parseSize` reads without a loss; 0 is an empty text. */
 export function sizeText(bytes) {
   if (!bytes) return "";
-  for (const [base, suffix] of [[1000, "B"], [1024, "iB"]]) {
+  for (const [base, suffix] of [
+    [1000, "B"],
+    [1024, "iB"],
+  ]) {
     for (let power = 5; power > 0; power -= 1) {
-      if (bytes % (base ** power / 1000) === 0 && bytes >= base ** power) return `${bytes / base ** power} ${unit(power, base)}${suffix}`;
+      if (bytes % (base ** power / 1000) === 0 && bytes >= base ** power)
+        return `${bytes / base ** power} ${unit(power, base)}${suffix}`;
     }
   }
   return String(bytes);
@@ -40,7 +44,14 @@ export function parseInterval(text, field) {
   return unit === "d" || unit === "w" ? `P${number}${UNITS[unit]}` : `PT${number}${UNITS[unit]}`;
 }
 
-export const parseLabels = (text) => [...new Set(text.split(",").map((label) => label.trim()).filter(Boolean))];
+export const parseLabels = (text) => [
+  ...new Set(
+    text
+      .split(",")
+      .map((label) => label.trim())
+      .filter(Boolean),
+  ),
+];
 
 export function parseCount(text, field) {
   if (!/^\s*\d*\s*$/.test(text)) throw wrong(field, t.form.badNumber(text));

@@ -5,8 +5,8 @@ const PATIENCE_MS = 10_000;
 const MOST_SILENCES = 6;
 
 /**
- * Call `take(bytes)` for each piece of a stream, and wait for it. `reuse()` returns memory of an earlier piece that is not
- * needed any more, if there is some. A browser that cannot read into it makes new memory for each piece.
+ * Call `take(bytes)` for each piece of a stream, and wait for it. `reuse()` returns memory of an earlier piece that is
+ * not needed any more, if there is some. A browser that cannot read into it makes new memory for each piece.
  */
 export async function readPieces(stream, reuse, take, patience = 0) {
   const reader = readerOf(stream);
@@ -20,9 +20,9 @@ export async function readPieces(stream, reuse, take, patience = 0) {
 }
 
 /**
- * Call `take(bytes)` for each piece of a file. Chromium stopped to deliver files of 10 GB somewhere, without an error: a file
- * that is silent for `patience` milliseconds is opened again where it stopped. Throws an error if that brings nothing six
- * times.
+ * Call `take(bytes)` for each piece of a file. Chromium stopped to deliver files of 10 GB somewhere, without an error:
+ * a file that is silent for `patience` milliseconds is opened again where it stopped. Throws an error if that brings
+ * nothing six times.
  */
 export async function readFile(file, take, patience = PATIENCE_MS) {
   let at = 0;
@@ -35,11 +35,16 @@ export async function readFile(file, take, patience = PATIENCE_MS) {
   };
   while (at < file.size) {
     const before = at;
-    await readPieces(file.slice(at).stream(), reuse, (bytes) => {
-      take(bytes);
-      at += bytes.length;
-      free = bytes.buffer;
-    }, patience);
+    await readPieces(
+      file.slice(at).stream(),
+      reuse,
+      (bytes) => {
+        take(bytes);
+        at += bytes.length;
+        free = bytes.buffer;
+      },
+      patience,
+    );
     silences = at === before ? silences + 1 : 0;
     if (silences === MOST_SILENCES) throw new Error(`The file cannot be read from byte ${at} on`);
   }

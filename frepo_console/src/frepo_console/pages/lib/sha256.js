@@ -16,7 +16,9 @@ export async function loadHash() {
   return hash;
 }
 
-/** A hash that takes pieces: `await add(bytes)`, then `await end()` for the digest in hexadecimal; `stop()` gives up. */
+/**
+ * A hash that takes pieces: `await add(bytes)`, then `await end()` for the digest in hexadecimal; `stop()` gives up.
+ */
 class Hash {
   constructor() {
     this.waiting = 0;
@@ -47,11 +49,14 @@ class Hash {
     return this.free.pop();
   }
 
-  /** Add bytes, which are handed over: the caller must not use them any more. Wait while too many are not hashed yet. */
+  /**
+   * Add bytes, which are handed over: the caller must not use them any more. Wait while too many are not hashed yet.
+   */
   async add(piece) {
     this.waiting += piece.length;
     this.worker.postMessage({ piece }, [piece.buffer]);
-    if (this.waiting > MAX_WAITING) await Promise.race([this.digest, new Promise((resolve) => (this.resume = resolve))]);
+    if (this.waiting > MAX_WAITING)
+      await Promise.race([this.digest, new Promise((resolve) => (this.resume = resolve))]);
   }
 
   file(file) {

@@ -7,8 +7,8 @@ let hash = sha256.create();
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-// It says `{isReady: true}` once. `{file}` hashes a file and answers; `{piece}` adds bytes, says how many, and gives their
-// memory back; `{end: true}` answers.
+// It says `{isReady: true}` once. `{file}` hashes a file and answers; `{piece}` adds bytes, says how many, and gives
+// their memory back; `{end: true}` answers.
 onmessage = async ({ data }) => {
   try {
     if (data.piece) {

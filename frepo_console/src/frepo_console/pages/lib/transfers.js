@@ -34,12 +34,22 @@ export function useTransfers(topic) {
 }
 
 /**
- * A transfer. `state` is `waiting`, `hashing`, `running`, `retrying`, `checking`, `done`, `failed` or `cancelled`; `part` is
- * what a second try continues with.
+ * A transfer. `state` is `waiting`, `hashing`, `running`, `retrying`, `checking`, `done`, `failed` or `cancelled`;
+ * `part` is what a second try continues with.
  */
 class Transfer {
   constructor({ topic, name, size, kind, run, finished }) {
-    Object.assign(this, { topic, name, size, kind, finished, id: (last += 1), moved: 0, state: "waiting", message: "" });
+    Object.assign(this, {
+      topic,
+      name,
+      size,
+      kind,
+      finished,
+      id: (last += 1),
+      moved: 0,
+      state: "waiting",
+      message: "",
+    });
     this.work = run;
     this.abort = new AbortController();
   }
@@ -157,7 +167,15 @@ function startNext() {
 /**
  * Upload a file. `finished(answer)` is called at the end, and `textOf(answer)` says what has become of it.
  */
-export function upload({ topic, file, url, method = "PUT", headers = {}, finished, textOf = () => t.transfers.checked }) {
+export function upload({
+  topic,
+  file,
+  url,
+  method = "PUT",
+  headers = {},
+  finished,
+  textOf = () => t.transfers.checked,
+}) {
   const run = async (transfer, signal) => {
     const answer = await sendFile({ transfer, url, method, file, headers, signal });
     return { answer, message: textOf(answer) };

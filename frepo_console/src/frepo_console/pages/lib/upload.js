@@ -4,13 +4,13 @@ import { Problem, headersWithToken } from "./api.js";
 import { loadHash } from "./sha256.js";
 import { t } from "../texts.js";
 
-// The digest of a file up to this size, in bytes, is computed first and sent along: the service refuses other content. That
-// of a larger one is computed while the file is sent, and compared at the end.
+// The digest of a file up to this size, in bytes, is computed first and sent along: the service refuses other content.
+// That of a larger one is computed while the file is sent, and compared at the end.
 const HASHED_FIRST = 64_000_000;
 
 /**
- * Send a file; return the answer, `existed` if the service had its content. A second try has the same idempotency key: an
- * upload whose answer was lost is not stored twice.
+ * Send a file; return the answer, `existed` if the service had its content. A second try has the same idempotency key:
+ * an upload whose answer was lost is not stored twice.
  *
  * Throws `Problem`: status 0 if the connection was lost, 422 if other bytes were stored.
  */
@@ -29,7 +29,9 @@ export async function sendFile({ transfer, url, method, file, headers, signal })
 
 async function newPart(file) {
   const hash = await loadHash();
-  const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16).padStart(8, "0")).join("");
+  const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16).padStart(8, "0")).join(
+    "",
+  );
   return { hash, key, digest: hash.file(file) };
 }
 
@@ -44,7 +46,10 @@ function put({ url, method, file, headers, signal, progress }) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, url);
-    for (const [name, value] of Object.entries(headersWithToken({ "Content-Type": "application/octet-stream", ...headers }))) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(
+      headersWithToken({ "Content-Type": "application/octet-stream", ...headers }),
+    ))
+      request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => progress(event.loaded);
     request.onload = () => {
       const body = parsed(request.responseText);

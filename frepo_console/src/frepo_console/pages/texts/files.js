@@ -7,7 +7,10 @@ export const t = {
   drop: "Drop files to upload",
   dropHere: "Drop files here, or choose them",
   dropText: (tags, isPublic) =>
-    [tags.length ? `They get the tags ${tags.join(", ")}` : "They get no tags", isPublic ? "and are listed for everybody." : "and are reachable by link only."].join(" "),
+    [
+      tags.length ? `They get the tags ${tags.join(", ")}` : "They get no tags",
+      isPublic ? "and are listed for everybody." : "and are reachable by link only.",
+    ].join(" "),
   settings: "Options for new files",
   newTags: "Tags",
   newTagsHint: "Separated by commas",
@@ -53,7 +56,8 @@ export const t = {
   addAlias: "Add",
   removeAlias: (name) => `Remove the alias ${name}`,
   timed: "Link that ends",
-  timedText: "Works without a token and without the password, until it ends. Web sites make their own protected links: see anti_hotlink in the settings.",
+  timedText:
+    "Works without a token and without the password, until it ends. Web sites make their own protected links: see anti_hotlink in the settings.",
   makeLink: "Make a link",
   lifetimes: { PT1M: "after 1 minute", PT5M: "after 5 minutes", PT10M: "after 10 minutes" },
   ends: (time) => `ends ${time}`,

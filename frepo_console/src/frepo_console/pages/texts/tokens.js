@@ -62,7 +62,8 @@ export const t = {
   notGranted: (names) => `The token exists, but these collections do not list it: ${names}`,
   rotate: "Rotate",
   rotateTitle: (name) => `Rotate ${name}?`,
-  rotateText: "Makes a new secret with the same rights, restrictions and collections. The old one stays valid for the overlap.",
+  rotateText:
+    "Makes a new secret with the same rights, restrictions and collections. The old one stays valid for the overlap.",
   overlap: "Overlap",
   overlaps: { PT0S: "none: the old one ends now", PT1H: "1 hour", P1D: "1 day", P7D: "7 days", P30D: "30 days" },
   revoke: "Revoke",
@@ -97,7 +98,8 @@ export const t = {
     "security.administrator": "Everything that roles grant; only an administrator revokes such a token",
     "security.list_tokens": "List tokens, and see when and from where each was used last",
     "security.create_predictable_token_ids": "Choose the id of a token that is generated",
-    "deletion.all_files_including_protected_and_unprotected": "Delete any file, with or without a password, without giving it",
+    "deletion.all_files_including_protected_and_unprotected":
+      "Delete any file, with or without a password, without giving it",
     "view.any_file": "Download any file, protected ones and versions included",
     "view.files_from_all_tags": "See listed files of all tags unmasked",
     "view.can_use_listing_endpoint_at_all": "List files",
@@ -111,15 +113,20 @@ export const t = {
     "collections.create_new.with_custom_id": "Choose the id of a collection that is created",
     "collections.allow_infinite_limits": "Switch limits of collections off",
     "collections.delete_allowed_collections": "Delete collections that list the token",
-    "collections.modify_any_collection_regardless_if_token_was_allowed_by_collection": "Work on every collection as if it listed the token; edit and delete it",
+    "collections.modify_any_collection_regardless_if_token_was_allowed_by_collection":
+      "Work on every collection as if it listed the token; edit and delete it",
     "collections.modify_details_of_allowed_collections": "Edit collections that list the token",
     "collections.view_all_collections": "See every collection",
     "collections.can_use_listing_endpoint": "List collections",
-    "collections.manage_tokens_in_allowed_collections": "Add tokens to, and take them off, collections that list the token",
+    "collections.manage_tokens_in_allowed_collections":
+      "Add tokens to, and take them off, collections that list the token",
     "collections.upload_to_allowed_collections": "Upload versions to collections that list the token",
-    "collections.list_versions_for_allowed_collections": "List and download versions in collections that list the token",
-    "collections.pin_versions_in_allowed_collections": "Pin versions, write notes, and release versions from quarantine, in collections that list the token",
+    "collections.list_versions_for_allowed_collections":
+      "List and download versions in collections that list the token",
+    "collections.pin_versions_in_allowed_collections":
+      "Pin versions, write notes, and release versions from quarantine, in collections that list the token",
     "collections.delete_versions_for_allowed_collections": "Delete versions in collections that list the token",
-    "collections.restore_from_trash_in_allowed_collections": "See and restore what is in the trash of collections that list the token",
+    "collections.restore_from_trash_in_allowed_collections":
+      "See and restore what is in the trash of collections that list the token",
   },
 };

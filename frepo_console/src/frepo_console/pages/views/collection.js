@@ -34,8 +34,16 @@ export default function CollectionView({ id, tab, route }) {
   const now = useNow();
   const collection = useResource(`/collections${path(id)}`);
   if (collection.error?.status === 404 && !collection.data)
-    return html`<h1 class="vh">${t.collection.gone}</h1><div class="card"><${Empty} icon="collections" title=${t.collection.gone} text=${t.errors.notFoundText}><a class="btn" href=${link(["collections"])}>${t.menu.collections}</a><//></div>`;
-  return html`<${Loaded} resource=${collection}>${(data) => html`<${Shown} collection=${data} resource=${collection} tab=${tab} query=${route.query} now=${now} />`}<//>`;
+    return html`<h1 class="vh">${t.collection.gone}</h1>
+      <div class="card">
+        <${Empty} icon="collections" title=${t.collection.gone} text=${t.errors.notFoundText}
+          ><a class="btn" href=${link(["collections"])}>${t.menu.collections}</a><//
+        >
+      </div>`;
+  return html`<${Loaded} resource=${collection}
+    >${(data) =>
+      html`<${Shown} collection=${data} resource=${collection} tab=${tab} query=${route.query} now=${now} />`}<//
+  >`;
 }
 
 function Shown({ collection, resource, tab, query, now }) {
@@ -59,12 +67,22 @@ function Shown({ collection, resource, tab, query, now }) {
   };
   useDrop(access.may("versions.upload") ? take : null, setOver);
   return html`<${Head} collection=${collection} startUpload=${() => setUploading(!isUploading)} now=${now} />
-    ${(isUploading || isOver) && html`<${DropZone} isOver=${isOver} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`}
+    ${
+      (isUploading || isOver) &&
+      html`<${DropZone} isOver=${isOver} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`
+    }
     <${Transfers} topic=${collection.id} />
     <${Trouble} collection=${collection} now=${now} />
     <${Facts} collection=${collection} now=${now} />
     <nav class="tabs" aria-label=${t.collection.sections}>
-      ${tabs.map((one) => html`<a href=${link(["collections", collection.id, one.name])} aria-current=${one === current ? "page" : undefined}>${t.collection.tabs[one.name]}</a>`)}
+      ${tabs.map(
+        (one) =>
+          html`<a
+            href=${link(["collections", collection.id, one.name])}
+            aria-current=${one === current ? "page" : undefined}
+            >${t.collection.tabs[one.name]}</a
+          >`,
+      )}
     </nav>
     <${current.View} collection=${collection} changed=${changed} changes=${changes} query=${query} now=${now} />`;
 }
@@ -78,14 +96,27 @@ function Head({ collection, startUpload, now }) {
       <h1>${collection.name}</h1>
       <p class="row wrap">
         <${StateBadge} state=${collection.state} />
-        <span class="dim" title=${exactTime(collection.state_since)}>${t.collection.since(dateTime(collection.state_since, now))}</span>
+        <span class="dim" title=${exactTime(collection.state_since)}
+          >${t.collection.since(dateTime(collection.state_since, now))}</span
+        >
         ${collection.labels.map((label) => html`<${Tag}>${label}<//>`)}
         <span class="dim">${collection.description}</span>
       </p>
     </div>
     <div class="row">
-      ${last && access.may("versions.list") && html`<${ActionButton} className="btn" data-key="d" run=${() => downloadVersion(collection, last)}><${Icon} name="download" />${t.collection.download(last.number)}<//>`}
-      ${access.may("versions.upload") && html`<button class="btn pri" data-key="u" onClick=${startUpload}><${Icon} name="upload" />${t.collection.upload}</button>`}
+      ${
+        last &&
+        access.may("versions.list") &&
+        html`<${ActionButton} className="btn" data-key="d" run=${() => downloadVersion(collection, last)}
+          ><${Icon} name="download" />${t.collection.download(last.number)}<//
+        >`
+      }
+      ${
+        access.may("versions.upload") &&
+        html`<button class="btn pri" data-key="u" onClick=${startUpload}>
+          <${Icon} name="upload" />${t.collection.upload}
+        </button>`
+      }
       ${access.may("collections.delete") && html`<${DeleteButton} collection=${collection} />`}
     </div>
   </header>`;
@@ -98,36 +129,82 @@ function DeleteButton({ collection }) {
   const until = access.trashEnds;
   const { versions, stored_size: bytes } = collection;
   const run = async () => {
-    await send("DELETE", `/collections${path(collection.id)}`, { query: versions && until ? { versions: "trash" } : {} });
+    await send("DELETE", `/collections${path(collection.id)}`, {
+      query: versions && until ? { versions: "trash" } : {},
+    });
     go(["collections"]);
   };
-  const text = until ? t.collection.deleteToTrash(versions, size(bytes), date(until)) : versions === 0 ? t.collection.deleteEmpty : t.collection.deleteFirst(versions);
-  return html`<button class="btn bad" aria-label=${t.collection.delete} title=${t.collection.delete} onClick=${() => setAsking(true)}><${Icon} name="trash" /></button>
-    ${isAsking && html`<${Confirm} title=${t.collection.deleteTitle(collection.name)} action=${t.collection.delete} run=${run} close=${() => setAsking(false)}>${text}<//>`}`;
+  const text = until
+    ? t.collection.deleteToTrash(versions, size(bytes), date(until))
+    : versions === 0
+      ? t.collection.deleteEmpty
+      : t.collection.deleteFirst(versions);
+  return html`<button
+      class="btn bad"
+      aria-label=${t.collection.delete}
+      title=${t.collection.delete}
+      onClick=${() => setAsking(true)}
+    >
+      <${Icon} name="trash" />
+    </button>
+    ${
+      isAsking &&
+      html`<${Confirm}
+        title=${t.collection.deleteTitle(collection.name)}
+        action=${t.collection.delete}
+        run=${run}
+        close=${() => setAsking(false)}
+        >${text}<//
+      >`
+    }`;
 }
 
 /** What is wrong, why, and what to do. */
 function Trouble({ collection, now }) {
   const { state } = collection;
   if (state === "ok" || state === "new") return null;
-  return html`<${Note} state=${state} title=${reason(collection, now)}>${advice(collection)} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//>`;
+  return html`<${Note} state=${state} title=${reason(collection, now)}
+    >${advice(collection)} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//
+  >`;
 }
 
 function Facts({ collection, now }) {
   const { last_version: last, limits, due_at: due, state } = collection;
   const facts = [
-    [t.facts.last, last ? relative(last.at, now) : t.never, last ? t.facts.lastText(last.number, dateTime(last.at, now)) : ""],
-    [t.facts.next, due ? relative(due, now) : t.table.notSet, expectation(collection) || t.facts.unwatched, state === "late" || state === "overdue" ? state : ""],
+    [
+      t.facts.last,
+      last ? relative(last.at, now) : t.never,
+      last ? t.facts.lastText(last.number, dateTime(last.at, now)) : "",
+    ],
+    [
+      t.facts.next,
+      due ? relative(due, now) : t.table.notSet,
+      expectation(collection) || t.facts.unwatched,
+      state === "late" || state === "overdue" ? state : "",
+    ],
     [t.facts.versions, versionsText(collection), limitText(collection)],
-    [t.facts.stored, size(collection.stored_size), limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited],
+    [
+      t.facts.stored,
+      size(collection.stored_size),
+      limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited,
+    ],
   ];
   if ("trash_size" in collection) facts.push([t.facts.trash, size(collection.trash_size), t.facts.trashText]);
   return html`<section class="card" aria-label=${t.facts.title}>
-    <dl class="facts">${facts.map(([name, value, text, colour]) => html`<div><dt>${name}</dt><dd class=${colour ? `${colour} fg` : ""}>${value}<small>${text}</small></dd></div>`)}</dl>
+    <dl class="facts">
+      ${facts.map(
+        ([name, value, text, colour]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd class=${colour ? `${colour} fg` : ""}>${value}<small>${text}</small></dd>
+          </div>`,
+      )}
+    </dl>
   </section>`;
 }
 
-const versionsText = ({ versions, quarantined_versions: apart }) => (apart ? `${versions} + ${apart}` : String(versions));
+const versionsText = ({ versions, quarantined_versions: apart }) =>
+  apart ? `${versions} + ${apart}` : String(versions);
 
 /** "of 24, 1 pinned, 1 quarantined" */
 function limitText({ limits, pinned_versions: pinned, quarantined_versions: apart }) {

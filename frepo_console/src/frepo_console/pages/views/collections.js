@@ -40,59 +40,136 @@ function List({ query, isNew }) {
       <h1>${t.menu.collections}</h1>
       <div class="row">
         <${CsvButton} filters=${filters} />
-        ${access.may("collections.create") && html`<a class="btn pri" data-key="n" href=${link(["collections", "new"])}><${Icon} name="plus" />${t.collectionsView.new}</a>`}
+        ${
+          access.may("collections.create") &&
+          html`<a class="btn pri" data-key="n" href=${link(["collections", "new"])}
+            ><${Icon} name="plus" />${t.collectionsView.new}</a
+          >`
+        }
       </div>
     </header>
     <${Filters} filters=${filters} states=${states} total=${total} />
     ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
     ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
     ${list.items?.length === 0 && html`<${Nothing} isFiltered=${isFiltered} filters=${filters} />`}
-    ${items.length > 0 &&
-    html`<section class="card flush" aria-label=${t.menu.collections}>
-      ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
-      <${Table} caption=${t.menu.collections} columns=${columnsFor(sizes.byId, now)} rows=${items} keyOf=${(one) => one.id} nameOf=${(one) => one.name} open=${(one) => go(["collections", one.id])} selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined} sort=${filters.sort} sortBy=${(sort) => changeQuery({ sort })} />
-      <${ListEnd} list=${list} total=${isFiltered ? null : total} />
-    </section>`}
+    ${
+      items.length > 0 &&
+      html`<section class="card flush" aria-label=${t.menu.collections}>
+        ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
+        <${Table}
+          caption=${t.menu.collections}
+          columns=${columnsFor(sizes.byId, now)}
+          rows=${items}
+          keyOf=${(one) => one.id}
+          nameOf=${(one) => one.name}
+          open=${(one) => go(["collections", one.id])}
+          selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined}
+          sort=${filters.sort}
+          sortBy=${(sort) => changeQuery({ sort })}
+        />
+        <${ListEnd} list=${list} total=${isFiltered ? null : total} />
+      </section>`
+    }
     ${access.has("deleted-collections") && access.may("trash.view") && html`<${DeletedCollections} now=${now} />`}
-    ${selection.keys.length > 0 && html`<${SelectionBar} items=${items.filter((one) => selection.has(one.id))} clear=${selection.clear} reload=${list.reload} />`}
+    ${
+      selection.keys.length > 0 &&
+      html`<${SelectionBar}
+        items=${items.filter((one) => selection.has(one.id))}
+        clear=${selection.clear}
+        reload=${list.reload}
+      />`
+    }
     ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
 }
 
 function Nothing({ isFiltered, filters }) {
   const access = useAccess();
   if (!isFiltered)
-    return html`<div class="card"><${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
-      ${access.may("collections.create") && html`<a class="btn pri" href=${link(["collections", "new"])}><${Icon} name="plus" />${t.collectionsView.new}</a>`}
-    <//></div>`;
+    return html`<div class="card">
+      <${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
+        ${
+          access.may("collections.create") &&
+          html`<a class="btn pri" href=${link(["collections", "new"])}
+            ><${Icon} name="plus" />${t.collectionsView.new}</a
+          >`
+        }
+      <//>
+    </div>`;
   const named = [...filters.state.map((state) => t.states[state]), ...filters.label].join(", ");
-  return html`<div class="card"><${Empty} icon="search" title=${t.collectionsView.noMatch(filters.q)} text=${named && t.collectionsView.filter(named)}>
-    <a class="btn" href=${link(["collections"])}>${t.clearFilters}</a>
-  <//></div>`;
+  return html`<div class="card">
+    <${Empty}
+      icon="search"
+      title=${t.collectionsView.noMatch(filters.q)}
+      text=${named && t.collectionsView.filter(named)}
+    >
+      <a class="btn" href=${link(["collections"])}>${t.clearFilters}</a>
+    <//>
+  </div>`;
 }
 
 function columnsFor(sizes, now) {
   return [
     { title: t.table.state, sort: "state", cell: (one) => html`<${StateBadge} state=${one.state} />` },
-    { title: t.table.name, sort: "name", className: "main", cell: (one) => html`<${NameCell} collection=${one} now=${now} />` },
-    { title: t.table.last, sort: "last_version_at", firstSort: "-last_version_at", className: "n", label: t.table.lastShort, cell: (one) => timeCell(one.last_version?.at, now) },
-    { title: t.table.size, className: "n", label: t.table.sizeShort, cell: (one) => (one.last_version ? size(one.last_version.size) : html`<span class="faint">${t.none}</span>`) },
-    { title: t.table.stored, sort: "stored_size", firstSort: "-stored_size", className: "opt", cell: (one) => html`<span class="row">${sizes[one.id] && html`<${Sparkline} values=${sizes[one.id]} label=${t.overview.sizes(one.name)} />`}<span class="dim end">${size(one.stored_size)}</span></span>` },
+    {
+      title: t.table.name,
+      sort: "name",
+      className: "main",
+      cell: (one) => html`<${NameCell} collection=${one} now=${now} />`,
+    },
+    {
+      title: t.table.last,
+      sort: "last_version_at",
+      firstSort: "-last_version_at",
+      className: "n",
+      label: t.table.lastShort,
+      cell: (one) => timeCell(one.last_version?.at, now),
+    },
+    {
+      title: t.table.size,
+      className: "n",
+      label: t.table.sizeShort,
+      cell: (one) => (one.last_version ? size(one.last_version.size) : html`<span class="faint">${t.none}</span>`),
+    },
+    {
+      title: t.table.stored,
+      sort: "stored_size",
+      firstSort: "-stored_size",
+      className: "opt",
+      cell: (one) =>
+        html`<span class="row"
+          >${sizes[one.id] && html`<${Sparkline} values=${sizes[one.id]} label=${t.overview.sizes(one.name)} />`}<span
+            class="dim end"
+            >${size(one.stored_size)}</span
+          ></span
+        >`,
+    },
     { title: t.table.versions, className: "n opt", cell: (one) => count(one.versions) },
     { title: t.table.next, className: "n", label: t.table.nextShort, cell: (one) => dueCell(one, now) },
   ];
 }
 
-const NameCell = ({ collection, now }) => html`<div>
-  <a class="name" href=${link(["collections", collection.id])}>${collection.name}</a>${" "}
-  ${collection.labels.map((label) => html`<${Tag}>${label}<//>${" "}`)}
-  ${collection.state !== "ok" && html`<div class=${`sm ${collection.state}`}><span class="fg">${reason(collection, now)}</span></div>`}
-</div>`;
+const NameCell = ({ collection, now }) =>
+  html`<div>
+    <a class="name" href=${link(["collections", collection.id])}>${collection.name}</a>${" "}
+    ${collection.labels.map((label) => html`<${Tag}>${label}<//>${" "}`)}
+    ${
+      collection.state !== "ok" &&
+      html`<div class=${`sm ${collection.state}`}><span class="fg">${reason(collection, now)}</span></div>`
+    }
+  </div>`;
 
 const timeCell = (time, now) =>
-  time ? html`<time datetime=${time} title=${exactTime(time)}>${relative(time, now)}</time>` : html`<span class="faint">${t.never}</span>`;
+  time
+    ? html`<time datetime=${time} title=${exactTime(time)}>${relative(time, now)}</time>`
+    : html`<span class="faint">${t.never}</span>`;
 
 function dueCell({ due_at: due, state }, now) {
   if (!due) return html`<span class="faint">${t.table.notSet}</span>`;
   const isDue = state === "late" || state === "overdue" || new Date(due) < now;
-  return html`<time class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""} datetime=${due} title=${exactTime(due)}>${relative(due, now)}</time>`;
+  return html`<time
+    class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""}
+    datetime=${due}
+    title=${exactTime(due)}
+    >${relative(due, now)}</time
+  >`;
 }

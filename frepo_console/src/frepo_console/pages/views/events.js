@@ -25,7 +25,11 @@ export default function Events({ route }) {
   const { query } = route;
   const [isLive, setLive] = useState(false);
   const filters = filtersOf(query);
-  const list = useList("/events", { query: filters, name: query.toString(), every: isLive ? LIVE_SECONDS : POLL_SECONDS });
+  const list = useList("/events", {
+    query: filters,
+    name: query.toString(),
+    every: isLive ? LIVE_SECONDS : POLL_SECONDS,
+  });
   const toggleLive = () => {
     setLive(!isLive);
     list.reload();
@@ -34,8 +38,14 @@ export default function Events({ route }) {
   return html`<header class="head">
       <h1>${common.menu.events}</h1>
       <div class="row">
-        <button class="btn" aria-pressed=${String(isLive)} title=${t.liveHint} onClick=${toggleLive}><${Icon} name=${isLive ? "ok" : "play"} />${t.live}</button>
-        <${Export} filters=${filters} suffix="csv" title=${t.csv} /><${Export} filters=${filters} suffix="jsonl" title=${t.json} />
+        <button class="btn" aria-pressed=${String(isLive)} title=${t.liveHint} onClick=${toggleLive}>
+          <${Icon} name=${isLive ? "ok" : "play"} />${t.live}
+        </button>
+        <${Export} filters=${filters} suffix="csv" title=${t.csv} /><${Export}
+          filters=${filters}
+          suffix="jsonl"
+          title=${t.json}
+        />
       </div>
     </header>
     <${Filters} query=${query} names=${names} />
@@ -52,7 +62,7 @@ function filtersOf(query) {
     collection: query.get("collection") ?? "",
     actor: query.get("actor") ?? "",
     // Of the full hour: as long as the address of the request is the same, an unchanged answer is not sent again.
-    since: days ? new Date(Math.floor(Date.now() / DAY * 24) / 24 * DAY - days * DAY).toISOString() : "",
+    since: days ? new Date((Math.floor((Date.now() / DAY) * 24) / 24) * DAY - days * DAY).toISOString() : "",
   };
 }
 
@@ -70,7 +80,8 @@ function useNames({ items, at }, isAllowed) {
     if (!isAllowed || !unknown || isAsking.current) return;
     isAsking.current = true;
     const missing = Object.fromEntries(ids.map((id) => [id, ""]));
-    const show = (found) => setNames((old) => ({ ...missing, ...old, ...Object.fromEntries(found.map((one) => [one.id, one.name])) }));
+    const show = (found) =>
+      setNames((old) => ({ ...missing, ...old, ...Object.fromEntries(found.map((one) => [one.id, one.name])) }));
     readAll("/collections")
       .then(show, () => setTimeout(() => setFailures((count) => count + 1), POLL_SECONDS * 1000))
       .finally(() => (isAsking.current = false));
@@ -85,22 +96,49 @@ function Filters({ query, names }) {
   return html`<div class="stack" role="search">
     <div class="row wrap">
       <button class="chip" aria-pressed=${String(!group)} onClick=${() => choose("")}>${t.all}</button>
-      ${Object.entries(t.groups).map(([name, title]) => html`<button class="chip" aria-pressed=${String(name === group)} onClick=${() => choose(name)}>${title}</button>`)}
+      ${Object.entries(t.groups).map(
+        ([name, title]) =>
+          html`<button class="chip" aria-pressed=${String(name === group)} onClick=${() => choose(name)}>
+            ${title}
+          </button>`,
+      )}
     </div>
     <div class="row wrap">
-      <div class="search"><${Icon} name="search" /><input class="in" type="search" data-search aria-label=${t.search} placeholder=${t.search} value=${query.get("actor") ?? ""} onChange=${(event) => changeQuery({ actor: event.target.value.trim() })} /></div>
+      <div class="search">
+        <${Icon} name="search" /><input
+          class="in"
+          type="search"
+          data-search
+          aria-label=${t.search}
+          placeholder=${t.search}
+          value=${query.get("actor") ?? ""}
+          onChange=${(event) => changeQuery({ actor: event.target.value.trim() })}
+        />
+      </div>
       <select class="in" aria-label=${t.period} onChange=${(event) => changeQuery({ days: event.target.value })}>
         <option value="">${t.anyTime}</option>
-        ${PERIODS.map((days) => html`<option value=${days} selected=${String(days) === query.get("days")}>${t.since(days)}</option>`)}
+        ${PERIODS.map(
+          (days) =>
+            html`<option value=${days} selected=${String(days) === query.get("days")}>${t.since(days)}</option>`,
+        )}
       </select>
-      ${collection && html`<button class="chip" aria-pressed="true" onClick=${() => changeQuery({ collection: "" })}><span class="cut">${t.of(names[collection] || collection)}</span><${Icon} name="close" label=${common.clear} /></button>`}
+      ${
+        collection &&
+        html`<button class="chip" aria-pressed="true" onClick=${() => changeQuery({ collection: "" })}>
+          <span class="cut">${t.of(names[collection] || collection)}</span
+          ><${Icon} name="close" label=${common.clear} />
+        </button>`
+      }
     </div>
   </div>`;
 }
 
-const Nothing = ({ isFiltered }) => html`<div class="card"><${Empty} icon="events" title=${isFiltered ? t.noMatch : t.empty}>
-  ${isFiltered && html`<a class="btn" href=${link(["events"])}>${common.clearFilters}</a>`}
-<//></div>`;
+const Nothing = ({ isFiltered }) =>
+  html`<div class="card">
+    <${Empty} icon="events" title=${isFiltered ? t.noMatch : t.empty}>
+      ${isFiltered && html`<a class="btn" href=${link(["events"])}>${common.clearFilters}</a>`}
+    <//>
+  </div>`;
 
 /** The events under the day on which they happened. */
 function Days({ list, names }) {
@@ -111,10 +149,22 @@ function Days({ list, names }) {
     if (days.at(-1)?.day !== day) days.push({ day, events: [] });
     days.at(-1).events.push(event);
   }
-  return html`${days.map(({ day, events }) => html`<section class="card flush" key=${day}>
-      <div class="sec"><h2>${today(new Date(day))}</h2></div>
-      <ul class="list">${events.map((event) => html`<${Part} key=${event.position} uses=${[event, names, now]} draw=${() => html`<${Row} event=${event} names=${names} now=${now} />`} />`)}</ul>
-    </section>`)}
+  return html`${days.map(
+      ({ day, events }) =>
+        html`<section class="card flush" key=${day}>
+          <div class="sec"><h2>${today(new Date(day))}</h2></div>
+          <ul class="list">
+            ${events.map(
+              (event) =>
+                html`<${Part}
+                  key=${event.position}
+                  uses=${[event, names, now]}
+                  draw=${() => html`<${Row} event=${event} names=${names} now=${now} />`}
+                />`,
+            )}
+          </ul>
+        </section>`,
+    )}
     <div class="card flush"><${ListEnd} list=${list} /></div>`;
 }
 
@@ -128,13 +178,20 @@ function Row({ event, names, now }) {
     <div class="grow">
       <div class="row wrap"><b>${eventTitle(event)}</b><span class="dim sm">${detailOf(event)}</span></div>
       <div class="row wrap sm">
-        ${collection && html`<a class="cut" href=${link(["collections", collection])}>${names[collection] || t.collection}</a>`}
+        ${
+          collection &&
+          html`<a class="cut" href=${link(["collections", collection])}>${names[collection] || t.collection}</a>`
+        }
         <span class="dim">${t.by(actorOf(event))}${event.address && ` ${t.from(event.address)}`}</span>
       </div>
       ${isOpen && html`<${Details} event=${event} />`}
     </div>
-    <time class="end" datetime=${event.at} title=${exactTime(event.at)}>${now - new Date(event.at) < 3600_000 ? relative(event.at, now) : timeOfDay(event.at)}</time>
-    <button class="btn bare s" aria-expanded=${String(isOpen)} aria-label=${t.more(event.position)} onClick=${toggle}><${Icon} name=${isOpen ? "minus" : "more"} /></button>
+    <time class="end" datetime=${event.at} title=${exactTime(event.at)}
+      >${now - new Date(event.at) < 3600_000 ? relative(event.at, now) : timeOfDay(event.at)}</time
+    >
+    <button class="btn bare s" aria-expanded=${String(isOpen)} aria-label=${t.more(event.position)} onClick=${toggle}>
+      <${Icon} name=${isOpen ? "minus" : "more"} />
+    </button>
   </li>`;
 }
 
@@ -143,7 +200,10 @@ function Export({ filters, suffix, title }) {
   const [error, setError] = useState(null);
   const save = async () => {
     const { kind, collection, actor, since } = filters;
-    const answer = await fetch(apiUrl(`/events.${suffix}`, { kind, collection, actor, since }), { headers: headersWithToken(), credentials: "omit" }).catch(() => null);
+    const answer = await fetch(apiUrl(`/events.${suffix}`, { kind, collection, actor, since }), {
+      headers: headersWithToken(),
+      credentials: "omit",
+    }).catch(() => null);
     if (!answer?.ok) return setError(answer ? common.errors.unknown(answer.status) : common.errors.offline);
     setError(null);
     const anchor = document.createElement("a");
@@ -152,6 +212,8 @@ function Export({ filters, suffix, title }) {
     anchor.click();
     return setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
   };
-  return html`<button class="btn" title=${t.exportAs(title)} onClick=${save}><${Icon} name="download" />${title}</button>
+  return html`<button class="btn" title=${t.exportAs(title)} onClick=${save}>
+      <${Icon} name="download" />${title}
+    </button>
     ${error && html`<span class="err overdue" role="alert">${error}</span>`}`;
 }

@@ -22,20 +22,39 @@ export default function Health({ route }) {
   const health = useResource(mayJobs ? "/health" : null, { every: SLOW_POLL });
   const damage = useResource(mayJobs ? "/damage" : null, { every: SLOW_POLL });
   const jobs = useResource(mayJobs ? "/jobs" : null, { every: 5 });
-  return html`<header class="head"><div>
-      <h1>${health.data ? verdict(health.data) : common.menu.health}</h1>
-      <p class="dim">${summary(jobs.data, damage.data)}</p>
-    </div></header>
-    ${access.may("settings.view") &&
-    html`<nav class="tabs" aria-label=${t.tabsLabel}>${Object.entries(t.tabs).map(([name, title]) => html`<a href=${link(["health", name].filter(Boolean))} aria-current=${name === tab ? "page" : undefined}>${title}</a>`)}</nav>`}
-    ${tab === "settings" ? html`<${Settings} query=${route.query} />` : tab === "plugins" ? html`<${Plugins} />` : html`<${State} health=${health} damage=${damage} jobs=${jobs} open=${route.query.get("job")} />`}`;
+  return html`<header class="head">
+      <div>
+        <h1>${health.data ? verdict(health.data) : common.menu.health}</h1>
+        <p class="dim">${summary(jobs.data, damage.data)}</p>
+      </div>
+    </header>
+    ${
+      access.may("settings.view") &&
+      html`<nav class="tabs" aria-label=${t.tabsLabel}>
+        ${Object.entries(t.tabs).map(
+          ([name, title]) =>
+            html`<a href=${link(["health", name].filter(Boolean))} aria-current=${name === tab ? "page" : undefined}
+              >${title}</a
+            >`,
+        )}
+      </nav>`
+    }
+    ${
+      tab === "settings"
+        ? html`<${Settings} query=${route.query} />`
+        : tab === "plugins"
+          ? html`<${Plugins} />`
+          : html`<${State} health=${health} damage=${damage} jobs=${jobs} open=${route.query.get("job")} />`
+    }`;
 }
 
 const verdict = ({ good, checks }) => (good ? t.good : t.bad(checks.filter((one) => !one.good).length));
 
 function summary(jobs, damage) {
   const failing = jobs?.items.filter((one) => hasFailed(one)).length;
-  return [failing > 0 && t.failing(failing), damage?.items.length > 0 && t.damaged(damage.items.length)].filter(Boolean).join(" ");
+  return [failing > 0 && t.failing(failing), damage?.items.length > 0 && t.damaged(damage.items.length)]
+    .filter(Boolean)
+    .join(" ");
 }
 
 const hasFailed = (job) => ["failed", "lost"].includes(job.last_run?.outcome);
@@ -45,8 +64,14 @@ function State({ health, damage, jobs, open }) {
   if (!access.may("jobs.view")) return html`<${NoPermission} action="jobs.view" /><${Storages} />`;
   return html`<div class="cols">
     <div class="w5 stack">
-      <section class="card flush"><div class="sec"><h2>${t.checks}</h2></div>
-        <${Loaded} resource=${health} lines=${5}>${(data) => html`<ul class="list">${data.checks.map((one) => html`<${Check} key=${one.name} check=${one} />`)}</ul>`}<//>
+      <section class="card flush">
+        <div class="sec"><h2>${t.checks}</h2></div>
+        <${Loaded} resource=${health} lines=${5}
+          >${(data) =>
+            html`<ul class="list">
+              ${data.checks.map((one) => html`<${Check} key=${one.name} check=${one} />`)}
+            </ul>`}<//
+        >
       </section>
       ${access.may("settings.view") && html`<${Storages} />`}
       <${Damage} resource=${damage} />
@@ -59,8 +84,13 @@ function Check({ check }) {
   const state = check.good ? "ok" : check.name === "blobs" ? "damaged" : "overdue";
   return html`<li class=${state}>
     <${Icon} name=${state} label=${check.good ? common.states.ok : common.states[state]} isColoured />
-    <div class="grow"><b>${t.checkNames[check.name] ?? check.name}</b>
-      ${check.good ? html`<div class="sm dim">${t.checkGood}</div>` : check.problems.map((text) => html`<div class="sm fg">${text}</div>`)}</div>
+    <div class="grow">
+      <b>${t.checkNames[check.name] ?? check.name}</b>
+      ${
+        check.good
+          ? html`<div class="sm dim">${t.checkGood}</div>`
+          : check.problems.map((text) => html`<div class="sm fg">${text}</div>`)
+      }
+    </div>
   </li>`;
 }
-

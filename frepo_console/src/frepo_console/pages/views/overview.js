@@ -26,11 +26,17 @@ export default function Overview() {
   const states = useMemo(() => countStates(overview.data, collections.data), [overview.data, collections.data]);
   const source = access.may("collections.list") ? collections : overview;
   const isCut = collections.data?.length >= MANY;
-  return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} />
-    ${access.may("collections.list")
-      ? html`<${Loaded} resource=${collections} lines=${8}>${(items) => html`<${States} items=${items} states=${states} now=${now} />`}<//>`
-      : html`<${NoPermission} action="collections.list" />`}
-    ${source.data && html`<${Lazy} load=${loadDetails} overview=${overview} collections=${collections.data ?? []} now=${now} />`}`;
+  return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} /> ${
+      access.may("collections.list")
+        ? html`<${Loaded} resource=${collections} lines=${8}
+            >${(items) => html`<${States} items=${items} states=${states} now=${now} />`}<//
+          >`
+        : html`<${NoPermission} action="collections.list" />`
+    }
+    ${
+      source.data &&
+      html`<${Lazy} load=${loadDetails} overview=${overview} collections=${collections.data ?? []} now=${now} />`
+    }`;
 }
 
 function countStates(overview, collections) {
@@ -45,9 +51,15 @@ function Verdict({ states, overview, isCut, at, now }) {
   return html`<header class="head">
     <div>
       <h1>${states ? t.overview.verdict(states, bad, total) : t.menu.overview}</h1>
-      <p class="dim">${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)} ${isCut && (overview ? t.overview.onlyShown(count(MANY)) : t.overview.onlyCounted(count(MANY)))}</p>
+      <p class="dim">
+        ${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)}${" "}${
+          isCut && (overview ? t.overview.onlyShown(count(MANY)) : t.overview.onlyCounted(count(MANY)))
+        }
+      </p>
     </div>
-    <p class="faint sm">${today(now)}, ${timeOfDay(now)}${at && html`${" · "}${t.updated(relative(at, new Date()))}`}</p>
+    <p class="faint sm">
+      ${today(now)}, ${timeOfDay(now)}${at && html`${" · "}${t.updated(relative(at, new Date()))}`}
+    </p>
   </header>`;
 }
 
@@ -61,16 +73,33 @@ function States({ items, states, now }) {
   return html`<section aria-label=${t.overview.byState} class="stack">
     <div class="row wrap">
       ${STATES.filter((state) => states?.[state] > 0).map(
-        (state) => html`<a class=${`chip ${state}`} href=${link(["collections"], { state })}><${Icon} name=${state} isColoured /><b>${states[state]}</b> ${t.states[state]}</a>`,
+        (state) =>
+          html`<a class=${`chip ${state}`} href=${link(["collections"], { state })}
+            ><${Icon} name=${state} isColoured /><b>${states[state]}</b> ${t.states[state]}</a
+          >`,
       )}
     </div>
-    <ul class="tiles lg">${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}</ul>
-    <ul class=${isWhole ? "tiles" : "tiles phone-cut"}>
-      ${shown.map((one) => html`<li key=${one.id}><${Part} uses=${[one, sizes.byId[one.id], now]} draw=${() => html`<${QuietTile} collection=${one} sizes=${sizes.byId[one.id]} now=${now} />`} /></li>`)}
+    <ul class="tiles lg">
+      ${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}
     </ul>
-    ${!isWhole &&
-    quiet.length > 12 &&
-    html`<button class=${quiet.length > shown.length ? "btn" : "btn more"} onClick=${() => setWhole(true)}>${t.overview.showAll(quiet.length)}</button>`}
+    <ul class=${isWhole ? "tiles" : "tiles phone-cut"}>
+      ${shown.map(
+        (one) =>
+          html`<li key=${one.id}>
+            <${Part}
+              uses=${[one, sizes.byId[one.id], now]}
+              draw=${() => html`<${QuietTile} collection=${one} sizes=${sizes.byId[one.id]} now=${now} />`}
+            />
+          </li>`,
+      )}
+    </ul>
+    ${
+      !isWhole &&
+      quiet.length > 12 &&
+      html`<button class=${quiet.length > shown.length ? "btn" : "btn more"} onClick=${() => setWhole(true)}>
+        ${t.overview.showAll(quiet.length)}
+      </button>`
+    }
     ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
     ${Object.keys(sizes.byId).length > 0 && html`<p class="faint sm">${t.overview.bars}</p>`}
   </section>`;
@@ -96,7 +125,14 @@ function QuietTile({ collection, sizes, now }) {
 
 function NoCollections() {
   const access = useAccess();
-  return html`<div class="card"><${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
-    ${access.may("collections.create") && html`<a class="btn pri" href=${link(["collections", "new"])}><${Icon} name="plus" />${t.collectionsView.new}</a>`}
-  <//></div>`;
+  return html`<div class="card">
+    <${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
+      ${
+        access.may("collections.create") &&
+        html`<a class="btn pri" href=${link(["collections", "new"])}
+          ><${Icon} name="plus" />${t.collectionsView.new}</a
+        >`
+      }
+    <//>
+  </div>`;
 }

@@ -6,7 +6,12 @@ import { Confirm } from "../components/dialog.js";
 import { t } from "../texts.js";
 
 export default function ReplaceSession({ token, close }) {
-  return html`<${Confirm} title=${t.signIn.replaceTitle} action=${t.signIn.replace} run=${() => signIn(token)} close=${close}>
+  return html`<${Confirm}
+    title=${t.signIn.replaceTitle}
+    action=${t.signIn.replace}
+    run=${() => signIn(token)}
+    close=${close}
+  >
     <p>${t.signIn.replaceText}</p>
   <//>`;
 }

@@ -28,14 +28,31 @@ export default function SignIn({ reason }) {
       <div class="brand row"><${Logo} />${t.product}</div>
       <h1>${t.signIn.title}</h1>
       <p class="dim">${t.signIn.text}</p>
-      <${Field} label=${t.signIn.token} type="password" value=${token} change=${change} error=${error} autofocus spellcheck="false" required />
+      <${Field}
+        label=${t.signIn.token}
+        type="password"
+        value=${token}
+        change=${change}
+        error=${error}
+        autofocus
+        spellcheck="false"
+        required
+      />
       <${Check} label=${t.signIn.memory} value=${isForgotten} change=${setForgotten} />
       <button class="btn pri" disabled=${isSending || !token.trim()}>${t.signIn.button}</button>
       <p class="faint sm row"><${Icon} name="lock" />${t.signIn.privacy}</p>
     </form>
     <section class="stack sign-in">
       <h2>${t.signIn.whereTitle}</h2>
-      <dl class="stack">${t.signIn.where.map(([what, text]) => html`<div><dt><code>${what}</code></dt><dd class="dim">${text}</dd></div>`)}</dl>
+      <dl class="stack">
+        ${t.signIn.where.map(
+          ([what, text]) =>
+            html`<div>
+              <dt><code>${what}</code></dt>
+              <dd class="dim">${text}</dd>
+            </div>`,
+        )}
+      </dl>
     </section>
   </main>`;
 }
@@ -43,7 +60,11 @@ export default function SignIn({ reason }) {
 /** Ask the service about a token. Return why it is not accepted, or an empty text. */
 async function problemOf(token) {
   try {
-    const answer = await fetch(API, { headers: { Authorization: `Bearer ${token}` }, cache: "no-store", credentials: "omit" });
+    const answer = await fetch(API, {
+      headers: { Authorization: `Bearer ${token}` },
+      cache: "no-store",
+      credentials: "omit",
+    });
     if (answer.ok) return "";
     if (answer.status === 401) return t.signIn.refused;
     const body = await answer.json().catch(() => ({}));

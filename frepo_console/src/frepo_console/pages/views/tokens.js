@@ -21,7 +21,11 @@ const DAY = 24 * 3600 * 1000;
 const SOON = 7 * DAY;
 const PAGE = 100;
 const LONG_UNUSED = 30 * DAY;
-const ROLES = ["collections.upload_to_allowed_collections", "collections.list_versions_for_allowed_collections", "security.administrator"];
+const ROLES = [
+  "collections.upload_to_allowed_collections",
+  "collections.list_versions_for_allowed_collections",
+  "security.administrator",
+];
 
 export default function Tokens({ route }) {
   const [, selected] = route.parts;
@@ -40,13 +44,24 @@ export default function Tokens({ route }) {
     ? html`<${Secret} token=${shown} />`
     : selected === "new"
       ? html`<${NewToken} finish=${finish} />`
-      : selected && html`<${TokenDetails} key=${selected} fingerprint=${selected} finish=${finish} reload=${list.reload} />`;
+      : selected &&
+        html`<${TokenDetails} key=${selected} fingerprint=${selected} finish=${finish} reload=${list.reload} />`;
   return html`<header class="head">
-      <div><h1>${common.menu.tokens}</h1>${list.items && html`<p class="dim">${summary(list, now)}</p>`}</div>
-      ${access.may("tokens.create") && html`<a class=${selected ? "btn" : "btn pri"} data-key="n" href=${link(["tokens", "new"])}><${Icon} name="plus" />${t.new}</a>`}
+      <div>
+        <h1>${common.menu.tokens}</h1>
+        ${list.items && html`<p class="dim">${summary(list, now)}</p>`}
+      </div>
+      ${
+        access.may("tokens.create") &&
+        html`<a class=${selected ? "btn" : "btn pri"} data-key="n" href=${link(["tokens", "new"])}
+          ><${Icon} name="plus" />${t.new}</a
+        >`
+      }
     </header>
     <div class=${panel ? "cols" : "stack"}>
-      <div class="w8 stack"><${Filters} filters=${filters} /><${List} list=${list} filters=${filters} now=${now} selected=${selected} /></div>
+      <div class="w8 stack">
+        <${Filters} filters=${filters} /><${List} list=${list} filters=${filters} now=${now} selected=${selected} />
+      </div>
       ${panel && html`<${Aside} at=${selected} label=${selected === "new" ? t.new : common.menu.tokens}>${panel}<//>`}
     </div>`;
 }
@@ -54,14 +69,23 @@ export default function Tokens({ route }) {
 function filtersOf(query) {
   const days = Number(query.get("unused"));
   const since = days ? new Date(Math.floor(Date.now() / DAY) * DAY - days * DAY).toISOString() : "";
-  return { q: query.get("q") ?? "", role: query.get("role") ?? "", unused_since: since, sort: query.get("sort") ?? "name" };
+  return {
+    q: query.get("q") ?? "",
+    role: query.get("role") ?? "",
+    unused_since: since,
+    sort: query.get("sort") ?? "name",
+  };
 }
 
 function summary({ items, hasMore }, now) {
   if (hasMore) return "";
-  const expiring = items.filter((one) => one.expires_at && new Date(one.expires_at) - now < SOON && new Date(one.expires_at) > now).length;
+  const expiring = items.filter(
+    (one) => one.expires_at && new Date(one.expires_at) - now < SOON && new Date(one.expires_at) > now,
+  ).length;
   const unused = items.filter((one) => isUnused(one, now)).length;
-  return [t.count(items.length), expiring && t.expiring(expiring), unused && t.unused(unused)].filter(Boolean).join(" ");
+  return [t.count(items.length), expiring && t.expiring(expiring), unused && t.unused(unused)]
+    .filter(Boolean)
+    .join(" ");
 }
 
 const isUnused = ({ last_used_at: used, created_at: created }, now) => now - new Date(used ?? created) > LONG_UNUSED;
@@ -70,14 +94,28 @@ function Filters({ filters }) {
   const change = (name) => (event) => changeQuery({ [name]: event.target.value });
   const days = new URLSearchParams(location.hash.split("?")[1] ?? "").get("unused") ?? "";
   return html`<div class="row wrap" role="search">
-    <div class="search"><${Icon} name="search" /><input class="in" type="search" data-search aria-label=${t.search} placeholder=${t.search} value=${filters.q} onInput=${(event) => changeQuery({ q: event.target.value }, { isTyping: true })} /></div>
+    <div class="search">
+      <${Icon} name="search" /><input
+        class="in"
+        type="search"
+        data-search
+        aria-label=${t.search}
+        placeholder=${t.search}
+        value=${filters.q}
+        onInput=${(event) => changeQuery({ q: event.target.value }, { isTyping: true })}
+      />
+    </div>
     <select class="in" aria-label=${t.roles} onChange=${change("role")}>
       <option value="">${t.allRoles}</option>
-      ${ROLES.map((role) => html`<option value=${role} selected=${role === filters.role}>${presetText([role])}</option>`)}
+      ${ROLES.map(
+        (role) => html`<option value=${role} selected=${role === filters.role}>${presetText([role])}</option>`,
+      )}
     </select>
     <select class="in" aria-label=${t.lastUsed} onChange=${change("unused")}>
       <option value="">${t.anyTime}</option>
-      ${[30, 90, 180].map((value) => html`<option value=${value} selected=${String(value) === days}>${t.unusedFor(value)}</option>`)}
+      ${[30, 90, 180].map(
+        (value) => html`<option value=${value} selected=${String(value) === days}>${t.unusedFor(value)}</option>`,
+      )}
     </select>
   </div>`;
 }
@@ -86,38 +124,76 @@ function List({ list, filters, now, selected }) {
   const isFiltered = filters.q || filters.role || filters.unused_since;
   const { token } = useContext(About);
   const columns = [
-    { title: t.name, sort: "name", className: "main", cell: (one) => html`<${NameCell} token=${one} isOwn=${one.fingerprint === token.fingerprint} />` },
+    {
+      title: t.name,
+      sort: "name",
+      className: "main",
+      cell: (one) => html`<${NameCell} token=${one} isOwn=${one.fingerprint === token.fingerprint} />`,
+    },
     { title: t.allowed, className: "opt", cell: (one) => html`<span class="dim sm">${scopeText(one)}</span>` },
-    { title: t.lastUsed, sort: "last_used_at", firstSort: "-last_used_at", className: "n", label: t.lastUsed, cell: (one) => html`<${LastUse} token=${one} now=${now} />` },
-    { title: t.expires, sort: "expires_at", className: "n", label: t.expires, cell: (one) => html`<${Expiry} token=${one} now=${now} />` },
+    {
+      title: t.lastUsed,
+      sort: "last_used_at",
+      firstSort: "-last_used_at",
+      className: "n",
+      label: t.lastUsed,
+      cell: (one) => html`<${LastUse} token=${one} now=${now} />`,
+    },
+    {
+      title: t.expires,
+      sort: "expires_at",
+      className: "n",
+      label: t.expires,
+      cell: (one) => html`<${Expiry} token=${one} now=${now} />`,
+    },
   ];
   return html`${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
-    ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
-    ${list.items?.length === 0 &&
-    html`<div class="card"><${Empty} icon="tokens" title=${isFiltered ? t.noMatch : t.empty}>
-      ${isFiltered && html`<a class="btn" href=${link(["tokens"])}>${common.clearFilters}</a>`}
-    <//></div>`}
-    ${list.items?.length > 0 &&
+  ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
+  ${
+    list.items?.length === 0 &&
+    html`<div class="card">
+      <${Empty} icon="tokens" title=${isFiltered ? t.noMatch : t.empty}>
+        ${isFiltered && html`<a class="btn" href=${link(["tokens"])}>${common.clearFilters}</a>`}
+      <//>
+    </div>`
+  }
+  ${
+    list.items?.length > 0 &&
     html`<section class="card flush" aria-label=${common.menu.tokens}>
-      <${Table} caption=${common.menu.tokens} columns=${columns} rows=${list.items} keyOf=${(one) => one.fingerprint} nameOf=${nameOf} open=${(one) => go(["tokens", one.fingerprint])} current=${selected} sort=${filters.sort} sortBy=${(sort) => changeQuery({ sort })} />
+      <${Table}
+        caption=${common.menu.tokens}
+        columns=${columns}
+        rows=${list.items}
+        keyOf=${(one) => one.fingerprint}
+        nameOf=${nameOf}
+        open=${(one) => go(["tokens", one.fingerprint])}
+        current=${selected}
+        sort=${filters.sort}
+        sortBy=${(sort) => changeQuery({ sort })}
+      />
       <${ListEnd} list=${list} />
-    </section>`}`;
+    </section>`
+  }`;
 }
 
 export const nameOf = (token) => token.name ?? t.unnamed;
 
-const NameCell = ({ token, isOwn }) => html`<div>
-  <a class=${token.name ? "name" : "name faint"} href=${link(["tokens", token.fingerprint])}>${nameOf(token)}</a>
-  ${isOwn && html`${" "}<${Tag}>${t.you}<//>`}
-  <div class="sm dim row"><code>${token.fingerprint}</code>${presetText(token.roles)}</div>
-</div>`;
+const NameCell = ({ token, isOwn }) =>
+  html`<div>
+    <a class=${token.name ? "name" : "name faint"} href=${link(["tokens", token.fingerprint])}>${nameOf(token)}</a>
+    ${isOwn && html`${" "}<${Tag}>${t.you}<//>`}
+    <div class="sm dim row"><code>${token.fingerprint}</code>${presetText(token.roles)}</div>
+  </div>`;
 
 function LastUse({ token, now }) {
   const { last_used_at: used, last_used_from: from } = token;
   if (!used) return html`<${StateBadge} state="new" text=${common.never} />`;
   const text = relative(used, now);
-  return html`<time datetime=${used} title=${exactTime(used)}>${isUnused(token, now) ? html`<${StateBadge} state="late" text=${text} />` : text}</time>
-    ${" "}<div class="sm dim">${from}</div>`;
+  return html`<time datetime=${used} title=${exactTime(used)}
+      >${isUnused(token, now) ? html`<${StateBadge} state="late" text=${text} />` : text}</time
+    >
+    ${" "}
+    <div class="sm dim">${from}</div>`;
 }
 
 function Expiry({ token, now }) {
@@ -125,5 +201,7 @@ function Expiry({ token, now }) {
   if (!end) return html`<span class="faint">${common.never}</span>`;
   const left = new Date(end) - now;
   const badge = left <= 0 ? ["overdue", t.expired(date(end))] : left < SOON && ["late", relative(end, now)];
-  return html`<time datetime=${end} title=${exactTime(end)}>${badge ? html`<${StateBadge} state=${badge[0]} text=${badge[1]} />` : date(end)}</time>`;
+  return html`<time datetime=${end} title=${exactTime(end)}
+    >${badge ? html`<${StateBadge} state=${badge[0]} text=${badge[1]} />` : date(end)}</time
+  >`;
 }

@@ -19,7 +19,10 @@ export function Access({ collection, now }) {
   const base = `/collections${path(collection.id)}/access`;
   const list = useResource(base);
   // The list of access does not say when a token was used; that of tokens does.
-  const tokens = useResource(access.may("tokens.list") ? "/tokens" : null, { query: { collection: collection.id, limit: 500 }, every: 60 });
+  const tokens = useResource(access.may("tokens.list") ? "/tokens" : null, {
+    query: { collection: collection.id, limit: 500 },
+    every: 60,
+  });
   const [dialog, setDialog] = useState(null);
   const used = new Map((tokens.data?.items ?? []).map((one) => [one.fingerprint, one]));
   const close = () => setDialog(null);
@@ -33,28 +36,90 @@ export function Access({ collection, now }) {
     list.reload();
   };
   const columns = [
-    { title: t.access.token, className: "main", cell: (one) => html`<span class="name">${one.name ?? t.selection.noName}</span><br /><code class="dim">${one.fingerprint}</code>` },
+    {
+      title: t.access.token,
+      className: "main",
+      cell: (one) =>
+        html`<span class="name">${one.name ?? t.selection.noName}</span><br /><code class="dim"
+            >${one.fingerprint}</code
+          >`,
+    },
     { title: t.access.may, className: "opt", cell: (one) => rightsOf(one.roles) },
-    { title: t.access.expires, className: "opt", cell: (one) => (one.expires_at ? html`<time title=${exactTime(one.expires_at)}>${date(one.expires_at, now)}</time>` : t.never) },
-    ...(tokens.data ? [{ title: t.access.used, label: t.access.usedShort, cell: (one) => html`<${LastUse} token=${used.get(one.fingerprint)} now=${now} />` }] : []),
-    { title: t.table.actions, isHidden: true, className: "n act", cell: (one) => html`<button class="btn s bare bad" onClick=${() => setDialog(one)}>${t.access.remove}<span class="vh"> ${one.name ?? one.fingerprint}</span></button>` },
+    {
+      title: t.access.expires,
+      className: "opt",
+      cell: (one) =>
+        one.expires_at ? html`<time title=${exactTime(one.expires_at)}>${date(one.expires_at, now)}</time>` : t.never,
+    },
+    ...(tokens.data
+      ? [
+          {
+            title: t.access.used,
+            label: t.access.usedShort,
+            cell: (one) => html`<${LastUse} token=${used.get(one.fingerprint)} now=${now} />`,
+          },
+        ]
+      : []),
+    {
+      title: t.table.actions,
+      isHidden: true,
+      className: "n act",
+      cell: (one) =>
+        html`<button class="btn s bare bad" onClick=${() => setDialog(one)}>
+          ${t.access.remove}<span class="vh"> ${one.name ?? one.fingerprint}</span>
+        </button>`,
+    },
   ];
   return html`<section class="card flush">
-      <div class="sec"><h2>${t.collection.tabs.access}</h2><p class="dim sm">${list.data && t.tokensCount(list.data.items.length)}</p>
-        <button class="btn s end" data-key="n" onClick=${() => setDialog("grant")}><${Icon} name="plus" />${t.selection.grant}</button></div>
-      ${tokens.error && !list.error && html`<${ErrorNote} error=${tokens.error} at=${tokens.at} retry=${tokens.retry} />`}
-      <${Loaded} resource=${list}>${({ items }) => (items.length ? html`<${Table} caption=${t.collection.tabs.access} columns=${columns} rows=${items} keyOf=${(one) => one.fingerprint} nameOf=${(one) => one.name} />` : html`<${Empty} icon="tokens" title=${t.access.none} text=${t.access.noneText} />`)}<//>
+      <div class="sec">
+        <h2>${t.collection.tabs.access}</h2>
+        <p class="dim sm">${list.data && t.tokensCount(list.data.items.length)}</p>
+        <button class="btn s end" data-key="n" onClick=${() => setDialog("grant")}>
+          <${Icon} name="plus" />${t.selection.grant}
+        </button>
+      </div>
+      ${
+        tokens.error &&
+        !list.error &&
+        html`<${ErrorNote} error=${tokens.error} at=${tokens.at} retry=${tokens.retry} />`
+      }
+      <${Loaded} resource=${list}
+        >${({ items }) =>
+          items.length
+            ? html`<${Table}
+                caption=${t.collection.tabs.access}
+                columns=${columns}
+                rows=${items}
+                keyOf=${(one) => one.fingerprint}
+                nameOf=${(one) => one.name}
+              />`
+            : html`<${Empty} icon="tokens" title=${t.access.none} text=${t.access.noneText} />`}<//
+      >
     </section>
     ${dialog === "grant" && html`<${Grant} base=${base} close=${close} done=${granted} />`}
-    ${dialog?.fingerprint && html`<${Confirm} title=${t.access.removeTitle(dialog.name ?? dialog.fingerprint)} action=${t.access.removeAction} run=${remove} close=${close}>${t.access.removeText(collection.name)}<//>`}`;
+    ${
+      dialog?.fingerprint &&
+      html`<${Confirm}
+        title=${t.access.removeTitle(dialog.name ?? dialog.fingerprint)}
+        action=${t.access.removeAction}
+        run=${remove}
+        close=${close}
+        >${t.access.removeText(collection.name)}<//
+      >`
+    }`;
 }
 
-/** When a token was used last. Nothing if it is not known: it is not among the read tokens if it is new, or if there are many. */
+/**
+ * When a token was used last. Nothing if it is not known: it is not among the read tokens if it is new, or if there are
+ * many.
+ */
 function LastUse({ token, now }) {
   if (!token) return null;
   const { last_used_at: at, last_used_from: from } = token;
   if (!at) return html`<span class="faint">${t.never}</span>`;
-  return html`<time title=${exactTime(at)}>${relative(at, now)}</time> <span class="dim">${from && t.access.from(from)}</span>`;
+  return html`<time title=${exactTime(at)}>${relative(at, now)}</time>${" "}<span class="dim"
+      >${from && t.access.from(from)}</span
+    >`;
 }
 
 function Grant({ base, close, done }) {
@@ -70,7 +135,10 @@ function Grant({ base, close, done }) {
     <form class="stack" onSubmit=${submit}>
       <${TokenField} form=${form} />
       <${FormError} form=${form} />
-      <div class="row actions"><button type="button" class="btn" onClick=${close}>${t.cancel}</button><button class="btn pri" disabled=${form.isSending || !form.values.fingerprint}>${t.selection.grant}</button></div>
+      <div class="row actions">
+        <button type="button" class="btn" onClick=${close}>${t.cancel}</button
+        ><button class="btn pri" disabled=${form.isSending || !form.values.fingerprint}>${t.selection.grant}</button>
+      </div>
     </form>
   <//>`;
 }

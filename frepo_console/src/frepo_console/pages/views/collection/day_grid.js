@@ -10,20 +10,33 @@ const SIZE = 11;
 export const startOfDay = (time) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));
 
 /** The Monday `weeks` weeks before the week of a day. */
-export const beginOfWeek = (day, weeks = 0) => new Date(day.getTime() - (weeks * 7 + ((day.getUTCDay() + 6) % 7)) * DAY);
+export const beginOfWeek = (day, weeks = 0) =>
+  new Date(day.getTime() - (weeks * 7 + ((day.getUTCDay() + 6) % 7)) * DAY);
 
 /**
- * The grid of `days`, the first of which is a Monday and each of which has its time in `at`. `square(day, {x, y})` draws
- * one, `title(day)` says what it means.
+ * The grid of `days`, the first of which is a Monday and each of which has its time in `at`. `square(day, {x, y})`
+ * draws one, `title(day)` says what it means.
  */
 export function DayGrid({ days, label, square, title }) {
   const weeks = Math.max(26, Math.ceil(days.length / 7));
   const place = useRef(null);
   useLayoutEffect(() => void place.current.scrollTo(place.current.scrollWidth, 0), [weeks]); // a phone has room for half a year
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label} ref=${place}>
-    <svg class="cal" preserveAspectRatio="xMinYMin" viewBox=${`0 -12 ${weeks * SIZE} ${7 * SIZE + 11}`} role="img" aria-label=${label}>
+    <svg
+      class="cal"
+      preserveAspectRatio="xMinYMin"
+      viewBox=${`0 -12 ${weeks * SIZE} ${7 * SIZE + 11}`}
+      role="img"
+      aria-label=${label}
+    >
       ${monthNames(days).map(([week, name]) => html`<text x=${week * SIZE} y="-4">${name}</text>`)}
-      ${days.map((day, index) => html`<g><title>${`${date(day.at)}: ${title(day)}`}</title>${square(day, { x: Math.floor(index / 7) * SIZE, y: (index % 7) * SIZE })}</g>`)}
+      ${days.map(
+        (day, index) =>
+          html`<g
+            ><title>${`${date(day.at)}: ${title(day)}`}</title
+            >${square(day, { x: Math.floor(index / 7) * SIZE, y: (index % 7) * SIZE })}</g
+          >`,
+      )}
     </svg>
   </div>`;
 }

@@ -13,7 +13,12 @@ export function Events({ collection, changes, now }) {
   return html`<${Loaded} resource=${{ ...list, data: list.items }}>
     ${(items) =>
       items.length
-        ? html`<section class="card flush"><ul class="list">${items.map((event) => html`<${EventLine} key=${event.position} event=${event} now=${now} />`)}</ul><${ListEnd} list=${list} /></section>`
+        ? html`<section class="card flush">
+            <ul class="list">
+              ${items.map((event) => html`<${EventLine} key=${event.position} event=${event} now=${now} />`)}
+            </ul>
+            <${ListEnd} list=${list} />
+          </section>`
         : html`<div class="card"><${Empty} icon="events" title=${t.noEvents} /></div>`}
   <//>`;
 }

@@ -81,7 +81,12 @@ export function Send({ collection }) {
   return html`<section class="card stack">
     <h2>${t.collection.tabs.send}</h2>
     <div class="seg" role="group" aria-label=${t.send.kinds}>
-      ${Object.keys(SNIPPETS).map((name) => html`<button class="btn s" aria-pressed=${String(name === shown)} onClick=${() => setShown(name)}>${t.send.names[name]}</button>`)}
+      ${Object.keys(SNIPPETS).map(
+        (name) =>
+          html`<button class="btn s" aria-pressed=${String(name === shown)} onClick=${() => setShown(name)}>
+            ${t.send.names[name]}
+          </button>`,
+      )}
     </div>
     <pre tabindex="0">${text}</pre>
     <div class="row"><span class="sm dim grow">${t.send.hint}</span><${CopyButton} text=${text} /></div>

@@ -9,7 +9,11 @@ import { Simulator } from "./simulator.js";
 
 export function Settings({ collection, changed }) {
   const [saved, setSaved] = useState(collection);
-  return html`<${Form} key=${JSON.stringify(valuesOf(saved))} collection=${saved} done=${(answer) => (setSaved(answer), changed())} />`;
+  return html`<${Form}
+    key=${JSON.stringify(valuesOf(saved))}
+    collection=${saved}
+    done=${(answer) => (setSaved(answer), changed())}
+  />`;
 }
 
 function Form({ collection, done }) {
@@ -17,7 +21,9 @@ function Form({ collection, done }) {
   const submit = (event) => {
     event.preventDefault();
     form.submit(async (values) => {
-      done(await send("PATCH", `/collections${path(collection.id)}`, { body: bodyOf(values, withStrategy(form.changed)) }));
+      done(
+        await send("PATCH", `/collections${path(collection.id)}`, { body: bodyOf(values, withStrategy(form.changed)) }),
+      );
     });
   };
   const wrong = Object.keys(form.errors).length;
@@ -31,8 +37,12 @@ function Form({ collection, done }) {
       <${Guards} form=${form} />
       <${FormError} form=${form} />
       <div class="row">
-        <span class="sm grow late fg" role="status">${form.changed.length > 0 && t.settings.unsaved(form.changed.length, wrong)}</span>
-        <button type="button" class="btn" disabled=${form.changed.length === 0} onClick=${() => form.reset()}>${t.discard}</button>
+        <span class="sm grow late fg" role="status"
+          >${form.changed.length > 0 && t.settings.unsaved(form.changed.length, wrong)}</span
+        >
+        <button type="button" class="btn" disabled=${form.changed.length === 0} onClick=${() => form.reset()}>
+          ${t.discard}
+        </button>
         <button class="btn pri" disabled=${form.changed.length === 0 || form.isSending}>${t.save}</button>
       </div>
     </form>

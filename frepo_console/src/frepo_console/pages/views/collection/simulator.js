@@ -13,12 +13,24 @@ import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WAIT_MS = 250;
 const AGAIN_MS = 3000;
-const RULES = ["strategy", "strategy_options.", "limits.versions", "limits.version_size", "limits.total_size", "guards.min_retention"];
+const RULES = [
+  "strategy",
+  "strategy_options.",
+  "limits.versions",
+  "limits.version_size",
+  "limits.total_size",
+  "guards.min_retention",
+];
 
 export function Simulator({ collection, values }) {
   const [isImagined, setImagined] = useState(true);
   const size_ = collection.last_version?.size ?? 1e9;
-  const form = useForm({ every: "1 day", size: sizeText(Number(size_.toPrecision(2))), growth: "1", duration: "52 weeks" });
+  const form = useForm({
+    every: "1 day",
+    size: sizeText(Number(size_.toPrecision(2))),
+    growth: "1",
+    duration: "52 weeks",
+  });
   const { answer, error } = usePreview(collection, values, isImagined ? form.values : null);
   if (error?.status === 404) return null;
   const tabs = [
@@ -26,13 +38,35 @@ export function Simulator({ collection, values }) {
     [true, t.simulator.imagined],
   ];
   return html`<section class="card w7 stack">
-    <div class="sec"><h2>${t.simulator.title}</h2>
-      <span class="seg end" role="group" aria-label=${t.simulator.what}>${tabs.map(([value, text]) => html`<button type="button" class="btn s" aria-pressed=${String(value === isImagined)} onClick=${() => setImagined(value)}>${text}</button>`)}</span></div>
-    ${isImagined &&
-    html`<div class="nums">
-      <${Field} label=${t.simulator.every} ...${fieldOf(form, "every")} /><${Field} label=${t.table.size} ...${fieldOf(form, "size")} />
-      <${Field} label=${t.simulator.growth} inputmode="decimal" ...${fieldOf(form, "growth")} /><${Field} label=${t.simulator.duration} ...${fieldOf(form, "duration")} />
-    </div>`}
+    <div class="sec">
+      <h2>${t.simulator.title}</h2>
+      <span class="seg end" role="group" aria-label=${t.simulator.what}
+        >${tabs.map(
+          ([value, text]) =>
+            html`<button
+              type="button"
+              class="btn s"
+              aria-pressed=${String(value === isImagined)}
+              onClick=${() => setImagined(value)}
+            >
+              ${text}
+            </button>`,
+        )}</span
+      >
+    </div>
+    ${
+      isImagined &&
+      html`<div class="nums">
+        <${Field} label=${t.simulator.every} ...${fieldOf(form, "every")} /><${Field}
+          label=${t.table.size}
+          ...${fieldOf(form, "size")}
+        />
+        <${Field} label=${t.simulator.growth} inputmode="decimal" ...${fieldOf(form, "growth")} /><${Field}
+          label=${t.simulator.duration}
+          ...${fieldOf(form, "duration")}
+        />
+      </div>`
+    }
     ${error && html`<p class="err" role="alert">${error.message}</p>`}
     ${answer && html`<${Result} answer=${answer} collection=${collection} isImagined=${isImagined} />`}
   </section>`;
@@ -47,7 +81,10 @@ function usePreview(collection, values, schedule) {
     const ask = async () => {
       try {
         const body = { ...bodyOf(values, RULES), ...(schedule && { schedule: scheduleOf(schedule), empty: true }) };
-        const answer = await send("POST", `/collections${path(collection.id)}/retention/preview`, { body, signal: stop.signal });
+        const answer = await send("POST", `/collections${path(collection.id)}/retention/preview`, {
+          body,
+          signal: stop.signal,
+        });
         setState({ answer, error: null });
       } catch (error) {
         if (!(error instanceof Problem)) return;
@@ -65,7 +102,11 @@ function usePreview(collection, values, schedule) {
 }
 
 const scheduleOf = (texts) => ({
-  ...parseAll({ every: () => parseInterval(texts.every, "every"), size: () => parseSize(texts.size, "size"), duration: () => parseInterval(texts.duration, "duration") }),
+  ...parseAll({
+    every: () => parseInterval(texts.every, "every"),
+    size: () => parseSize(texts.size, "size"),
+    duration: () => parseInterval(texts.duration, "duration"),
+  }),
   growth: Number(texts.growth.replace(",", ".")) || 0,
 });
 
@@ -74,12 +115,33 @@ function Result({ answer, collection, isImagined }) {
   const bytes = kept.reduce((sum, one) => sum + one.size, 0);
   const days = useMemo(() => daysOf(answer.versions), [answer]);
   const kinds = new Set(days.map((day) => day.kind));
-  return html`<p aria-live="polite"><b>${t.simulator.keeps(count(kept.length), count(answer.versions.length), size(bytes))}</b>${" "}
-      <span class="dim">${t.simulator.now(count(collection.versions), size(collection.stored_size))}</span></p>
-    <${DayGrid} days=${days} label=${t.simulator.keeps(kept.length, answer.versions.length, size(bytes))} title=${(day) => t.simulator.day(day.versions)} square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`} />
-    <div class="key">${["often", "weekly", "monthly", "evicted"].filter((kind) => kinds.has(kind)).map((kind) => html`<span><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><${Square} kind=${kind} x=${0} y=${0} /></svg>${t.simulator.kinds[kind]}</span>`)}</div>
+  return html`<p aria-live="polite">
+      <b>${t.simulator.keeps(count(kept.length), count(answer.versions.length), size(bytes))}</b>${" "}
+      <span class="dim">${t.simulator.now(count(collection.versions), size(collection.stored_size))}</span>
+    </p>
+    <${DayGrid}
+      days=${days}
+      label=${t.simulator.keeps(kept.length, answer.versions.length, size(bytes))}
+      title=${(day) => t.simulator.day(day.versions)}
+      square=${(day, place) => html`<${Square} kind=${day.kind} ...${place} />`}
+    />
+    <div class="key">
+      ${["often", "weekly", "monthly", "evicted"]
+        .filter((kind) => kinds.has(kind))
+        .map(
+          (kind) =>
+            html`<span
+              ><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
+                <${Square} kind=${kind} x=${0} y=${0} /></svg
+              >${t.simulator.kinds[kind]}</span
+            >`,
+        )}
+    </div>
     ${isImagined && answer.days.length > 1 && html`<${Needed} answer=${answer} />`}
-    ${answer.refused.length > 0 && html`<${Note} state="full" title=${t.simulator.refused(answer.refused.length)}>${answer.refused[0].message}<//>`}
+    ${
+      answer.refused.length > 0 &&
+      html`<${Note} state="full" title=${t.simulator.refused(answer.refused.length)}>${answer.refused[0].message}<//>`
+    }
     ${!isImagined && html`<${Next} versions=${answer.versions} />`}`;
 }
 
@@ -88,7 +150,9 @@ function Next({ versions }) {
   const gone = versions.filter((one) => !one.kept && !one.imagined);
   if (gone.length === 0) return html`<p class="dim">${t.simulator.nothingGoes}</p>`;
   const bytes = gone.reduce((sum, one) => sum + one.size, 0);
-  return html`<${Note} state="late" title=${t.simulator.goes(gone.length, size(bytes))}>${gone.map((one) => one.number).join(", ")}<//>`;
+  return html`<${Note} state="late" title=${t.simulator.goes(gone.length, size(bytes))}
+    >${gone.map((one) => one.number).join(", ")}<//
+  >`;
 }
 
 function Needed({ answer }) {
@@ -100,8 +164,18 @@ function Needed({ answer }) {
   const isNear = limit > 0 && limit < 3 * answer.peak.size;
   if (isNear) lines.push({ values: times.map(() => limit), dash: [2, 3], colour: "full" });
   return html`<h3>${t.simulator.needed}</h3>
-    <${Curve} times=${times} lines=${lines} label=${t.simulator.neededLabel(size(answer.days.at(-1).size), size(answer.peak.size))} height=${150} />
-    ${lines.length > 1 && html`<p class="key sm">${[hasTrash && t.simulator.dashed, isNear && t.simulator.dotted(size(limit))].filter(Boolean).join("; ")}</p>`}`;
+    <${Curve}
+      times=${times}
+      lines=${lines}
+      label=${t.simulator.neededLabel(size(answer.days.at(-1).size), size(answer.peak.size))}
+      height=${150}
+    />
+    ${
+      lines.length > 1 &&
+      html`<p class="key sm">
+        ${[hasTrash && t.simulator.dashed, isNear && t.simulator.dotted(size(limit))].filter(Boolean).join("; ")}
+      </p>`
+    }`;
 }
 
 /** The days from the first version to the last, with the versions of each and the weakest rule that keeps one. */
@@ -110,7 +184,11 @@ function daysOf(versions) {
   const times = versions.map((one) => startOfDay(new Date(one.at)).getTime());
   const begin = beginOfWeek(new Date(Math.min(...times)));
   const length = Math.round((Math.max(...times) - begin) / DAY) + 1;
-  const days = Array.from({ length }, (_, index) => ({ at: new Date(begin.getTime() + index * DAY), versions: [], kind: "none" }));
+  const days = Array.from({ length }, (_, index) => ({
+    at: new Date(begin.getTime() + index * DAY),
+    versions: [],
+    kind: "none",
+  }));
   versions.forEach((one, index) => days[Math.round((times[index] - begin) / DAY)].versions.push(one));
   return days.map((day) => ({ ...day, kind: kindOf(day.versions) }));
 }

@@ -13,13 +13,38 @@ export function VersionBars({ versions }) {
   const most = Math.max(...shown.map((one) => one.size), 1);
   const kinds = new Set(shown.map(kindOf));
   return html`<section class="card w7">
-    <div class="sec"><h2>${t.charts.versions}</h2><p class="dim sm">${t.charts.versionsText(shown.length)}</p></div>
-    <ol class="bars">${shown.map((one) => html`<${Bar} key=${one.number} version=${one} share=${one.size / most} isLast=${one.number === versions[0].number} />`)}</ol>
-    <div class="key">${["kept", "pinned", "suspicious", "damaged"].filter((kind) => kinds.has(kind)).map((kind) => html`<span class=${kind}>${kind === "kept" ? html`<i></i>` : html`<${Icon} name=${kind === "pinned" ? "pin" : kind} isColoured />`}${t.charts.kinds[kind]}</span>`)}</div>
+    <div class="sec">
+      <h2>${t.charts.versions}</h2>
+      <p class="dim sm">${t.charts.versionsText(shown.length)}</p>
+    </div>
+    <ol class="bars">
+      ${shown.map(
+        (one) =>
+          html`<${Bar}
+            key=${one.number}
+            version=${one}
+            share=${one.size / most}
+            isLast=${one.number === versions[0].number}
+          />`,
+      )}
+    </ol>
+    <div class="key">
+      ${["kept", "pinned", "suspicious", "damaged"]
+        .filter((kind) => kinds.has(kind))
+        .map(
+          (kind) =>
+            html`<span class=${kind}
+              >${
+                kind === "kept" ? html`<i></i>` : html`<${Icon} name=${kind === "pinned" ? "pin" : kind} isColoured />`
+              }${t.charts.kinds[kind]}</span
+            >`,
+        )}
+    </div>
   </section>`;
 }
 
-const kindOf = ({ damaged, quarantined, suspicious, pinned }) => (damaged ? "damaged" : quarantined || suspicious ? "suspicious" : pinned ? "pinned" : "kept");
+const kindOf = ({ damaged, quarantined, suspicious, pinned }) =>
+  damaged ? "damaged" : quarantined || suspicious ? "suspicious" : pinned ? "pinned" : "kept";
 
 function Bar({ version, share }) {
   const kind = kindOf(version);
@@ -34,7 +59,11 @@ export function SizeCurve({ versions, collection }) {
   const counted = versions.filter((one) => !one.quarantined).toReversed();
   const [first, last] = [counted[0], counted.at(-1)];
   const shrink = collection.guards.max_shrink_percent;
-  if (counted.length < 2) return html`<section class="card w5"><div class="sec"><h2>${t.charts.sizes}</h2></div><p class="empty">${t.charts.tooFew}</p></section>`;
+  if (counted.length < 2)
+    return html`<section class="card w5">
+      <div class="sec"><h2>${t.charts.sizes}</h2></div>
+      <p class="empty">${t.charts.tooFew}</p>
+    </section>`;
   const times = counted.map((one) => new Date(one.created_at));
   const lines = [
     { values: counted.map((one) => one.size), isFilled: true },
@@ -43,7 +72,11 @@ export function SizeCurve({ versions, collection }) {
   if (shrink) lines.push({ values: times.map(() => last.size * (1 - shrink / 100)), dash: [2, 3], colour: "line2" });
   return html`<section class="card w5">
     <div class="sec"><h2>${t.charts.sizes}</h2></div>
-    <${Curve} times=${times} lines=${lines} label=${t.charts.sizesLabel(size(first.size), size(last.size), counted.length)} />
+    <${Curve}
+      times=${times}
+      lines=${lines}
+      label=${t.charts.sizesLabel(size(first.size), size(last.size), counted.length)}
+    />
     ${shrink > 0 && html`<p class="key sm">${t.charts.guard(100 - shrink)}</p>`}
   </section>`;
 }

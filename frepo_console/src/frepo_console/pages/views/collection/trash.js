@@ -12,6 +12,9 @@ import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts.js";
 import { ActionButton } from "../../components/action.js";
 
+const howItEnded = ({ size: bytes, reason, evicted_at: at }, now) =>
+  `${size(bytes)}, ${t.trash.reasons[reason] ?? reason} ${dateTime(at, now)}`;
+
 export function Trash({ collection, changed, changes, now }) {
   const access = useAccess();
   const base = `/collections${path(collection.id)}/trash`;
@@ -29,18 +32,49 @@ export function Trash({ collection, changed, changes, now }) {
     changed();
   };
   return html`<section class="card flush">
-    <div class="sec"><h2>${t.trash.title}</h2><p class="dim sm">${t.trash.text}</p></div>
+    <div class="sec">
+      <h2>${t.trash.title}</h2>
+      <p class="dim sm">${t.trash.text}</p>
+    </div>
     ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
-    <ul class="list">${items.map(
-      (entry) => html`<li key=${entry.number}>
-        <span class="faint"><${Icon} name="trash" /></span>
-        <div class="grow"><b>${t.versions_.number(entry.number)}</b> <span class="dim">${size(entry.size)}, ${t.trash.reasons[entry.reason] ?? entry.reason} ${dateTime(entry.evicted_at, now)}</span>
-          <div class="sm dim" title=${exactTime(entry.ends_at)}>${t.trash.until(dateTime(entry.ends_at, now))}</div></div>
-        <div class="row">${access.may("trash.restore") && html`<${ActionButton} run=${restore(entry)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${t.versions_.number(entry.number)}</span><//>`}
-          ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>${t.trash.end}<span class="vh"> ${t.versions_.number(entry.number)}</span></button>`}</div>
-      </li>`,
-    )}</ul>
+    <ul class="list">
+      ${items.map(
+        (entry) =>
+          html`<li key=${entry.number}>
+            <span class="faint"><${Icon} name="trash" /></span>
+            <div class="grow">
+              <b>${t.versions_.number(entry.number)}</b>${" "}<span class="dim">${howItEnded(entry, now)}</span>
+              <div class="sm dim" title=${exactTime(entry.ends_at)}>${t.trash.until(dateTime(entry.ends_at, now))}</div>
+            </div>
+            <div class="row">
+              ${
+                access.may("trash.restore") &&
+                html`<${ActionButton} run=${restore(entry)}
+                  ><${Icon} name="retry" />${t.trash.restore}<span class="vh"
+                    >${" "}${t.versions_.number(entry.number)}</span
+                  ><//
+                >`
+              }
+              ${
+                access.mayEndTrash &&
+                html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>
+                  ${t.trash.end}<span class="vh">${" "}${t.versions_.number(entry.number)}</span>
+                </button>`
+              }
+            </div>
+          </li>`,
+      )}
+    </ul>
     ${items.length > 0 && html`<${ListEnd} list=${list} />`}
-    ${ending && html`<${Confirm} title=${t.trash.endTitle(ending.number)} action=${t.trash.endAction} run=${end} close=${() => setEnding(null)}>${t.trash.endText(size(ending.size))}<//>`}
+    ${
+      ending &&
+      html`<${Confirm}
+        title=${t.trash.endTitle(ending.number)}
+        action=${t.trash.endAction}
+        run=${end}
+        close=${() => setEnding(null)}
+        >${t.trash.endText(size(ending.size))}<//
+      >`
+    }
   </section>`;
 }

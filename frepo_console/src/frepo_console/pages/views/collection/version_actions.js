@@ -26,7 +26,15 @@ export async function downloadVersion(collection, version) {
     if (error.name === "AbortError") return;
     throw error;
   }
-  if (target) download({ topic: collection.id, name, size: version.size, sha256: version.sha256, url: apiUrl(`${base}/content`), target });
+  if (target)
+    download({
+      topic: collection.id,
+      name,
+      size: version.size,
+      sha256: version.sha256,
+      url: apiUrl(`${base}/content`),
+      target,
+    });
   else saveUrl((await send("POST", `${base}/link`, { body: {} })).url, name);
 }
 
@@ -36,11 +44,15 @@ function fileName(name, number) {
   return [`${first}-v${number}`, ...rest].join(".");
 }
 
-export const pinVersion = (collection, version) => send("PATCH", versionPath(collection, version.number), { body: { pinned: !version.pinned } });
+export const pinVersion = (collection, version) =>
+  send("PATCH", versionPath(collection, version.number), { body: { pinned: !version.pinned } });
 
-export const releaseVersion = (collection, version) => send("PATCH", versionPath(collection, version.number), { body: { quarantined: false } });
+export const releaseVersion = (collection, version) =>
+  send("PATCH", versionPath(collection, version.number), { body: { quarantined: false } });
 
-/** Asks before versions are deleted. The text names them, and until when they can be restored; `until` null: not at all. */
+/**
+ * Asks before versions are deleted. The text names them, and until when they can be restored; `until` null: not at all.
+ */
 export function DeleteDialog({ collection, versions, until, close, changed }) {
   const free = versions.filter((one) => !one.pinned);
   const bytes = free.reduce((sum, one) => sum + one.size, 0);
@@ -49,9 +61,16 @@ export function DeleteDialog({ collection, versions, until, close, changed }) {
     for (const one of free) await send("DELETE", versionPath(collection, one.number));
     changed();
   };
-  const text = until ? t.versions_.toTrash(free.length, numbers, size(bytes), date(until)) : t.versions_.deleted(free.length, numbers, size(bytes));
+  const text = until
+    ? t.versions_.toTrash(free.length, numbers, size(bytes), date(until))
+    : t.versions_.deleted(free.length, numbers, size(bytes));
   const action = until ? t.versions_.moveToTrash(free.length) : t.versions_.delete(free.length);
-  return html`<${Confirm} title=${t.versions_.deleteTitle(free.length, numbers)} action=${action} run=${run} close=${close}>
+  return html`<${Confirm}
+    title=${t.versions_.deleteTitle(free.length, numbers)}
+    action=${action}
+    run=${run}
+    close=${close}
+  >
     ${text} ${free.length < versions.length && t.versions_.pinnedStay(versions.length - free.length)}
   <//>`;
 }
@@ -71,7 +90,10 @@ export function NoteDialog({ collection, version, close, changed }) {
     <form class="stack" onSubmit=${submit}>
       <${Field} label=${t.versions_.note} rows="3" maxlength="1000" ...${fieldOf(form, "note")} />
       <${FormError} form=${form} />
-      <div class="row actions"><button type="button" class="btn" onClick=${close}>${t.cancel}</button><button class="btn pri" disabled=${form.isSending}>${t.save}</button></div>
+      <div class="row actions">
+        <button type="button" class="btn" onClick=${close}>${t.cancel}</button
+        ><button class="btn pri" disabled=${form.isSending}>${t.save}</button>
+      </div>
     </form>
   <//>`;
 }

@@ -27,25 +27,65 @@ export function Versions({ collection, changed, changes, now }) {
   useReload(list, changes);
   const results = useMemo(() => checks.data && byVersion(checks.data.items), [checks.data]);
   const close = () => setDialog(null);
-  const open = { note: (version) => setDialog({ kind: "note", version }), delete: (versions) => setDialog({ kind: "delete", versions }) };
+  const open = {
+    note: (version) => setDialog({ kind: "note", version }),
+    delete: (versions) => setDialog({ kind: "delete", versions }),
+  };
   const table = { collection, results, hasFailed: Boolean(checks.error), access, open, changed, now };
   return html`<${Loaded} resource=${{ ...list, data: list.items }}>
       ${(items) =>
         items.length === 0
-          ? html`<div class="card"><${Empty} icon="upload" title=${t.versions_.none} text=${t.versions_.noneText} /></div>`
-          : html`<div class="cols"><${VersionBars} versions=${items} collection=${collection} /><${SizeCurve} versions=${items} collection=${collection} /></div>
+          ? html`<div class="card">
+              <${Empty} icon="upload" title=${t.versions_.none} text=${t.versions_.noneText} />
+            </div>`
+          : html`<div class="cols">
+                <${VersionBars} versions=${items} collection=${collection} /><${SizeCurve}
+                  versions=${items}
+                  collection=${collection}
+                />
+              </div>
               ${access.may("events.view") && html`<${Calendar} collection=${collection} now=${now} />`}
               <section class="card flush" aria-label=${t.collection.tabs.versions}>
                 ${checks.error && html`<${ErrorNote} error=${checks.error} at=${checks.at} retry=${checks.retry} />`}
-                <${Table} caption=${t.collection.tabs.versions} columns=${columnsFor(items, table)} rows=${items} keyOf=${(one) => one.number} nameOf=${(one) => t.versions_.number(one.number)} open=${press("d")} selection=${access.may("versions.delete") ? selection : undefined} keys=${ROW_KEYS} />
+                <${Table}
+                  caption=${t.collection.tabs.versions}
+                  columns=${columnsFor(items, table)}
+                  rows=${items}
+                  keyOf=${(one) => one.number}
+                  nameOf=${(one) => t.versions_.number(one.number)}
+                  open=${press("d")}
+                  selection=${access.may("versions.delete") ? selection : undefined}
+                  keys=${ROW_KEYS}
+                />
                 <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined_versions ?? 0)} />
               </section>`}
     <//>
-    ${selection.keys.length > 0 && html`<${SelectedBar} items=${list.items.filter((one) => selection.has(one.number))} selection=${selection} remove=${open.delete} />`}
-    ${access.may("trash.view") && html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`}
-    ${dialog?.kind === "note" && html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`}
-    ${dialog?.kind === "delete" &&
-    html`<${DeleteDialog} collection=${collection} versions=${dialog.versions} until=${access.trashEnds} close=${close} changed=${() => (selection.clear(), changed())} />`}`;
+    ${
+      selection.keys.length > 0 &&
+      html`<${SelectedBar}
+        items=${list.items.filter((one) => selection.has(one.number))}
+        selection=${selection}
+        remove=${open.delete}
+      />`
+    }
+    ${
+      access.may("trash.view") &&
+      html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`
+    }
+    ${
+      dialog?.kind === "note" &&
+      html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`
+    }
+    ${
+      dialog?.kind === "delete" &&
+      html`<${DeleteDialog}
+        collection=${collection}
+        versions=${dialog.versions}
+        until=${access.trashEnds}
+        close=${close}
+        changed=${() => (selection.clear(), changed())}
+      />`
+    }`;
 }
 
 /** Press the button of a row, which shows an error in the row. A row without that button ignores the key. */
@@ -58,7 +98,9 @@ function SelectedBar({ items, selection, remove }) {
   const bytes = items.reduce((sum, one) => sum + one.size, 0);
   return html`<div class="bar" role="region" aria-label=${t.selected(items.length)}>
     <b>${t.selected(items.length)}</b><span class="dim sm grow">${size(bytes)}</span>
-    <button class="btn bad" onClick=${() => remove(items)}><${Icon} name="trash" />${t.versions_.delete(items.length)}</button>
+    <button class="btn bad" onClick=${() => remove(items)}>
+      <${Icon} name="trash" />${t.versions_.delete(items.length)}
+    </button>
     <button class="btn bare" onClick=${selection.clear}><${Icon} name="close" />${t.clear}</button>
   </div>`;
 }
@@ -69,21 +111,52 @@ function columnsFor(items, table) {
   const before = new Map(items.map((one) => [one.number, counted.find((other) => other.number < one.number)]));
   return [
     { title: t.versions_.version, className: "b", cell: (one) => one.number },
-    { title: t.versions_.received, className: "main", cell: (one) => html`<${Received} version=${one} now=${table.now} table=${table} />` },
+    {
+      title: t.versions_.received,
+      className: "main",
+      cell: (one) => html`<${Received} version=${one} now=${table.now} table=${table} />`,
+    },
     { title: t.table.size, className: "n", label: t.table.sizeShort, cell: (one) => size(one.size) },
-    { title: t.versions_.change, className: "n", label: t.versions_.changeShort, cell: (one) => html`<${Change} version=${one} before=${before.get(one.number)} />` },
+    {
+      title: t.versions_.change,
+      className: "n",
+      label: t.versions_.changeShort,
+      cell: (one) => html`<${Change} version=${one} before=${before.get(one.number)} />`,
+    },
     { title: t.versions_.checks, cell: (one) => html`<${Checks} version=${one} ...${table} />` },
-    { title: t.table.actions, isHidden: true, className: "n act", cell: (one) => html`<${Actions} version=${one} ...${table} />` },
+    {
+      title: t.table.actions,
+      isHidden: true,
+      className: "n act",
+      cell: (one) => html`<${Actions} version=${one} ...${table} />`,
+    },
   ];
 }
 
 const Received = ({ version, now, table }) => html`
-  <time datetime=${version.created_at} title=${exactTime(version.created_at)}>${dateTime(version.created_at, now)}</time>
+  <time datetime=${version.created_at} title=${exactTime(version.created_at)}
+    >${dateTime(version.created_at, now)}</time
+  >
   ${version.pinned && html` <span class="badge"><${Icon} name="pin" />${t.versions_.pinned}</span>`}
-  ${version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.versions_.quarantined}</span>`}
-  ${version.suspicious && !version.quarantined && html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.states.suspicious}</span>`}
+  ${
+    version.quarantined &&
+    html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.versions_.quarantined}</span>`
+  }
+  ${
+    version.suspicious &&
+    !version.quarantined &&
+    html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.states.suspicious}</span>`
+  }
   ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
-  ${version.quarantined && html`<div class="row wrap sm dim">${version.quarantine_reason === "overtaken" ? t.versions_.overtakenText : t.versions_.quarantineText}<${Release} version=${version} ...${table} /></div>`}
+  ${
+    version.quarantined &&
+    html`<div class="row wrap sm dim">
+      ${version.quarantine_reason === "overtaken" ? t.versions_.overtakenText : t.versions_.quarantineText}<${Release}
+        version=${version}
+        ...${table}
+      />
+    </div>`
+  }
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
 
@@ -93,14 +166,18 @@ function Release({ version, collection, access, changed }) {
     await releaseVersion(collection, version);
     changed();
   };
-  return html`<${ActionButton} run=${release}>${t.versions_.release}<span class="vh"> ${t.versions_.number(version.number)}</span><//>`;
+  return html`<${ActionButton} run=${release}
+    >${t.versions_.release}<span class="vh"> ${t.versions_.number(version.number)}</span><//
+  >`;
 }
 
 function Change({ version, before }) {
   if (!before || !before.size) return null;
   const part = version.size / before.size - 1;
   const isLarge = Math.abs(part) >= 0.5;
-  return html`<span class=${isLarge ? "suspicious" : "dim"}><span class=${isLarge ? "fg b" : ""}>${percent(part, { isChange: true })}</span></span>`;
+  return html`<span class=${isLarge ? "suspicious" : "dim"}
+    ><span class=${isLarge ? "fg b" : ""}>${percent(part, { isChange: true })}</span></span
+  >`;
 }
 
 const CHECK_ICONS = { good: "ok", broken: "damaged", pending: "clock", "not checked": "minus" };
@@ -109,11 +186,20 @@ const CHECK_ICONS = { good: "ok", broken: "damaged", pending: "clock", "not chec
 function Checks({ version, results, hasFailed }) {
   const found = results?.get(version.number);
   if (!found) {
-    const text = version.damaged ? t.versions_.unreadable : results ? t.versions_.unchecked : hasFailed && t.versions_.unknown;
+    const text = version.damaged
+      ? t.versions_.unreadable
+      : results
+        ? t.versions_.unchecked
+        : hasFailed && t.versions_.unknown;
     return text && html`<span class="faint">${text}</span>`;
   }
   return found.map(
-    (one) => html`<span class=${`row ${CHECK_ICONS[one.outcome] ?? ""}`} title=${one.message}><${Icon} name=${CHECK_ICONS[one.outcome] ?? "minus"} isColoured /><span class="cut check-text">${one.name} ${t.versions_.outcomes[one.outcome] ?? one.outcome}</span></span>`,
+    (one) =>
+      html`<span class=${`row ${CHECK_ICONS[one.outcome] ?? ""}`} title=${one.message}
+        ><${Icon} name=${CHECK_ICONS[one.outcome] ?? "minus"} isColoured /><span class="cut check-text"
+          >${one.name} ${t.versions_.outcomes[one.outcome] ?? one.outcome}</span
+        ></span
+      >`,
   );
 }
 
@@ -126,9 +212,49 @@ function Actions({ version, collection, access, open, changed }) {
   const canPin = "pinned" in version && access.may("versions.pin");
   const bare = { className: "btn bare s" };
   return html`<span class="row actions">
-    <${ActionButton} run=${() => downloadVersion(collection, version)} aria-label=${t.versions_.downloadOne(name)} title=${t.versions_.downloadOne(name)} data-row-key="d" ...${bare}><${Icon} name="download" /><//>
-    ${canPin && !version.quarantined && html`<${ActionButton} run=${run(pinVersion)} aria-label=${t.versions_.pinOne(name, version.pinned)} title=${t.versions_.pinOne(name, version.pinned)} aria-pressed=${String(version.pinned)} data-row-key="p" ...${bare}><${Icon} name="pin" /><//>`}
-    ${canPin && html`<button class="btn bare s" aria-label=${t.versions_.noteOne(name)} title=${t.versions_.noteOne(name)} onClick=${() => open.note(version)}><${Icon} name="edit" /></button>`}
-    ${access.may("versions.delete") && !version.pinned && html`<button class="btn bare s" aria-label=${t.versions_.deleteOne(name)} title=${t.versions_.deleteOne(name)} onClick=${() => open.delete([version])}><${Icon} name="trash" /></button>`}
+    <${ActionButton}
+      run=${() => downloadVersion(collection, version)}
+      aria-label=${t.versions_.downloadOne(name)}
+      title=${t.versions_.downloadOne(name)}
+      data-row-key="d"
+      ...${bare}
+      ><${Icon} name="download"
+    /><//>
+    ${
+      canPin &&
+      !version.quarantined &&
+      html`<${ActionButton}
+        run=${run(pinVersion)}
+        aria-label=${t.versions_.pinOne(name, version.pinned)}
+        title=${t.versions_.pinOne(name, version.pinned)}
+        aria-pressed=${String(version.pinned)}
+        data-row-key="p"
+        ...${bare}
+        ><${Icon} name="pin"
+      /><//>`
+    }
+    ${
+      canPin &&
+      html`<button
+        class="btn bare s"
+        aria-label=${t.versions_.noteOne(name)}
+        title=${t.versions_.noteOne(name)}
+        onClick=${() => open.note(version)}
+      >
+        <${Icon} name="edit" />
+      </button>`
+    }
+    ${
+      access.may("versions.delete") &&
+      !version.pinned &&
+      html`<button
+        class="btn bare s"
+        aria-label=${t.versions_.deleteOne(name)}
+        title=${t.versions_.deleteOne(name)}
+        onClick=${() => open.delete([version])}
+      >
+        <${Icon} name="trash" />
+      </button>`
+    }
   </span>`;
 }

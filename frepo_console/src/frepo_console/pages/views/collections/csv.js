@@ -30,8 +30,15 @@ function cell(value) {
 export function CsvButton({ filters }) {
   const download = async () => {
     const items = await readAll("/collections", { query: filters, most: MOST });
-    const rows = items.map((one) => Object.values(COLUMNS).map((read) => cell(read(one))).join(","));
-    saveBlob(new Blob([[Object.keys(COLUMNS).join(","), ...rows, ""].join("\r\n")], { type: "text/csv" }), "collections.csv");
+    const rows = items.map((one) =>
+      Object.values(COLUMNS)
+        .map((read) => cell(read(one)))
+        .join(","),
+    );
+    saveBlob(
+      new Blob([[Object.keys(COLUMNS).join(","), ...rows, ""].join("\r\n")], { type: "text/csv" }),
+      "collections.csv",
+    );
   };
   return html`<${ActionButton} run=${download} className="btn"><${Icon} name="download" />${t.collectionsView.csv}<//>`;
 }

@@ -21,24 +21,56 @@ export function DeletedCollections({ now }) {
   const [ending, setEnding] = useState(null);
   const items = list.items ?? [];
   if (items.length === 0 && !list.error) return null;
-  const restore = (one) => async () => go(["collections", (await send("POST", `${PATH}${path(one.incarnation, "restore")}`)).id]);
+  const restore = (one) => async () =>
+    go(["collections", (await send("POST", `${PATH}${path(one.incarnation, "restore")}`)).id]);
   const end = async () => {
     await send("DELETE", `${PATH}${path(ending.incarnation)}`);
     list.reload();
   };
   return html`<section class="card flush">
-    <div class="sec"><h2>${t.deleted.title}</h2><p class="dim sm">${t.trash.text}</p></div>
+    <div class="sec">
+      <h2>${t.deleted.title}</h2>
+      <p class="dim sm">${t.trash.text}</p>
+    </div>
     ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
-    <ul class="list">${items.map(
-      (one) => html`<li key=${one.incarnation}>
-        <span class="faint"><${Icon} name="trash" /></span>
-        <div class="grow"><b>${one.name}</b> <span class="dim">${t.versions(one.versions)}, ${size(one.size)}, ${t.deleted.at(dateTime(one.deleted_at, now))}</span>
-          <div class="sm dim" title=${exactTime(one.ends_at)}>${t.trash.until(dateTime(one.ends_at, now))}</div></div>
-        <div class="row">${access.may("trash.restore") && html`<${ActionButton} run=${restore(one)}><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//>`}
-          ${access.mayEndTrash && html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>${t.trash.end}<span class="vh"> ${one.name}</span></button>`}</div>
-      </li>`,
-    )}</ul>
+    <ul class="list">
+      ${items.map(
+        (one) =>
+          html`<li key=${one.incarnation}>
+            <span class="faint"><${Icon} name="trash" /></span>
+            <div class="grow">
+              <b>${one.name}</b>${" "}<span class="dim"
+                >${t.versions(one.versions)}, ${size(one.size)}, ${t.deleted.at(dateTime(one.deleted_at, now))}</span
+              >
+              <div class="sm dim" title=${exactTime(one.ends_at)}>${t.trash.until(dateTime(one.ends_at, now))}</div>
+            </div>
+            <div class="row">
+              ${
+                access.may("trash.restore") &&
+                html`<${ActionButton} run=${restore(one)}
+                  ><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//
+                >`
+              }
+              ${
+                access.mayEndTrash &&
+                html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>
+                  ${t.trash.end}<span class="vh"> ${one.name}</span>
+                </button>`
+              }
+            </div>
+          </li>`,
+      )}
+    </ul>
     ${items.length > 0 && html`<${ListEnd} list=${list} />`}
-    ${ending && html`<${Confirm} title=${t.deleted.endTitle(ending.name)} action=${t.trash.endAction} run=${end} close=${() => setEnding(null)}>${t.trash.endText(size(ending.size))}<//>`}
+    ${
+      ending &&
+      html`<${Confirm}
+        title=${t.deleted.endTitle(ending.name)}
+        action=${t.trash.endAction}
+        run=${end}
+        close=${() => setEnding(null)}
+        >${t.trash.endText(size(ending.size))}<//
+      >`
+    }
   </section>`;
 }

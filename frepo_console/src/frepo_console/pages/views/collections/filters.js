@@ -32,23 +32,72 @@ export function Filters({ filters, states, total }) {
     changeQuery({ label: [...filters.label, event.target.value.trim()] });
     event.target.value = "";
   };
-  const toggle = (state) => changeQuery({ state: filters.state.includes(state) ? filters.state.filter((one) => one !== state) : [...filters.state, state] });
+  const toggle = (state) =>
+    changeQuery({
+      state: filters.state.includes(state) ? filters.state.filter((one) => one !== state) : [...filters.state, state],
+    });
   return html`<div class="stack">
     <div class="row wrap">
-      <div class="search"><${Icon} name="search" /><input class="in" type="search" data-search placeholder=${t.collectionsView.search} aria-label=${t.collectionsView.search} defaultValue=${filters.q} onInput=${search} /></div>
-      <input class="in narrow" placeholder=${t.collectionsView.label} aria-label=${t.collectionsView.label} onKeyDown=${addLabel} />
-      <select class="in" aria-label=${t.form.strategy} value=${filters.strategy} onChange=${(event) => changeQuery({ strategy: event.target.value })}>
+      <div class="search">
+        <${Icon} name="search" /><input
+          class="in"
+          type="search"
+          data-search
+          placeholder=${t.collectionsView.search}
+          aria-label=${t.collectionsView.search}
+          defaultValue=${filters.q}
+          onInput=${search}
+        />
+      </div>
+      <input
+        class="in narrow"
+        placeholder=${t.collectionsView.label}
+        aria-label=${t.collectionsView.label}
+        onKeyDown=${addLabel}
+      />
+      <select
+        class="in"
+        aria-label=${t.form.strategy}
+        value=${filters.strategy}
+        onChange=${(event) => changeQuery({ strategy: event.target.value })}
+      >
         <option value="">${t.collectionsView.allStrategies}</option>
-        ${strategies.map((name) => html`<option value=${name} selected=${name === filters.strategy}>${t.form.strategies[name] ?? name}</option>`)}
+        ${strategies.map(
+          (name) =>
+            html`<option value=${name} selected=${name === filters.strategy}>
+              ${t.form.strategies[name] ?? name}
+            </option>`,
+        )}
       </select>
     </div>
     <div class="row wrap">
-      <button class="chip" aria-pressed=${String(filters.state.length === 0)} onClick=${() => changeQuery({ state: [] })}>${total !== null && html`<b>${total}</b>`} ${t.collectionsView.all}</button>
+      <button
+        class="chip"
+        aria-pressed=${String(filters.state.length === 0)}
+        onClick=${() => changeQuery({ state: [] })}
+      >
+        ${total !== null && html`<b>${total}</b>`} ${t.collectionsView.all}
+      </button>
       ${STATES.filter((state) => !states || states[state] > 0 || filters.state.includes(state)).map(
-        (state) => html`<button class=${`chip ${state}`} aria-pressed=${String(filters.state.includes(state))} onClick=${() => toggle(state)}><${Icon} name=${state} isColoured />${states && html`<b>${states[state]}</b>`} ${t.states[state]}</button>`,
+        (state) =>
+          html`<button
+            class=${`chip ${state}`}
+            aria-pressed=${String(filters.state.includes(state))}
+            onClick=${() => toggle(state)}
+          >
+            <${Icon} name=${state} isColoured />${states && html`<b>${states[state]}</b>`} ${t.states[state]}
+          </button>`,
       )}
       ${filters.label.map(
-        (label) => html`<button class="chip" aria-pressed="true" title=${t.collectionsView.removeLabel} onClick=${() => changeQuery({ label: filters.label.filter((one) => one !== label) })}>${label}<${Icon} name="close" /></button>`,
+        (label) =>
+          html`<button
+            class="chip"
+            aria-pressed="true"
+            title=${t.collectionsView.removeLabel}
+            onClick=${() => changeQuery({ label: filters.label.filter((one) => one !== label) })}
+          >
+            ${label}<${Icon} name="close" />
+          </button>`,
       )}
     </div>
   </div>`;

@@ -50,4 +50,3 @@ export function NewCollection({ close }) {
     </form>
   <//>`;
 }
-

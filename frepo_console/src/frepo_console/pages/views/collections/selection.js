@@ -22,9 +22,20 @@ export function SelectionBar({ items, clear, reload }) {
     reload();
   };
   return html`<div class="bar" role="region" aria-label=${t.selected(items.length)}>
-      <b>${t.selected(items.length)}</b><span class="dim sm grow">${size(sum("stored_size"))}, ${t.versions(sum("versions"))}</span>
-      ${access.may("collections.edit") && html`<button class="btn" onClick=${() => setDialog("interval")}><${Icon} name="clock" />${t.selection.interval}</button>`}
-      ${access.may("collections.access") && html`<button class="btn" onClick=${() => setDialog("access")}><${Icon} name="tokens" />${t.selection.access}</button>`}
+      <b>${t.selected(items.length)}</b
+      ><span class="dim sm grow">${size(sum("stored_size"))}, ${t.versions(sum("versions"))}</span>
+      ${
+        access.may("collections.edit") &&
+        html`<button class="btn" onClick=${() => setDialog("interval")}>
+          <${Icon} name="clock" />${t.selection.interval}
+        </button>`
+      }
+      ${
+        access.may("collections.access") &&
+        html`<button class="btn" onClick=${() => setDialog("access")}>
+          <${Icon} name="tokens" />${t.selection.access}
+        </button>`
+      }
       <button class="btn bare" onClick=${clear}><${Icon} name="close" />${t.clear}</button>
     </div>
     ${dialog === "interval" && html`<${IntervalDialog} items=${items} close=${close} done=${done} />`}
@@ -39,7 +50,10 @@ async function forEach(items, run) {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const detail = t.selection.failed(one.name, error.message, index, items.length);
-      throw new Problem(error.status, { detail, errors: Object.keys(error.fields).map((field) => ({ field, message: detail })) });
+      throw new Problem(error.status, {
+        detail,
+        errors: Object.keys(error.fields).map((field) => ({ field, message: detail })),
+      });
     }
   }
 }
@@ -92,7 +106,15 @@ export function TokenField({ form }) {
   const access = useAccess();
   const mayChoose = access.may("tokens.list");
   const tokens = useResource(mayChoose ? "/tokens" : null, { query: { limit: 500 }, every: 0 });
-  if (!mayChoose || tokens.error) return html`<${Field} label=${t.selection.fingerprint} ...${fieldOf(form, "fingerprint")} autofocus />`;
-  const options = (tokens.data?.items ?? []).filter((one) => !one.setting).map((one) => [one.fingerprint, `${one.name ?? t.selection.noName} · ${one.fingerprint}`]);
-  return html`<${Field} label=${t.selection.token} options=${[["", t.selection.choose], ...options]} ...${fieldOf(form, "fingerprint")} autofocus />`;
+  if (!mayChoose || tokens.error)
+    return html`<${Field} label=${t.selection.fingerprint} ...${fieldOf(form, "fingerprint")} autofocus />`;
+  const options = (tokens.data?.items ?? [])
+    .filter((one) => !one.setting)
+    .map((one) => [one.fingerprint, `${one.name ?? t.selection.noName} · ${one.fingerprint}`]);
+  return html`<${Field}
+    label=${t.selection.token}
+    options=${[["", t.selection.choose], ...options]}
+    ...${fieldOf(form, "fingerprint")}
+    autofocus
+  />`;
 }

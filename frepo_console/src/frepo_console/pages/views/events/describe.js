@@ -6,7 +6,16 @@ import { t } from "../../texts/events.js";
 
 /** The groups of kinds that can be chosen, with their patterns. */
 export const GROUPS = {
-  trouble: ["version.refused", "version.suspicious", "version.quarantined", "collection.overdue", "collection.full", "blob.damaged", "storage.*", "job.failed"],
+  trouble: [
+    "version.refused",
+    "version.suspicious",
+    "version.quarantined",
+    "collection.overdue",
+    "collection.full",
+    "blob.damaged",
+    "storage.*",
+    "job.failed",
+  ],
   version: ["version.*", "trash.*"],
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
@@ -15,7 +24,17 @@ export const GROUPS = {
 };
 
 const REMOVED = new Set(["evicted", "deleted", "revoked", "expired"]);
-const ICONS = { version: "clock", trash: "trash", collection: "collections", file: "files", alias: "files", token: "tokens", job: "health", storage: "health", blob: "health" };
+const ICONS = {
+  version: "clock",
+  trash: "trash",
+  collection: "collections",
+  file: "files",
+  alias: "files",
+  token: "tokens",
+  job: "health",
+  storage: "health",
+  blob: "health",
+};
 
 /** `{state}` or `{icon}`: what is wrong or good has a state, everything else the icon of what it is about. */
 export function signOf(event) {
@@ -29,7 +48,13 @@ export function signOf(event) {
 export function detailOf({ data, token, version_number: version }) {
   // A version has the name of its collection, which is shown anyway.
   const name = version ? "" : (data.name ?? data.after?.name ?? "");
-  const parts = [name, Number.isInteger(data.size) && size(data.size), data.message ?? data.reason ?? data.error ?? data.problem, data.count > 1 && t.times(data.count), !name && !version && token];
+  const parts = [
+    name,
+    Number.isInteger(data.size) && size(data.size),
+    data.message ?? data.reason ?? data.error ?? data.problem,
+    data.count > 1 && t.times(data.count),
+    !name && !version && token,
+  ];
   return parts.filter(Boolean).join(" · ");
 }
 

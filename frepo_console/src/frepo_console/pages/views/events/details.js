@@ -15,11 +15,36 @@ export function Details({ event }) {
     ["file", event.file_id],
   ].filter(([, value]) => value);
   return html`<div class="stack">
-    ${edits.length > 0 &&
-    html`<div class="scroll" role="region" tabindex="0" aria-label=${t.changes}><table>
-      <thead><tr><th>${t.field}</th><th>${t.before}</th><th>${t.after}</th></tr></thead>
-      <tbody>${edits.map(([name, before, after]) => html`<tr><td><code>${name}</code></td><td class="dim">${before}</td><td>${after}</td></tr>`)}</tbody>
-    </table></div>`}
-    <dl class="keys sm">${[...values, ...about].map(([name, value]) => html`<dt class="dim">${name}</dt><dd><code>${value}</code></dd>`)}</dl>
+    ${
+      edits.length > 0 &&
+      html`<div class="scroll" role="region" tabindex="0" aria-label=${t.changes}>
+        <table>
+          <thead>
+            <tr>
+              <th>${t.field}</th>
+              <th>${t.before}</th>
+              <th>${t.after}</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${edits.map(
+              ([name, before, after]) =>
+                html`<tr>
+                  <td><code>${name}</code></td>
+                  <td class="dim">${before}</td>
+                  <td>${after}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>`
+    }
+    <dl class="keys sm">
+      ${[...values, ...about].map(
+        ([name, value]) =>
+          html`<dt class="dim">${name}</dt>
+            <dd><code>${value}</code></dd>`,
+      )}
+    </dl>
   </div>`;
 }

@@ -30,10 +30,23 @@ export function DropZone({ choose, reload }) {
     <b>${isOver ? t.drop : t.dropHere}</b>
     <span class="sm dim">${t.dropText(tags, values.isPublic)}</span>
     <input ref=${choose} class="vh" type="file" multiple aria-label=${t.choose} tabindex="-1" onChange=${picked} />
-    <details><summary class="sm">${t.settings}</summary>
+    <details>
+      <summary class="sm">${t.settings}</summary>
       <div class="nums stack">
-        ${!hasForcedTags && html`<${Field} label=${t.newTags} value=${values.tags} change=${set("tags")} hint=${t.newTagsHint} />`}
-        ${!token.roles.includes(NO_PASSWORD) && html`<${Field} label=${t.newPassword} type="password" value=${values.password} change=${set("password")} hint=${t.passwordHint} />`}
+        ${
+          !hasForcedTags &&
+          html`<${Field} label=${t.newTags} value=${values.tags} change=${set("tags")} hint=${t.newTagsHint} />`
+        }
+        ${
+          !token.roles.includes(NO_PASSWORD) &&
+          html`<${Field}
+            label=${t.newPassword}
+            type="password"
+            value=${values.password}
+            change=${set("password")}
+            hint=${t.passwordHint}
+          />`
+        }
         <${Check} label=${t.newPublic} value=${values.isPublic} change=${set("isPublic")} />
       </div>
     </details>

@@ -18,8 +18,24 @@ export const REACH_ICONS = { password: "lock", public: "eye", link: "link" };
 /** The picture of a file, or its icon. Only open files are shown: for others the browser would need the password. */
 export function Picture({ file }) {
   const [isBroken, setBroken] = useState(false);
-  const isShown = PICTURES.has(file.mime_type) && file.size <= LARGEST_PICTURE && !file.password_protected && !file.damaged && !isBroken;
-  return html`<span class="pic">${isShown
-    ? html`<img src=${apiUrl(`${path("files", file.name)}/content`)} alt="" width="100%" loading="lazy" decoding="async" onError=${() => setBroken(true)} />`
-    : html`<${Icon} name=${file.damaged ? "damaged" : "files"} />`}</span>`;
+  const isShown =
+    PICTURES.has(file.mime_type) &&
+    file.size <= LARGEST_PICTURE &&
+    !file.password_protected &&
+    !file.damaged &&
+    !isBroken;
+  return html`<span class="pic"
+    >${
+      isShown
+        ? html`<img
+            src=${apiUrl(`${path("files", file.name)}/content`)}
+            alt=""
+            width="100%"
+            loading="lazy"
+            decoding="async"
+            onError=${() => setBroken(true)}
+          />`
+        : html`<${Icon} name=${file.damaged ? "damaged" : "files"} />`
+    }</span
+  >`;
 }

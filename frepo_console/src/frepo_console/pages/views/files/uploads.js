@@ -23,4 +23,8 @@ export function uploadFiles(files, { tags = [], isPublic = false, password = "" 
 const textOf = (answer) => (answer.existed ? t.existed(size(answer.size), answer.name) : t.stored(size(answer.size)));
 
 export const Uploads = () =>
-  html`<${Transfers} topic=${TOPIC} title=${t.uploads} result=${({ answer }) => html`<div><${CopyButton} text=${fileUrl(answer.name)} label=${t.copyLink} /></div>`} />`;
+  html`<${Transfers}
+    topic=${TOPIC}
+    title=${t.uploads}
+    result=${({ answer }) => html`<div><${CopyButton} text=${fileUrl(answer.name)} label=${t.copyLink} /></div>`}
+  />`;

@@ -18,8 +18,14 @@ const RUNS = 20;
 
 /** The job named `open` shows its history. */
 export function Jobs({ resource, open }) {
-  return html`<section class="card flush"><div class="sec"><h2>${t.jobs}</h2></div>
-    <${Loaded} resource=${resource} lines=${8}>${({ items }) => html`<ul class="list">${items.map((one) => html`<${Row} key=${one.name} job=${one} reload=${resource.reload} />`)}</ul>`}<//>
+  return html`<section class="card flush">
+    <div class="sec"><h2>${t.jobs}</h2></div>
+    <${Loaded} resource=${resource} lines=${8}
+      >${({ items }) =>
+        html`<ul class="list">
+          ${items.map((one) => html`<${Row} key=${one.name} job=${one} reload=${resource.reload} />`)}
+        </ul>`}<//
+    >
     ${open && html`<${History} key=${open} name=${open} />`}
   </section>`;
 }
@@ -39,12 +45,39 @@ function Row({ job, reload }) {
     <${Icon} name=${state} label=${run?.outcome ? t.outcomes[run.outcome] : undefined} isColoured />
     <div class="grow">
       <div class="row"><b>${job.name}</b><span class="dim sm cut" title=${job.summary}>${job.summary}</span></div>
-      <div class="sm">${run ? html`<${Result} run=${run} />` : html`<span class="dim">${t.neverRun}</span>`}<span class="dim"> · ${job.next_at ? html`<time datetime=${job.next_at} title=${exactTime(job.next_at)}>${t.next(relative(job.next_at))}</time> · <code>${job.schedule}</code>` : t.off}</span></div>
+      <div class="sm">
+        ${run ? html`<${Result} run=${run} />` : html`<span class="dim">${t.neverRun}</span>`}<span class="dim"
+          >${" · "}${
+            job.next_at
+              ? html`<time datetime=${job.next_at} title=${exactTime(job.next_at)}
+                    >${t.next(relative(job.next_at))}</time
+                  >${" · "}<code>${job.schedule}</code>`
+              : t.off
+          }</span
+        >
+      </div>
       ${error && html`<p class="err" role="alert">${error}</p>`}
     </div>
     <div class="row">
-      <button class="btn bare s" aria-label=${t.historyOf(job.name)} title=${t.history} onClick=${() => changeQuery({ job: job.name })}><${Icon} name="clock" /></button>
-      ${access.may("jobs.run") && html`<button class="btn s" disabled=${isRunning || job.request !== null} aria-label=${`${button}: ${job.name}`} onClick=${request}><${Icon} name="play" />${button}</button>`}
+      <button
+        class="btn bare s"
+        aria-label=${t.historyOf(job.name)}
+        title=${t.history}
+        onClick=${() => changeQuery({ job: job.name })}
+      >
+        <${Icon} name="clock" />
+      </button>
+      ${
+        access.may("jobs.run") &&
+        html`<button
+          class="btn s"
+          disabled=${isRunning || job.request !== null}
+          aria-label=${`${button}: ${job.name}`}
+          onClick=${request}
+        >
+          <${Icon} name="play" />${button}
+        </button>`
+      }
     </div>
   </li>`;
 }
@@ -52,15 +85,21 @@ function Row({ job, reload }) {
 /** What a run found, or why it failed; while it runs, how far it is. */
 function Result({ run }) {
   if (!run.ended_at) return html`<span class="dim">${run.progress || t.running}</span>`;
-  const when = html`<time datetime=${run.started_at} title=${exactTime(run.started_at)}>${relative(run.started_at)}</time>`;
+  const when = html`<time datetime=${run.started_at} title=${exactTime(run.started_at)}
+    >${relative(run.started_at)}</time
+  >`;
   if (run.error) return html`<span class="fg">${t.outcomes[run.outcome] ?? run.outcome} ${when}: ${run.error}</span>`;
   return html`<span class="dim">${when}${summaryText(run.summary) && ` · ${summaryText(run.summary)}`}</span>`;
 }
 
 /** The short values of a summary: "checked 31, size 4.20 MB, damaged 0". */
 function summaryText(summary) {
-  const short = Object.entries(summary ?? {}).filter(([, value]) => ["number", "string", "boolean"].includes(typeof value));
-  return short.map(([name, value]) => `${name.replaceAll("_", " ")} ${name === "size" ? size(value) : value}`).join(", ");
+  const short = Object.entries(summary ?? {}).filter(([, value]) =>
+    ["number", "string", "boolean"].includes(typeof value),
+  );
+  return short
+    .map(([name, value]) => `${name.replaceAll("_", " ")} ${name === "size" ? size(value) : value}`)
+    .join(", ");
 }
 
 function History({ name }) {
@@ -68,8 +107,13 @@ function History({ name }) {
   return html`<${Dialog} title=${t.historyOf(name)} close=${() => changeQuery({ job: "" })} isWide>
     ${list.error && html`<${ErrorNote} error=${list.error} retry=${list.retry} />`}
     ${list.items?.length === 0 && html`<${Empty} icon="clock" title=${t.noRuns} />`}
-    ${list.items?.length > 0 &&
-    html`<ul class="list">${list.items.map((run) => html`<${Run} key=${run.id} run=${run} />`)}</ul><${ListEnd} list=${list} />`}
+    ${
+      list.items?.length > 0 &&
+      html`<ul class="list">
+          ${list.items.map((run) => html`<${Run} key=${run.id} run=${run} />`)}
+        </ul>
+        <${ListEnd} list=${list} />`
+    }
   <//>`;
 }
 
@@ -79,9 +123,15 @@ function Run({ run }) {
   const text = run.error ?? (run.ended_at ? summaryText(run.summary) : run.progress);
   return html`<li class=${state}>
     <${Icon} name=${state} label=${common.states[state]} isColoured />
-    <div class="grow"><b>${run.outcome ? (t.outcomes[run.outcome] ?? run.outcome) : t.running}</b>
+    <div class="grow">
+      <b>${run.outcome ? (t.outcomes[run.outcome] ?? run.outcome) : t.running}</b>
       <div class=${run.error ? "sm fg" : "sm dim"}>${text}</div>
-      <div class="sm dim">${[t.by(run.cause), seconds !== null && t.took(t.seconds(Math.round(seconds))), run.process].filter(Boolean).join(" · ")}</div></div>
+      <div class="sm dim">
+        ${[t.by(run.cause), seconds !== null && t.took(t.seconds(Math.round(seconds))), run.process]
+          .filter(Boolean)
+          .join(" · ")}
+      </div>
+    </div>
     <time class="end" datetime=${run.started_at} title=${exactTime(run.started_at)}>${dateTime(run.started_at)}</time>
   </li>`;
 }

@@ -13,8 +13,14 @@ const STATES = { ok: "ok", full: "full", unavailable: "overdue" };
 export function Storages() {
   const resource = useResource("/storages", { every: 60 });
   const isUsed = (one) => one.current || one.free_space !== null || one.damaged > 0 || one.state !== "ok";
-  return html`<section class="card flush"><div class="sec"><h2>${t.storages}</h2></div>
-    <${Loaded} resource=${resource} lines=${3}>${({ items }) => html`<ul class="list">${items.map((one) => html`<${Row} key=${one.name} storage=${one} isUsed=${isUsed(one)} />`)}</ul>`}<//>
+  return html`<section class="card flush">
+    <div class="sec"><h2>${t.storages}</h2></div>
+    <${Loaded} resource=${resource} lines=${3}
+      >${({ items }) =>
+        html`<ul class="list">
+          ${items.map((one) => html`<${Row} key=${one.name} storage=${one} isUsed=${isUsed(one)} />`)}
+        </ul>`}<//
+    >
   </section>`;
 }
 
@@ -28,8 +34,13 @@ function Row({ storage, isUsed }) {
   ].filter(Boolean);
   return html`<li class=${state}>
     <${Icon} name=${state} isColoured />
-    <div class="grow"><div class="row wrap"><b>${storage.name}</b>${storage.current && html`<${Tag}>${t.current}<//>`}</div>
+    <div class="grow">
+      <div class="row wrap"><b>${storage.name}</b>${storage.current && html`<${Tag}>${t.current}<//>`}</div>
       <div class="sm dim" title=${storage.since ? exactTime(storage.since) : undefined}>${parts.join(" · ")}</div>
-      ${storage.damaged > 0 && html`<div class="sm damaged"><span class="fg">${t.damagedContents(storage.damaged)}</span></div>`}</div>
+      ${
+        storage.damaged > 0 &&
+        html`<div class="sm damaged"><span class="fg">${t.damagedContents(storage.damaged)}</span></div>`
+      }
+    </div>
   </li>`;
 }

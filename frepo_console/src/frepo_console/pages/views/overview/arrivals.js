@@ -1,4 +1,5 @@
-// The last 24 hours as columns: what arrived stands on the line, what is wrong hangs below it, what is expected is hollow.
+// The last 24 hours as columns: what arrived stands on the line, what is wrong hangs below it, what is expected is
+// hollow.
 
 import { html, useMemo } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
@@ -20,7 +21,8 @@ const BELOW = ["overdue", "late", "full", "suspicious"];
 
 export function Arrivals({ collections, now }) {
   const access = useAccess();
-  // The columns move every half an hour, so that an answer is valid for all requests between. The chart stays meanwhile.
+  // The columns move every half an hour, so that an answer is valid for all requests between. The chart stays
+  // meanwhile.
   const end = Math.ceil(now.getTime() / STEP) * STEP;
   const since = new Date(end - PAST * STEP).toISOString();
   const events = useReading(access.may("events.view") ? "arrivals" : null, () =>
@@ -31,7 +33,10 @@ export function Arrivals({ collections, now }) {
   if (!columns && !events.error) return null;
   const summary = columns && summaryOf(totalsOf(columns), events.data);
   return html`<section class="card">
-    <div class="sec"><h2>${t.arrivals.title}</h2>${columns && html`<p class="dim sm">${summary}</p>`}</div>
+    <div class="sec">
+      <h2>${t.arrivals.title}</h2>
+      ${columns && html`<p class="dim sm">${summary}</p>`}
+    </div>
     ${events.error && html`<${ChartError} error=${events.error} at=${events.at} retry=${events.retry} />`}
     ${columns && html`<${Columns} columns=${columns} summary=${summary} />`}
   </section>`;
@@ -47,14 +52,22 @@ function Columns({ columns, summary }) {
   const totals = totalsOf(columns);
   const unit = Math.ceil(Math.max(...columns.map((column) => column.arrived), 1) / HIGHEST);
   return html`<div role="img" aria-label=${summary}>
-      <ul class="tl">${columns.map((column) => html`<${Column} column=${column} unit=${unit} />`)}</ul>
-      <ul class="tl below">${columns.map((column) => html`<${Trouble} column=${column} />`)}</ul>
-      <div class="x sm">${labels(columns).map(([text, isNow]) => html`<span class=${isNow ? "b" : ""}>${text}</span>`)}</div>
+      <ul class="tl">
+        ${columns.map((column) => html`<${Column} column=${column} unit=${unit} />`)}
+      </ul>
+      <ul class="tl below">
+        ${columns.map((column) => html`<${Trouble} column=${column} />`)}
+      </ul>
+      <div class="x sm">
+        ${labels(columns).map(([text, isNow]) => html`<span class=${isNow ? "b" : ""}>${text}</span>`)}
+      </div>
     </div>
     <div class="key">
       <span><i class="ok"></i>${unit > 1 ? t.arrivals.severalArrived(unit) : t.arrivals.arrived}</span>
       <span><i class="wait"></i>${t.arrivals.expected}</span>
-      ${BELOW.filter((state) => totals[state] > 0).map((state) => html`<span class=${state}><${Icon} name=${state} isColoured />${t.arrivals[state]}</span>`)}
+      ${BELOW.filter((state) => totals[state] > 0).map(
+        (state) => html`<span class=${state}><${Icon} name=${state} isColoured />${t.arrivals[state]}</span>`,
+      )}
     </div>`;
 }
 
@@ -68,7 +81,14 @@ function Column({ column, unit }) {
 }
 
 const Trouble = ({ column }) =>
-  html`<li>${BELOW.filter((state) => column[state] > 0).map((state) => html`<span class=${state} title=${`${column[state]} ${t.arrivals[state]}`}><${Icon} name=${state} isColoured /></span>`)}</li>`;
+  html`<li>
+    ${BELOW.filter((state) => column[state] > 0).map(
+      (state) =>
+        html`<span class=${state} title=${`${column[state]} ${t.arrivals[state]}`}
+          ><${Icon} name=${state} isColoured
+        /></span>`,
+    )}
+  </li>`;
 
 const lastVersions = (collections) =>
   collections.filter((one) => one.last_version).map((one) => ({ kind: "version.added", at: one.last_version.at }));
@@ -86,7 +106,8 @@ function columnsOf(events, collections, end, now) {
   };
   for (const event of events) {
     if (event.kind === "version.refused") add(event.at, "full", event.data.count ?? 1);
-    // A suspicious version has an event of its own next to the one that it was added. One in quarantine has not arrived.
+    // A suspicious version has an event of its own next to the one that it was added. One in quarantine has not
+    // arrived.
     if (event.kind === "version.added") add(event.at, "arrived");
     if (looksWrong(event)) add(event.at, "suspicious");
   }

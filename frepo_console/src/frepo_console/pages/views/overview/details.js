@@ -1,4 +1,5 @@
-// What is below the tiles of the overview: arrivals, storage, the last events, and the jobs with a button that runs one now.
+// What is below the tiles of the overview: arrivals, storage, the last events, and the jobs with a button that runs one
+// now.
 
 import { html, useMemo, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
@@ -19,8 +20,12 @@ export default function Details({ overview, collections, now }) {
   const access = useAccess();
   return html`${collections.length > 0 && html`<${Arrivals} collections=${collections} now=${now} />`}
     ${overview.error && html`<${ErrorNote} error=${overview.error} at=${overview.at} retry=${overview.retry} />`}
-    ${overview.data &&
-    html`<div class="cols"><${Storage} overview=${overview.data} now=${now} /><${Figures} overview=${overview.data} /></div>`}
+    ${
+      overview.data &&
+      html`<div class="cols">
+        <${Storage} overview=${overview.data} now=${now} /><${Figures} overview=${overview.data} />
+      </div>`
+    }
     <div class="cols">
       ${access.may("events.view") && html`<${LastEvents} collections=${collections} now=${now} />`}
       ${access.may("jobs.view") && html`<${Jobs} now=${now} />`}
@@ -31,9 +36,25 @@ function LastEvents({ collections, now }) {
   const events = useList("/events", { limit: SHOWN });
   const names = useMemo(() => Object.fromEntries(collections.map((one) => [one.id, one.name])), [collections]);
   return html`<section class="card flush w6">
-    <div class="sec"><h2>${t.lists.events}</h2><a class="end sm" href=${link(["events"])}>${t.lists.allEvents}</a></div>
+    <div class="sec">
+      <h2>${t.lists.events}</h2>
+      <a class="end sm" href=${link(["events"])}>${t.lists.allEvents}</a>
+    </div>
     <${Loaded} resource=${{ ...events, data: events.items }}>
-      ${(items) => html`<ul class="list">${items.slice(0, SHOWN).map((event) => html`<${EventLine} key=${event.position} event=${event} name=${names[event.collection_id]} now=${now} />`)}</ul>`}
+      ${(items) =>
+        html`<ul class="list">
+          ${items
+            .slice(0, SHOWN)
+            .map(
+              (event) =>
+                html`<${EventLine}
+                  key=${event.position}
+                  event=${event}
+                  name=${names[event.collection_id]}
+                  now=${now}
+                />`,
+            )}
+        </ul>`}
     <//>
   </section>`;
 }
@@ -41,9 +62,17 @@ function LastEvents({ collections, now }) {
 function Jobs({ now }) {
   const jobs = useResource("/jobs");
   return html`<section class="card flush w6">
-    <div class="sec"><h2>${t.lists.jobs}</h2><a class="end sm" href=${link(["health"])}>${t.lists.history}</a></div>
+    <div class="sec">
+      <h2>${t.lists.jobs}</h2>
+      <a class="end sm" href=${link(["health"])}>${t.lists.history}</a>
+    </div>
     <${Loaded} resource=${jobs}>
-      ${({ items }) => html`<ul class="list">${[...items].sort(worstFirst).map((job) => html`<${JobLine} key=${job.name} job=${job} reload=${jobs.reload} now=${now} />`)}</ul>`}
+      ${({ items }) =>
+        html`<ul class="list">
+          ${[...items]
+            .sort(worstFirst)
+            .map((job) => html`<${JobLine} key=${job.name} job=${job} reload=${jobs.reload} now=${now} />`)}
+        </ul>`}
     <//>
   </section>`;
 }
@@ -62,10 +91,19 @@ function JobLine({ job, reload, now }) {
     <span class=${state}><${Icon} name=${state} label=${t.lists.outcomes[state]} isColoured /></span>
     <div class="grow">
       <b>${job.name}</b>
-      <div class=${isFailed(job) ? "sm overdue fg" : "sm dim"}>${isFailed(job) ? run.error || run.outcome : isRunning ? run?.progress || t.lists.running : job.summary}</div>
+      <div class=${isFailed(job) ? "sm overdue fg" : "sm dim"}>
+        ${isFailed(job) ? run.error || run.outcome : isRunning ? run?.progress || t.lists.running : job.summary}
+      </div>
       ${error && html`<p class="err" role="alert"><${Icon} name="overdue" />${error}</p>`}
     </div>
-    <span class="sm dim end" title=${job.next_at ? exactTime(job.next_at) : ""}>${job.next_at ? dateTime(job.next_at, now) : t.lists.off}</span>
-    ${access.may("jobs.run") && html`<button class="btn s bare" disabled=${isRunning} onClick=${start}><${Icon} name="play" />${t.lists.runNow}<span class="vh"> ${job.name}</span></button>`}
+    <span class="sm dim end" title=${job.next_at ? exactTime(job.next_at) : ""}
+      >${job.next_at ? dateTime(job.next_at, now) : t.lists.off}</span
+    >
+    ${
+      access.may("jobs.run") &&
+      html`<button class="btn s bare" disabled=${isRunning} onClick=${start}>
+        <${Icon} name="play" />${t.lists.runNow}<span class="vh"> ${job.name}</span>
+      </button>`
+    }
   </li>`;
 }

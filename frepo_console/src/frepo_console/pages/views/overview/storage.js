@@ -17,30 +17,58 @@ export function Storage({ overview, now }) {
   const samples = useReading(`history ${days}`, () => readAll("/history", { query: { since } }), 0);
   // A sample is written each day. The chart stays until the new one is read.
   useReload(samples, now.toISOString().slice(0, 10));
-  const chart = useMemo(() => (samples.data ? chartOf(samples.data, overview, days) : null), [samples.data, overview, days]);
+  const chart = useMemo(
+    () => (samples.data ? chartOf(samples.data, overview, days) : null),
+    [samples.data, overview, days],
+  );
   return html`<section class="card w8">
     <div class="sec">
       <h2>${t.storage.title}</h2>
       <p class="dim sm">${sentence(overview, now)}</p>
       <span class="seg end" role="group" aria-label=${t.storage.range}>
-        ${RANGES.map((range) => html`<button class="btn s" aria-pressed=${String(range === days)} onClick=${() => setDays(range)}>${t.storage.ranges[range]}</button>`)}
+        ${RANGES.map(
+          (range) =>
+            html`<button class="btn s" aria-pressed=${String(range === days)} onClick=${() => setDays(range)}>
+              ${t.storage.ranges[range]}
+            </button>`,
+        )}
       </span>
     </div>
     ${samples.error && html`<${ChartError} error=${samples.error} at=${samples.at} retry=${samples.retry} />`}
-    ${chart
-      ? html`<${Curve} ...${chart} label=${t.storage.label(size(overview.size.stored), sentence(overview, now))} />
-          <div class="key">
-            <span><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" /></svg>${t.storage.stored}</span>
-            ${chart.lines.length > 2 && html`<span><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" stroke-dasharray="5 3" /></svg>${t.storage.forecast}</span>`}
-            ${chart.capacity && html`<span class="full"><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" stroke-dasharray="2 2" /></svg>${t.storage.capacity(size(chart.capacity))}</span>`}
-          </div>`
-      : samples.data && html`<p class="empty">${t.storage.tooNew}</p>`}
+    ${
+      chart
+        ? html`<${Curve} ...${chart} label=${t.storage.label(size(overview.size.stored), sentence(overview, now))} />
+            <div class="key">
+              <span
+                ><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" /></svg
+                >${t.storage.stored}</span
+              >
+              ${
+                chart.lines.length > 2 &&
+                html`<span
+                  ><svg width="18" height="4" aria-hidden="true">
+                    <path d="M0 2h18" class="stroke" stroke-dasharray="5 3" /></svg
+                  >${t.storage.forecast}</span
+                >`
+              }
+              ${
+                chart.capacity &&
+                html`<span class="full"
+                  ><svg width="18" height="4" aria-hidden="true">
+                    <path d="M0 2h18" class="stroke" stroke-dasharray="2 2" /></svg
+                  >${t.storage.capacity(size(chart.capacity))}</span
+                >`
+              }
+            </div>`
+        : samples.data && html`<p class="empty">${t.storage.tooNew}</p>`
+    }
   </section>`;
 }
 
 function sentence({ growth_per_day: growth, full_on: full, free_space: free }, now) {
   if (full) return t.storage.fullOn(date(full, now), size(growth));
-  if (growth !== null && growth !== undefined) return growth < 0 ? t.storage.shrinks(size(-growth)) : t.storage.grows(size(growth));
+  if (growth !== null && growth !== undefined)
+    return growth < 0 ? t.storage.shrinks(size(-growth)) : t.storage.grows(size(growth));
   return free === null ? "" : t.storage.free(size(free));
 }
 
@@ -49,11 +77,18 @@ function chartOf(samples, overview, days) {
   if (samples.length < 2) return null;
   const past = samples.map((one) => new Date(one.at));
   const today = new Date(overview.at);
-  const ahead = overview.growth_per_day > 0 ? Array.from({ length: 8 }, (_, index) => new Date(today.getTime() + ((index + 1) * days * DAY) / 16)) : [];
+  const ahead =
+    overview.growth_per_day > 0
+      ? Array.from({ length: 8 }, (_, index) => new Date(today.getTime() + ((index + 1) * days * DAY) / 16))
+      : [];
   const times = [...past, today, ...ahead];
   const stored = overview.size.stored;
   const fill = (values) => [...values, ...Array(times.length - values.length).fill(null)];
-  const future = (rate) => [...past.map(() => null), stored, ...ahead.map((time) => stored + ((time - today) / DAY) * rate)];
+  const future = (rate) => [
+    ...past.map(() => null),
+    stored,
+    ...ahead.map((time) => stored + ((time - today) / DAY) * rate),
+  ];
   const growth = overview.growth_per_day;
   const lines = [{ values: fill([...samples.map((one) => one.size), stored]), isFilled: true }];
   lines.push({ values: [...past.map(() => null), stored, ...ahead.map(() => null)], isPoint: true });
@@ -81,13 +116,32 @@ export function Figures({ overview }) {
     [t.figures.stored, size(stored), t.figures.blobs(count(overview.size.blobs))],
     [t.figures.free, ...freeSpace(overview)],
     [t.figures.sent, size(sent), t.figures.inVersions(overview.versions, count(overview.versions))],
-    [t.figures.deduplication, stored ? `${ratio(sent / stored)} ×` : "1 ×", t.figures.saves(size(Math.max(0, sent - stored)))],
-    [t.figures.uploads, count(overview.last_24_hours.uploads), t.figures.refused(count(overview.last_24_hours.refusals))],
-    [t.figures.damaged, count(overview.damaged_blobs), overview.damaged_blobs ? t.figures.damagedText : t.figures.undamaged, overview.damaged_blobs > 0],
+    [
+      t.figures.deduplication,
+      stored ? `${ratio(sent / stored)} ×` : "1 ×",
+      t.figures.saves(size(Math.max(0, sent - stored))),
+    ],
+    [
+      t.figures.uploads,
+      count(overview.last_24_hours.uploads),
+      t.figures.refused(count(overview.last_24_hours.refusals)),
+    ],
+    [
+      t.figures.damaged,
+      count(overview.damaged_blobs),
+      overview.damaged_blobs ? t.figures.damagedText : t.figures.undamaged,
+      overview.damaged_blobs > 0,
+    ],
   ];
   return html`<section class="card w4" aria-label=${t.figures.title}>
     <dl class="facts">
-      ${facts.map(([name, value, text, isBad]) => html`<div><dt>${name}</dt><dd class=${isBad ? "damaged fg" : ""}>${value}<small>${text}</small></dd></div>`)}
+      ${facts.map(
+        ([name, value, text, isBad]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd class=${isBad ? "damaged fg" : ""}>${value}<small>${text}</small></dd>
+          </div>`,
+      )}
     </dl>
   </section>`;
 }

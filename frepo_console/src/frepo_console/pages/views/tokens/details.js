@@ -23,14 +23,17 @@ export function TokenDetails({ fingerprint, finish, reload }) {
     resource.reload();
     reload();
   };
-  return html`<${Loaded} resource=${resource}>${(token) => html`<${Card} token=${token} finish=${finish} reload=${reload} changed=${changed} />`}<//>`;
+  return html`<${Loaded} resource=${resource}
+    >${(token) => html`<${Card} token=${token} finish=${finish} reload=${reload} changed=${changed} />`}<//
+  >`;
 }
 
 function Card({ token, finish, reload, changed }) {
   const [asking, setAsking] = useState("");
   const access = useAccess();
   const about = useContext(About);
-  const mayRevoke = access.may("tokens.revoke") && (!token.roles.includes(ADMINISTRATOR) || about.token.roles.includes(ADMINISTRATOR));
+  const mayRevoke =
+    access.may("tokens.revoke") && (!token.roles.includes(ADMINISTRATOR) || about.token.roles.includes(ADMINISTRATOR));
   const mayChange = mayRevoke && access.may("tokens.create") && !token.setting;
   const isOver = token.expires_at && new Date(token.expires_at) < new Date();
   const revoke = async () => {
@@ -39,40 +42,87 @@ function Card({ token, finish, reload, changed }) {
     go(["tokens"]);
   };
   return html`<section class="card stack">
-    <div class="row"><h2 class="grow">${titleOf(token)}</h2><a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a></div>
-    <p class="dim sm"><code>${token.fingerprint}</code> · ${t.created(date(token.created_at), token.created_by)}${token.expires_at && html` · ${t.expires} ${dateTime(token.expires_at)}`}</p>
+    <div class="row">
+      <h2 class="grow">${titleOf(token)}</h2>
+      <a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a>
+    </div>
+    <p class="dim sm">
+      <code>${token.fingerprint}</code>${" · "}${t.created(date(token.created_at), token.created_by)}${
+        token.expires_at && html` · ${t.expires} ${dateTime(token.expires_at)}`
+      }
+    </p>
     ${token.setting && html`<${Note} icon="lock">${t.setting(token.setting)}<//>`}
-    ${mayRevoke &&
-    html`<div class="row">
-      ${mayChange && html`<button class="btn" onClick=${() => setAsking("edit")}><${Icon} name="edit" />${t.edit}</button>`}
-      ${mayChange && !isOver && html`<button class="btn" onClick=${() => setAsking("rotate")}><${Icon} name="retry" />${t.rotate}</button>`}
-      <button class="btn bad" onClick=${() => setAsking("revoke")}>${t.revoke}</button>
-    </div>`}
+    ${
+      mayRevoke &&
+      html`<div class="row">
+        ${
+          mayChange &&
+          html`<button class="btn" onClick=${() => setAsking("edit")}><${Icon} name="edit" />${t.edit}</button>`
+        }
+        ${
+          mayChange &&
+          !isOver &&
+          html`<button class="btn" onClick=${() => setAsking("rotate")}><${Icon} name="retry" />${t.rotate}</button>`
+        }
+        <button class="btn bad" onClick=${() => setAsking("revoke")}>${t.revoke}</button>
+      </div>`
+    }
     <${Restrictions} token=${token} />
-    <ul class="stack">${token.roles.map((role) => html`<li class="row check ok"><${Icon} name="ok" isColoured /><span class="grow">${t.roleTexts[role] ?? role}<code class="sm faint row">${role}</code></span></li>`)}</ul>
-    ${token.collections_count > 0 &&
-    html`<h3>${common.collections(token.collections_count)}</h3>
-      <ul class="stack sm">${token.collections.map((one) => html`<li><a href=${link(["collections", one.id])}>${one.name}</a></li>`)}</ul>`}
+    <ul class="stack">
+      ${token.roles.map(
+        (role) =>
+          html`<li class="row check ok">
+            <${Icon} name="ok" isColoured /><span class="grow"
+              >${t.roleTexts[role] ?? role}<code class="sm faint row">${role}</code></span
+            >
+          </li>`,
+      )}
+    </ul>
+    ${
+      token.collections_count > 0 &&
+      html`<h3>${common.collections(token.collections_count)}</h3>
+        <ul class="stack sm">
+          ${token.collections.map((one) => html`<li><a href=${link(["collections", one.id])}>${one.name}</a></li>`)}
+        </ul>`
+    }
     ${asking === "edit" && html`<${EditToken} token=${token} done=${changed} close=${() => setAsking("")} />`}
     ${asking === "rotate" && html`<${Rotate} token=${token} finish=${finish} close=${() => setAsking("")} />`}
-    ${asking === "revoke" &&
-    html`<${Confirm} title=${t.revokeTitle(titleOf(token))} action=${t.revoke} run=${revoke} close=${() => setAsking("")}>
-      <p>${t.revokeText(token.collections_count)}</p>
-      ${token.fingerprint === about.token.fingerprint && html`<p class="b">${t.revokeOwn}</p>`}
-    <//>`}
+    ${
+      asking === "revoke" &&
+      html`<${Confirm}
+        title=${t.revokeTitle(titleOf(token))}
+        action=${t.revoke}
+        run=${revoke}
+        close=${() => setAsking("")}
+      >
+        <p>${t.revokeText(token.collections_count)}</p>
+        ${token.fingerprint === about.token.fingerprint && html`<p class="b">${t.revokeOwn}</p>`}
+      <//>`
+    }
   </section>`;
 }
 
 function Restrictions({ token }) {
-  const { ip_addresses: addresses, user_agents: agents, mime_types: types, tags, max_file_size: most } = token.restrictions;
+  const {
+    ip_addresses: addresses,
+    user_agents: agents,
+    mime_types: types,
+    tags,
+    max_file_size: most,
+  } = token.restrictions;
   const rows = [
     [t.onlyFrom, addresses],
     [t.onlyAgents, agents],
     [t.onlyTypes, types],
     [t.onlyTags, tags],
   ].filter(([, values]) => values.length);
-  return html`${rows.map(([title, values]) => html`<p class="row wrap"><${Icon} name="lock" /><b>${title}</b>${values.map((value) => html`<code class="tag">${value}</code>`)}</p>`)}
-    ${most > 0 && html`<p class="row"><${Icon} name="lock" />${t.atMost(size(most))}</p>`}`;
+  return html`${rows.map(
+    ([title, values]) =>
+      html`<p class="row wrap">
+        <${Icon} name="lock" /><b>${title}</b>${values.map((value) => html`<code class="tag">${value}</code>`)}
+      </p>`,
+  )}
+  ${most > 0 && html`<p class="row"><${Icon} name="lock" />${t.atMost(size(most))}</p>`}`;
 }
 
 function Rotate({ token, finish, close }) {
@@ -90,7 +140,10 @@ function Rotate({ token, finish, close }) {
       <p>${t.rotateText}</p>
       <${Field} label=${t.overlap} ...${fieldOf(form, "overlap")} options=${Object.entries(t.overlaps)} />
       <${FormError} form=${form} />
-      <div class="row actions"><button type="button" class="btn" onClick=${close}>${common.cancel}</button><button class="btn pri" disabled=${form.isSending}>${t.rotate}</button></div>
+      <div class="row actions">
+        <button type="button" class="btn" onClick=${close}>${common.cancel}</button
+        ><button class="btn pri" disabled=${form.isSending}>${t.rotate}</button>
+      </div>
     </form>
   <//>`;
 }

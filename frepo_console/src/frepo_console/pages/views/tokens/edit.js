@@ -1,4 +1,5 @@
-// The dialog that changes a token: its name, when it expires, and what it is restricted to. Its roles cannot be changed.
+// The dialog that changes a token: its name, when it expires, and what it is restricted to. Its roles cannot be
+// changed.
 
 import { html } from "../../lib/html.js";
 import { path, send } from "../../lib/api.js";
@@ -33,7 +34,10 @@ export function EditToken({ token, close, done }) {
       <${Field} label=${t.onlyTypes} ...${fieldOf(form, WORDS[2])} hint=${t.wordsHint} />
       <${Field} label=${t.mostSize} ...${fieldOf(form, SIZE)} hint=${t.mostSizeHint} />
       <${FormError} form=${form} />
-      <div class="row actions"><button type="button" class="btn" onClick=${close}>${common.cancel}</button><button class="btn pri" disabled=${form.isSending || form.changed.length === 0}>${common.save}</button></div>
+      <div class="row actions">
+        <button type="button" class="btn" onClick=${close}>${common.cancel}</button
+        ><button class="btn pri" disabled=${form.isSending || form.changed.length === 0}>${common.save}</button>
+      </div>
     </form>
   <//>`;
 }
@@ -59,7 +63,11 @@ function bodyOf(values, changed) {
     name: (text) => text.trim() || null,
     expires_at: (text) => (text ? new Date(text).toISOString() : null),
     ...Object.fromEntries(WORDS.map((field) => [field, (text) => text.split(/[\s,]+/).filter(Boolean)])),
-    [LINES]: (text) => text.split("\n").map((line) => line.trim()).filter(Boolean),
+    [LINES]: (text) =>
+      text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter(Boolean),
     [SIZE]: (text) => parseSize(text, SIZE),
   };
   const body = {};

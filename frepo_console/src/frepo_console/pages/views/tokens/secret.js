@@ -18,13 +18,21 @@ export function Secret({ token }) {
   const snippet = snippetOf(token);
   const title = token.replaces ? t.rotated : t.made;
   return html`<section class="card stack ok" aria-live="polite">
-    <div class="row"><${Icon} name="ok" isColoured /><h2 class="grow">${title(token.name ?? token.fingerprint)}</h2>
-      <a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a></div>
+    <div class="row">
+      <${Icon} name="ok" isColoured />
+      <h2 class="grow">${title(token.name ?? token.fingerprint)}</h2>
+      <a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a>
+    </div>
     <b>${t.copyNow}</b>
     <output class="secret">${token.secret}</output>
-    <div class="row wrap"><${CopyButton} text=${token.secret} label=${t.copySecret} isPrimary />
-      <a class="btn" href=${file} download=${HEADER_FILE}><${Icon} name="download" />${t.headerFile}</a></div>
-    ${token.failed?.length > 0 && html`<${Note} state="overdue" role="alert">${t.notGranted(token.failed.map((one) => one.name).join(", "))}<//>`}
+    <div class="row wrap">
+      <${CopyButton} text=${token.secret} label=${t.copySecret} isPrimary />
+      <a class="btn" href=${file} download=${HEADER_FILE}><${Icon} name="download" />${t.headerFile}</a>
+    </div>
+    ${
+      token.failed?.length > 0 &&
+      html`<${Note} state="overdue" role="alert">${t.notGranted(token.failed.map((one) => one.name).join(", "))}<//>`
+    }
     ${token.replaces && html`<${Note} state="late">${t.oldEnds(token.replaces, dateTime(token.replaced_ends_at))}<//>`}
     <h3>${t.tryIt}</h3>
     <pre tabindex="0">${snippet}</pre>

@@ -14,7 +14,8 @@ function find(tags, phrase) {
   const wanted = phrase.toLowerCase();
   return tags
     .map((group, tag) =>
-      group.update("operations", (all) => all.filter((entry) => textOf(entry, tag).includes(wanted))))
+      group.update("operations", (all) => all.filter((entry) => textOf(entry, tag).includes(wanted))),
+    )
     .filter((group) => group.get("operations").size > 0);
 }
 
