@@ -18,7 +18,6 @@ from .chunked_receiver import BoundedChunkedReceiver
 from .early_response import EarlyResponse, EarlyResponseChannel
 from .request_head import MAX_HEAD
 from .request_parser import RequestParser
-from .socket_poll import SocketMap
 from .task_dispatcher import TaskDispatcher
 from .tls_clients import HANDSHAKE, TlsWarnings
 
@@ -205,7 +204,7 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
     SpoolingChannel.hooks = hooks
     SpoolingChannel.tls_warnings = TlsWarnings()
 
-    listeners = SocketMap()
+    listeners: dict[int, Any] = {}
     dispatcher = TaskDispatcher()
     options = {"max_request_header_size": MAX_HEAD} | settings
     server = create_server(app, map=listeners, _dispatcher=dispatcher, **options)

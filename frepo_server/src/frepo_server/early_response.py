@@ -13,7 +13,6 @@ from waitress.parser import HTTPRequestParser
 from .application import Decision
 from .application_task import ApplicationTask
 from .decision_task import DecisionTask
-from .socket_poll import SocketMap
 
 # Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
@@ -156,7 +155,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
             self.is_decision_pending = False
             if self.request is request:
                 self._apply_decision(request, decision)
-        self._report_change()
+        self.server.pull_trigger()
 
     def _apply_decision(self, request: Any, decision: Decision | None) -> None:
         if decision is None:
@@ -209,19 +208,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
                 self.close_when_flushed = True
             else:
                 self.check_body()
-        self._report_change()
-
-    def _report_change(self) -> None:
-        """Wake the thread that polls; a worker has changed what this connection waits for."""
-        if isinstance(self._map, SocketMap) and (descriptor := self._fileno) is not None:
-            self._map.changed.append(descriptor)
         self.server.pull_trigger()
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether only its client can change what this connection waits for, until a worker reports a change."""
-        is_ending = self.will_close or self.close_when_flushed or self.is_discarding
-        return not (is_ending or self.requests or self.total_outbufs_len or self.is_decision_pending)
 
     def readable(self) -> bool:
         """Return whether to read. While a decision is pending, nothing beyond the allowed size is."""

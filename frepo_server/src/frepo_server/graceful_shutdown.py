@@ -12,7 +12,6 @@ from waitress.server import BaseWSGIServer
 
 from .early_response import EarlyResponseChannel
 from .idle_timeout import IdleTimeout, Timeouts
-from .socket_poll import make_poll
 from .task_dispatcher import TaskDispatcher
 
 log = logging.getLogger(__name__)
@@ -51,14 +50,13 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
         _drain(loop, sockets, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
     wasyncore.close_all(sockets)
-    loop.poll.close()
 
 
 class _Loop:
     """Handles events of sockets, starts tasks that have waited, and closes idle and slow connections."""
 
     def __init__(self, server: Any, sockets: dict[int, Any], timeouts: Timeouts) -> None:
-        self.poll = make_poll(sockets, server.adj.asyncore_use_poll)
+        self._sockets = sockets
         self._idle = IdleTimeout(server, sockets, timeouts)
         self._tasks: TaskDispatcher = server.task_dispatcher
 
@@ -69,7 +67,8 @@ class _Loop:
         long this thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
         """
         before = time.monotonic()
-        self.poll.wait(self._tasks.start_waiting() or MAX_WAIT)
+        timeout = self._tasks.start_waiting() or MAX_WAIT
+        wasyncore.loop(timeout, use_poll=True, map=self._sockets, count=1)  # select takes 1,024 descriptors only
         self._idle.check(before)
 
 
@@ -83,7 +82,6 @@ def _drain(loop: _Loop, sockets: dict[int, Any], deadline: float) -> None:
         if time.monotonic() > deadline:
             log.warning("closed %d connections with unfinished requests: long_execution_time is over", busy)
             return
-        loop.poll.check_all()  # this thread has changed them
         loop.turn()
 
 

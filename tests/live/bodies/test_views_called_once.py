@@ -65,7 +65,7 @@ def serve(services):
         )
         registry = PluginRegistry([*services.plugins.found, plugin])
         app = make_app(replace(services, plugins=registry))
-        server = make_server(app, app.server_hooks, listen="127.0.0.1:0", asyncore_use_poll=True)
+        server = make_server(app, app.server_hooks, listen="127.0.0.1:0")
         running.append(server)
         threading.Thread(target=loop, args=[server], daemon=True).start()
         return type("Running", (), {"address": f"127.0.0.1:{server.effective_port}"})

@@ -59,7 +59,7 @@ def server(asked, told, noticed):
         start("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
-    server = make_server(application, Hooks(), listen="127.0.0.1:0", asyncore_use_poll=True)
+    server = make_server(application, Hooks(), listen="127.0.0.1:0")
     yield server
     server.task_dispatcher.shutdown()
     wasyncore.close_all(map=server._map)

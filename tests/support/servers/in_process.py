@@ -30,7 +30,7 @@ class MemoryBuffer(BytesIO):
 @contextlib.contextmanager
 def running_server(application, hooks=None, timeouts=None, **options):
     """Run a server with waitress' `options`. Yield an object with its address, "127.0.0.1:PORT"."""
-    server = make_server(application, hooks, listen="127.0.0.1:0", asyncore_use_poll=True, **options)
+    server = make_server(application, hooks, listen="127.0.0.1:0", **options)
     stop = SimpleNamespace(is_requested=False)
     thread = threading.Thread(target=run, args=[server, stop, 5, timeouts or Timeouts()])
     thread.start()

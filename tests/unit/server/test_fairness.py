@@ -9,7 +9,6 @@ import pytest
 from waitress import wasyncore
 
 from frepo_server.channel import Channel, make_server
-from frepo_server.socket_poll import make_poll
 from support.servers.in_process import running_server
 from support.wire import Wire, head
 
@@ -69,15 +68,13 @@ def test_a_fast_download_does_not_hold_up_other_requests(server):
 
 def test_connections_do_not_wait_for_each_others_bytes():
     server = make_server(application, None, listen="127.0.0.1:0", threads=1)
-    poll = make_poll(server._map, use_poll=True)
     with contextlib.ExitStack() as stack:
         for _ in range(UPLOADS):
             upload = stack.enter_context(socket.create_connection(("127.0.0.1", server.effective_port)))
             upload.sendall(head("POST", "/", "Content-Length: 1000000"))
 
-        poll.wait(1)
+        wasyncore.loop(1, use_poll=True, map=server._map, count=1)
 
         assert len([each for each in server._map.values() if isinstance(each, Channel)]) == UPLOADS
         wasyncore.close_all(server._map)
-        poll.close()
         server.task_dispatcher.shutdown()

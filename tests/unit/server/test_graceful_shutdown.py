@@ -5,11 +5,11 @@ import signal
 import threading
 
 import pytest
+from waitress import wasyncore
 
 from frepo_server.channel import make_server
 from frepo_server.graceful_shutdown import StopSignal, run
 from frepo_server.idle_timeout import Timeouts
-from frepo_server.socket_poll import SocketPoll
 
 
 @pytest.fixture(autouse=True)
@@ -22,14 +22,14 @@ def handler_of_pytest():
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.0.0.1:0 127.0.0.1:0"])
 def test_a_stop_does_not_wait_for_the_next_poll(monkeypatch, listen):
     polls = threading.Event()
-    wait = SocketPoll.wait
+    loop = wasyncore.loop
 
-    def wait_long(poll, _):
+    def wait_long(_, **more):
         polls.set()
-        wait(poll, 60)
+        loop(60, **more)
 
-    monkeypatch.setattr(SocketPoll, "wait", wait_long)
-    server = make_server(lambda environ, start_response: [], None, listen=listen, asyncore_use_poll=True)
+    monkeypatch.setattr(wasyncore, "loop", wait_long)
+    server = make_server(lambda environ, start_response: [], None, listen=listen)
     stop = StopSignal()
     serving = threading.Thread(target=run, args=[server, stop, 5, Timeouts()])
     serving.start()

@@ -68,10 +68,6 @@ DIGESTS = {
     "waitress.buffers.ReadOnlyFileBasedBuffer.skip": "1db93a216c34",
     "waitress.buffers.ReadOnlyFileBasedBuffer.close": "2fd3985e8327",
     "waitress.wasyncore.dispatcher.close": "dd4afafdd011",
-    "waitress.wasyncore.dispatcher.add_channel": "bb7b639a471b",
-    "waitress.wasyncore.dispatcher.del_channel": "adbc7e4cb5fc",
-    "waitress.wasyncore.dispatcher.readable": "95d3c99e5faf",
-    "waitress.wasyncore.dispatcher.writable": "64345f568706",
 }
 
 
