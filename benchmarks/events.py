@@ -12,10 +12,10 @@ from frepo_core.db import Database, make_engine, migrations, utc_now
 from frepo_core.db.models import Event
 from frepo_core.plugins import Event as PublicEvent
 from frepo_core.plugins import PluginContext, Subscriber
+from frepo_core.services.base.lease import LeaseTerms
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.events.subscriptions import create_subscriptions
-from frepo_core.services.jobs.lease import LeaseTerms
-from frepo_core.services.jobs.worker import Worker
+from frepo_core.services.upkeep.engine.worker import Worker
 
 COUNT = 100_000
 BATCH = 5_000

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from frepo_core.demo.images import draw_landscape
 from frepo_core.domain.roles import Role
-from frepo_core.services.demo.images import draw_landscape
 from support.scale import first_of
 
 from .test_overview import FAILS

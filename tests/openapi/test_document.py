@@ -6,8 +6,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from frepo_core import errors as refusals
 from frepo_core.web import all_endpoints
+from frepo_core.web.base.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE
 from frepo_core.web.openapi.error_models import MODELS, ErrorReply
-from frepo_core.web.routing.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE
 from frepo_core.web.routing.error_views import STATUS
 
 DOWNLOADS = {"download_file", "download_public_file", "download_protected_file"}

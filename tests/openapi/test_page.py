@@ -12,7 +12,7 @@ from webob import Request
 
 from support.paths import ROOT
 
-VIEWER = ROOT / "frepo_core/src/frepo_core/web/openapi/viewer"
+VIEWER = ROOT / "frepo_core/src/frepo_core/web/viewer"
 VENDORED = json.loads((VIEWER / "vendored.json").read_text())
 PAGES = {"/api/doc": "/api/doc.json", "/api/v1/doc": "/api/v1/openapi.json"}
 

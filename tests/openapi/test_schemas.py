@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 from frepo_core.domain.durations import format_iso_duration, parse_any_duration, parse_duration
 from frepo_core.domain.naming import check_file_name, check_tag, check_token_name
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
+from frepo_core.web.conventions import types
 from frepo_core.web.schemas import json_schemas
-from frepo_core.web.v1.conventions import types
 
 SIZE = json_schemas.SIZE["anyOf"][1]["pattern"]
 

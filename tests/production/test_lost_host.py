@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from frepo_core.services.blobs.failpoints import ENVIRONMENT as FAIL_POINT
+from frepo_core.services.content.blobs.failpoints import ENVIRONMENT as FAIL_POINT
 from support.servers import nginx as nginx_server
 from support.wire import Client, chunked, head
 

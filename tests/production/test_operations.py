@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from frepo_core.services.upkeep.jobs import UPKEEP_JOBS
+from frepo_core.services.composition.builtin_jobs import UPKEEP_JOBS
 from support.logs import log_recorder
 from support.servers.service import BIN, ROOT, Service
 

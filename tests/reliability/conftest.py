@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 from support.reliability.world import World
 
 

@@ -9,7 +9,7 @@ import pytest
 from webtest import TestApp, TestResponse
 
 from frepo_core.error_explanations import explain
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 
 COLLECTIONS = "/repository/collection"
 JSON = {"Content-Type": "application/json"}

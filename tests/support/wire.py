@@ -15,7 +15,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from frepo_core.services.content import held_bytes
-from frepo_core.services.maintenance import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark
 from support.servers.service import Service
 
 SECONDS = 30

@@ -48,7 +48,11 @@ MAY_IMPORT = {
         "plugins.discovery",
         "plugins.pages",
     },
+    "doctor": {"services", "domain", "db", "plugins", "errors", "settings"},
+    "demo": {"services", "domain", "db", "plugins", "errors", "settings"},
     "cli": {
+        "demo",
+        "doctor",
         "services",
         "domain",
         "errors",
@@ -59,8 +63,19 @@ MAY_IMPORT = {
         "db.migrations",
     },
 }
+# Inside a room, a folder may import only those before it.
+ORDER = {
+    "services": "base events content foundation access files backups upkeep reports composition",
+    "web": "base schemas content viewer views conventions openapi v1 routing",
+}
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
-ONLY_IN = {"pyramid": {"web"}, "webob": {"web"}, "cliff": {"cli"}, "sqlalchemy": {"db", "services"}, "alembic": {"db"}}
+ONLY_IN = {
+    "pyramid": {"web"},
+    "webob": {"web"},
+    "cliff": {"cli"},
+    "sqlalchemy": {"db", "services", "doctor", "demo"},
+    "alembic": {"db"},
+}
 
 
 def found_in(paths, look):
@@ -138,6 +153,25 @@ def imported_files(path):
         for part in name.split("."):
             place /= part
             yield from (file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+
+
+def place(path, parent):
+    """Return the folder or module of a room that a file belongs to."""
+    return path.relative_to(CORE / parent).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("parent", ORDER)
+def test_a_folder_imports_only_those_before_it(parent):
+    order = [*ORDER[parent].split(), "__init__"]
+    files = [path for path in CORE_FILES if path.is_relative_to(CORE / parent)]
+
+    def later(path):
+        inside = [other for other in imported_files(path) if other.is_relative_to(CORE / parent)]
+        places = {place(other, parent) for other in inside} - {"__init__"}
+        return {name for name in places if order.index(name) > order.index(place(path, parent))}
+
+    assert set(order) == {place(path, parent) for path in files}
+    assert {} == found_in(files, later)
 
 
 def test_no_modules_import_each_other_in_a_circle():

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +27,10 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     from frepo_core.errors import FrepoError
 
     try:
-        from frepo_core.services.assembly.all_services import assemble
+        from frepo_core.services.base.log_records import log_safely
+        from frepo_core.services.composition.all_services import assemble
+        from frepo_core.services.composition.startup import make_ready, warn_about_strategies
         from frepo_core.services.content.mime_detection import detect_type
-        from frepo_core.services.log_records import log_safely
-        from frepo_core.services.startup import make_ready, warn_about_strategies
         from frepo_core.web import make_app
 
         log_safely()

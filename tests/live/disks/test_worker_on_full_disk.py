@@ -8,12 +8,12 @@ from frepo_core.db.models import Lease as LeaseRow
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import StorageFull
 from frepo_core.plugins import Event
+from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
 from frepo_core.services.events.numbering import number_events
 from frepo_core.services.events.parked_events import park_event
 from frepo_core.services.events.recording import NewEvent, record
 from frepo_core.services.events.subscriptions import adopt_cursor, create_subscriptions, save_cursor
-from frepo_core.services.jobs.job_runs import begin_run
-from frepo_core.services.jobs.lease import LEADER, Lease, LeaseTerms
+from frepo_core.services.upkeep.engine.job_runs import begin_run
 from support.servers.disks import small_disk
 
 NEW_EVENT = NewEvent(kind=EventKind.TOKEN_REVOKED, by=None)

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from frepo_core.services.maintenance import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark
 from support.reliability.invariants import eventually
 
 

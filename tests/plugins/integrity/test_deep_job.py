@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.events.masking import Mask
-from frepo_core.services.jobs.job_runner import JobRunner
-from frepo_core.services.jobs.lane import Lane, lease_name
-from frepo_core.services.jobs.lease import Lease, LeaseTerms
-from frepo_core.services.jobs.worker import LANES
+from frepo_core.services.upkeep.engine.job_runner import JobRunner
+from frepo_core.services.upkeep.engine.lane import Lane, lease_name
+from frepo_core.services.upkeep.engine.worker import LANES
 from support.client import Client
 from support.compressors import COMPRESSORS, rows
 

@@ -7,7 +7,7 @@ from sqlalchemy import insert
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event
-from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.collection_change import CollectionChange
 from support.receivers.mail import mail_server
 from support.receivers.webhooks import webhook_receiver
 

@@ -10,8 +10,8 @@ from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import Base
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.assembly.all_services import assemble
-from frepo_core.services.maintenance import verify
+from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.upkeep.storage import verify
 from frepo_core.web import make_app
 from support.client import Client
 from support.reliability.stored_data import WRONG_BYTES, check, store

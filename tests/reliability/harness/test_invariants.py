@@ -6,7 +6,7 @@ from sqlalchemy import delete, func, insert, select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Event, File, TrashEntry
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.services.collections.version_edits import VersionChange
+from frepo_core.services.backups.versions.version_edits import VersionChange
 from support.reliability.invariants import Ledger, assert_invariants, assert_unchanged
 
 

@@ -14,11 +14,11 @@ import pytest
 from frepo_core.db.models import Version
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import SweepStoppedError
-from frepo_core.services.blobs.blob_use import is_used_by_file
-from frepo_core.services.blobs.ownership import Ownership
-from frepo_core.services.collections.rotation import added_rows
-from frepo_core.services.collections.version_rows import select_with_files
-from frepo_core.services.trash.free_space import TrashSpace
+from frepo_core.services.backups.rotation import added_rows
+from frepo_core.services.backups.trash.early_ending import TrashSpace
+from frepo_core.services.backups.versions.version_rows import select_with_files
+from frepo_core.services.content.blobs.blob_use import is_used_by_file
+from frepo_core.services.content.storages.ownership import Ownership
 from frepo_core.web import all_endpoints
 from support.scale import IS_BIG
 from support.siege.besieged import Besieged, Plan
@@ -138,7 +138,7 @@ def _retention_ignored(services, monkeypatch):
 
 
 def _sweep_blind(services, monkeypatch):
-    for module in ("blobs.lifecycle", "maintenance.sweep"):
+    for module in ("content.blobs.lifecycle", "upkeep.storage.sweep"):
         monkeypatch.setattr(import_module(f"frepo_core.services.{module}"), "is_used", is_used_by_file)
 
 

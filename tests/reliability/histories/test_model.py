@@ -21,8 +21,8 @@ from frepo_core.errors import (
     MalformedRequestError,
     RuleError,
 )
-from frepo_core.services.maintenance import OwnerMark
-from frepo_core.services.trash.expiry import end_expired
+from frepo_core.services.backups.trash.expiry import end_expired
+from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing.sources import Source
 from support.model.collection_model import Shelf
 from support.model.file_rules import FileRules, contents

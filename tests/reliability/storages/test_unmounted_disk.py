@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from frepo_core.services.maintenance import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark
 from support.reliability.invariants import Ledger, eventually
 from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep
 from support.servers.disks import Disk

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from frepo_core.services.collections.version_edits import VersionChange
+from frepo_core.services.backups.versions.version_edits import VersionChange
 
 GOOD, SMALL = b"a dump of a hundred rows", b"empty"
 GUARDS: dict[str, Any] = {"max_shrink_percent": 50, "action": "quarantine"}

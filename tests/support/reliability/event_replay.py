@@ -13,9 +13,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, Collection, CollectionToken, Event, File, Token, TrashEntry, Version
-from frepo_core.services.change_log import collection_values
-from frepo_core.services.container import Services
-from frepo_core.services.records import CollectionRecord
+from frepo_core.services.base.change_log import collection_values
+from frepo_core.services.base.records import CollectionRecord
+from frepo_core.services.composition.container import Services
 
 NAMES = ("collection", "version", "trash", "pin", "quarantine", "file", "token", "access", "damage", "full")
 Rows = dict[str, dict[Any, Any]]

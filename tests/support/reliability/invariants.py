@@ -15,10 +15,10 @@ from sqlalchemy import select
 from frepo_core.db import utc_now
 from frepo_core.db.models import Base, Blob, Collection, Event, File, Installation, TrashEntry, Version
 from frepo_core.errors import BlobNotFound
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 from frepo_core.services.content.held_bytes import PREFIX as HELD
 from frepo_core.services.events.storage_states import PREFIX
-from frepo_core.services.maintenance import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark
 from support.reliability.event_replay import check_events
 
 GRACE = timedelta(hours=48)

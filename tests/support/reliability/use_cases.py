@@ -7,8 +7,8 @@ from io import BytesIO
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
+from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 from support.reliability.invariants import digest_of
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from frepo_core.db import Database, make_engine
 from frepo_core.plugins import Event, Job, JobContext, PluginContext, Subscriber
+from frepo_core.services.base.lease import LeaseTerms
 from frepo_core.services.events.masking import Mask
-from frepo_core.services.jobs.job_catalog import schedule_jobs
-from frepo_core.services.jobs.lease import LeaseTerms
-from frepo_core.services.jobs.worker import Worker
+from frepo_core.services.upkeep.engine.job_catalog import schedule_jobs
+from frepo_core.services.upkeep.engine.worker import Worker
 from support.servers.fork_server import ForkedProcess, ForkServer
 
 STOP_SECONDS = 20

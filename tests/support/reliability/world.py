@@ -17,13 +17,13 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageBackend
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.assembly.all_services import assemble
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.collections.version_edits import VersionChange
-from frepo_core.services.container import Services
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.versions.version_edits import VersionChange
+from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.maintenance import SweepReport, VerifyReport, sweep, verify
+from frepo_core.services.upkeep.storage import SweepReport, VerifyReport, sweep, verify
 from frepo_core.testing import FaultyStorage
 from frepo_core.testing.faulty import Fault
 from support.databases import _empty

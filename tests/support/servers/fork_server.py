@@ -143,7 +143,7 @@ def _serve(order, empty: Path) -> int:
     own = Path("frepo.db")
     if os.environ.get("DATABASE_URL") == f"sqlite:///{own.absolute()}" and not own.exists():
         shutil.copy(empty, own)
-    from frepo_core.services.blobs import failpoints
+    from frepo_core.services.content.blobs import failpoints
     from support.reliability import clock
 
     importlib.reload(failpoints)  # it has read the fork server's environment

@@ -16,11 +16,11 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import JobContext, StorageBackend
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.collections.access.enrolment import UPLOADER_ROLES
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.container import Services
-from frepo_core.services.plugin_service import PluginService
-from frepo_core.services.upkeep.jobs import upkeep_jobs
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.enrolment import UPLOADER_ROLES
+from frepo_core.services.composition.builtin_jobs import upkeep_jobs
+from frepo_core.services.composition.container import Services
+from frepo_core.services.composition.plugin_service import PluginService
 from frepo_core.testing import MemoryStorage
 from support.client import COLLECTIONS, Client
 from support.reliability.invariants import digest_of

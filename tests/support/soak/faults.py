@@ -15,8 +15,8 @@ from sqlalchemy.pool import NullPool
 from frepo_core.db.engine import normalize_url
 from frepo_core.db.models import Collection
 from frepo_core.errors import DatabaseUnavailableError, FieldsError
-from frepo_core.services.container import Services
-from frepo_core.services.maintenance import sweep
+from frepo_core.services.composition.container import Services
+from frepo_core.services.upkeep.storage import sweep
 from support.reliability.invariants import EVERYTHING
 from support.reliability.recording_client import services_of
 from support.soak.site import Site

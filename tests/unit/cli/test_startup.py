@@ -75,7 +75,7 @@ def test_a_command_for_tokens_imports_only_their_services(started, command):
     modules = started(COMMAND, command, *(["--roles", "upload.all"] if command == "auth:create-token" else []))
 
     assert "frepo_core.services.access.tokens" in modules
-    assert "frepo_core.services.container" not in modules
+    assert "frepo_core.services.composition.container" not in modules
 
 
 def test_a_command_collects_garbage_only_after_its_start(started):

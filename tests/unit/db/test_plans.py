@@ -9,10 +9,10 @@ from sqlalchemy import event
 
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.collections.collection_pages import CollectionFilter
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.collection_pages import CollectionFilter
+from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.files.listing import CollectionSearch, FileSearch
-from frepo_core.services.keyset import PageRequest
 from support import bulk_data
 
 pytestmark = pytest.mark.databases

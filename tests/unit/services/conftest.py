@@ -14,11 +14,11 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageBackend
-from frepo_core.services.blobs.backends import Backends
-from frepo_core.services.collections.add_version import AddedVersion
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.container import Services
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.versions.add_version import AddedVersion
+from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.testing import FaultyStorage, MemoryStorage
 from frepo_core.testing.faulty import Fault

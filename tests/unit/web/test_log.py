@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import RuleError, UploadCheckError
-from frepo_core.services.checks.upload_checks import UploadChecks
+from frepo_core.services.content.checks.upload_checks import UploadChecks
 from support.client import Client
 
 

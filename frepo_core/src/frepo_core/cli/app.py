@@ -22,7 +22,7 @@ from .help import help_text, make_parser
 from .logs import configure_logging
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 
 class FrepoApp(App):

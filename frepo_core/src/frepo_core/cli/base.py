@@ -18,9 +18,9 @@ from .terminal import Alarm, Word, confirm
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, StorageBackend
-    from frepo_core.services.assembly.access_services import AccessServices
-    from frepo_core.services.assembly.foundation import Foundation
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.access_services import AccessServices
+    from frepo_core.services.composition.container import Services
+    from frepo_core.services.foundation import Foundation
 
     from .app import FrepoApp
 
@@ -61,7 +61,7 @@ class FrepoCommand(Command):
         """Build the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
         if self.app.services:
             return self.app.services
-        from frepo_core.services.assembly.all_services import assemble
+        from frepo_core.services.composition.all_services import assemble
 
         services = assemble(read_ini(find_ini(self.app.options.ini)))
         _finish_start(services)
@@ -69,7 +69,7 @@ class FrepoCommand(Command):
 
     def services(self) -> "Services":
         """Build the services. Raises `ConfigurationError` if the database is not ready."""
-        from frepo_core.services.startup import make_ready
+        from frepo_core.services.composition.startup import make_ready
 
         services = self.assemble()
         if make_ready(services.database, services.settings):
@@ -83,10 +83,10 @@ class FrepoCommand(Command):
         """
         if self.app.services:
             return self.app.services
-        from frepo_core.services.assembly.access_services import build_access
-        from frepo_core.services.assembly.foundation import make_foundation
-        from frepo_core.services.plugin_service import PluginService
-        from frepo_core.services.startup import make_ready
+        from frepo_core.services.composition.access_services import build_access
+        from frepo_core.services.composition.plugin_service import PluginService
+        from frepo_core.services.composition.startup import make_ready
+        from frepo_core.services.foundation import make_foundation
 
         base = make_foundation(read_ini(find_ini(self.app.options.ini)), facade=PluginService())
         if make_ready(base.database, base.settings):
@@ -143,7 +143,7 @@ class FrepoCommand(Command):
         if self.app.services:
             return self.app.services.backends.get(name)
         from frepo_core.plugins.registry import PluginRegistry
-        from frepo_core.services.blobs.backends import Backends
+        from frepo_core.services.content.storages.backends import Backends
         from frepo_core.settings import load_disabled_plugins
 
         ini = read_ini(find_ini(self.app.options.ini))

@@ -3,7 +3,7 @@
 import logging
 from typing import TextIO
 
-from frepo_core.services.log_records import log_safely
+from frepo_core.services.base.log_records import log_safely
 
 _LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
 _FILE_FORMAT = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"

@@ -1,8 +1,10 @@
 """SQL expressions that compare texts. Each database has its own functions for that."""
 
+from collections.abc import Sequence
 from typing import Any
+from unicodedata import normalize
 
-from sqlalchemy import ColumnElement, String, or_
+from sqlalchemy import ColumnElement, String, func, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import FunctionElement
 
@@ -13,7 +15,24 @@ class _LowerAscii(FunctionElement[str]):
     name = "lower_ascii"
 
 
-def contains(column: Any, text: str, lower: Any) -> ColumnElement[bool]:
+def contains(column: Any, text: str) -> ColumnElement[bool]:
+    """Match a part of a text in any letter case, in composed and decomposed characters. The column may have a trigram index."""
+    lower = func.lower(column)
+    return or_(*(_contains(column, form, lower) for form in _forms(text)))
+
+
+def contains_unindexed(column: Any, text: str) -> ColumnElement[bool]:
+    """Match the same in a column without an index, of which all rows are read."""
+    lower = lower_ascii(column) if text.isascii() else func.lower(column)
+    return or_(*(_contains(column, form, lower) for form in _forms(text)))
+
+
+def _forms(text: str) -> Sequence[str]:
+    """Return the normal forms of a text (UAX 15): macOS types names in NFD, and descriptions are stored as they were sent."""
+    return sorted({normalize("NFC", text), normalize("NFD", text)})
+
+
+def _contains(column: Any, text: str, lower: Any) -> ColumnElement[bool]:
     """Match a part of a text in any letter case. `%` and `_` have no special meaning. `lower` is the column in lower case.
 
     SQLite ignores case for ASCII only, so other letters match as they are written.

@@ -39,16 +39,7 @@ from .service import (
 )
 from .settings import PluginSettings, SettingsSpec
 from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
-from .storage_helpers import (
-    PARTIAL,
-    ExactReader,
-    Window,
-    exactly,
-    is_blob_key,
-    is_key,
-    is_partial_path,
-    partial_name,
-)
+from .storage_helpers import PARTIAL, ExactReader, Window, exactly, is_blob_key, is_key, is_partial_path, partial_name
 from .strategy import (
     CollectionFull,
     CollectionState,
@@ -59,15 +50,7 @@ from .strategy import (
     VersionInfo,
 )
 from .subscriber import Subscriber
-from .upload_check import (
-    CheckResult,
-    CollectionInfo,
-    Finding,
-    OnFinding,
-    Outcome,
-    UploadCheck,
-    UploadedContent,
-)
+from .upload_check import CheckResult, CollectionInfo, Finding, OnFinding, Outcome, UploadCheck, UploadedContent
 
 __all__ = [
     "HARMLESS",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frepo_core.cli.app import FrepoApp
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 
 
 @dataclass(frozen=True, kw_only=True)

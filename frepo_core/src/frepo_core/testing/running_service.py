@@ -20,11 +20,11 @@ from frepo_core.plugins import PluginContext, StorageSettings, StorageSpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.assembly.all_services import assemble
-from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.numbering import find_last_event, find_position
-from frepo_core.services.startup import make_ready
 from frepo_core.settings import load_disabled_plugins
 from frepo_core.web import make_app
 

@@ -5,13 +5,13 @@ Plug-ins that add endpoints import from here.
 
 from pyramid.config import Configurator
 
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 
+from .base.endpoint import Answer, Endpoint
+from .base.request import FrepoRequest
 from .openapi.documentation import Documentation
-from .routing.endpoint import Answer, Endpoint
 from .routing.plugin_endpoints import plugin_endpoints
 from .routing.plugin_pages import add_pages
-from .routing.request import FrepoRequest
 from .routing.router import add_endpoints
 from .routing.security import TokenPolicy
 from .routing.server_hooks import ServerHooks
@@ -69,7 +69,7 @@ def make_app(services: Services) -> object:
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.routing.base_path")
     config.include("frepo_core.web.routing.error_views")
-    config.include("frepo_core.web.openapi.viewer.viewer")
+    config.include("frepo_core.web.viewer.viewer")
     config.include("frepo_core.web.views.answer_cache")
     config.include("frepo_core.web.routing.database_wait")
     endpoints = all_endpoints(services)

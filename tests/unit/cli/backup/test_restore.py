@@ -8,7 +8,7 @@ import pytest
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.backups.collections.collections import CollectionChange
 from frepo_core.services.content.ingest import Incoming
 
 

@@ -82,9 +82,9 @@ def test_a_job_that_fails_exits_with_1_and_says_why(console, services, make_toke
 
 
 def test_a_job_waits_for_another_of_its_lane(console, services):
-    from frepo_core.services.jobs.job_runs import begin_run
-    from frepo_core.services.jobs.lane import lease_name
-    from frepo_core.services.jobs.lease import Lease, LeaseTerms
+    from frepo_core.services.base.lease import Lease, LeaseTerms
+    from frepo_core.services.upkeep.engine.job_runs import begin_run
+    from frepo_core.services.upkeep.engine.lane import lease_name
 
     lease = Lease(services.database, lease_name("short"), holder="other", terms=LeaseTerms())
     assert lease.try_acquire()

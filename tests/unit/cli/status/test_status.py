@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Lease, Sample
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.backups.collections.collections import CollectionChange
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 

@@ -9,7 +9,7 @@ from webtest import TestApp
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import HealthCheck
 from frepo_core.plugins.discovery import describe_core
-from frepo_core.services.health.core_checks import CoreChecks
+from frepo_core.services.reports.health.core_checks import CoreChecks
 from frepo_core.web import make_app
 
 CODE = "a-code"

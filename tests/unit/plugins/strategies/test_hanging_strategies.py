@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from frepo_core.services.collections.rotation import strategies
-from frepo_core.services.retention import preview
+from frepo_core.services.backups.preview import preview
+from frepo_core.services.backups.rotation import strategies
 from support.client import Client
 
 ORIGIN = "The strategy 'slow' (the plug-in 'acme' of the package acme-slow 1.2.3)"

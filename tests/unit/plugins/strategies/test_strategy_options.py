@@ -11,9 +11,9 @@ from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.plugins import CollectionStrategy, Duration, StrategyOptions, StrategySpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.assembly.all_services import assemble
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.startup import warn_about_strategies
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.startup import warn_about_strategies
 from support.client import Client
 
 ORIGIN = "the strategy 'thin' (the plug-in 'acme' of the package acme-thin 1.2.3)"

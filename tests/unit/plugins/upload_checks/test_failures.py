@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import CheckResult
-from frepo_core.services.assembly.all_services import assemble
+from frepo_core.services.composition.all_services import assemble
 
 ORIGIN = "the check 'paint' (the plug-in 'acme' of the package acme-paint 1.2.3)"
 

@@ -10,7 +10,7 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.assembly.all_services import assemble
+from frepo_core.services.composition.all_services import assemble
 from support.client import Client
 
 ORIGIN = "the check 'slow' (the plug-in 'acme' of the package acme-paint 1.2.3)"

@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
-from frepo_core.services.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.files.listing import CollectionSearch
 from frepo_core.testing.sources import Source
 

@@ -10,7 +10,7 @@ from frepo_core.db.models import Event, Token
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 from frepo_core.services.access.token_changes import Rotation
-from frepo_core.services.collections.collections import CollectionChange
+from frepo_core.services.backups.collections.collections import CollectionChange
 
 pytestmark = pytest.mark.databases
 

@@ -10,8 +10,8 @@ from frepo_core.db.models import CollectionToken, Installation, Token
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.access.token_inventory import MAX_COLLECTIONS, USES_FROM, TokenSearch
-from frepo_core.services.collections.collections import CollectionChange
-from frepo_core.services.keyset import PageRequest
+from frepo_core.services.backups.collections.collections import CollectionChange
+from frepo_core.services.base.keyset import PageRequest
 
 pytestmark = pytest.mark.databases
 

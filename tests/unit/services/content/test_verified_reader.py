@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from waitress.buffers import ReadOnlyFileBasedBuffer
 
 from frepo_core.errors import StorageUnavailable
+from frepo_core.services.base.records import BlobRecord
 from frepo_core.services.content.verified_reader import VerifiedFile
-from frepo_core.services.records import BlobRecord
 
 pytestmark = pytest.mark.databases
 

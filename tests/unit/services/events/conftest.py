@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Event
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 
 
 @pytest.fixture

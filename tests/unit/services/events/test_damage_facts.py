@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db.models import Blob
-from frepo_core.services.maintenance import Migrator, verify
+from frepo_core.services.upkeep.storage import Migrator, verify
 from frepo_core.testing import MemoryStorage
 
 SHA256 = hashlib.sha256(b"hello").hexdigest()

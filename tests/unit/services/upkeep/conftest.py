@@ -15,11 +15,11 @@ from frepo_core.db.models import Event
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import JobContext
+from frepo_core.services.base import rate_limit
+from frepo_core.services.composition.builtin_jobs import upkeep_jobs
+from frepo_core.services.composition.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.plugin_service import PluginService
-from frepo_core.services.upkeep import rate_limit
-from frepo_core.services.upkeep.jobs import upkeep_jobs
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 

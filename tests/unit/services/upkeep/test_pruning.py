@@ -5,8 +5,8 @@ from sqlalchemy import insert, select
 
 from frepo_core.db.models import Event, JobRun, Lease, ParkedEvent, Subscription
 from frepo_core.plugins import LeaseLost
+from frepo_core.services.base.lease import LEADER
 from frepo_core.services.events.numbering import find_last_position, number_events
-from frepo_core.services.jobs.lease import LEADER
 
 from .conftest import NOON
 

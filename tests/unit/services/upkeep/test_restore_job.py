@@ -4,8 +4,8 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.restore import RestoreFailedError
-from frepo_core.services.upkeep.jobs import upkeep_jobs
+from frepo_core.services.backups.restore import RestoreFailedError
+from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 
 
 @pytest.fixture

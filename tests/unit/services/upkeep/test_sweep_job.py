@@ -14,7 +14,7 @@ from frepo_core.db.models import StorageMark
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BytesMissingError, SweepStoppedError
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.maintenance import OwnerMark, Ownership, StorageDisputedError, find_marks, sweep
+from frepo_core.services.upkeep.storage import OwnerMark, Ownership, StorageDisputedError, find_marks, sweep
 from frepo_core.testing import FaultyStorage
 
 

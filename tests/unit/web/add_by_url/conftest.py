@@ -9,7 +9,7 @@ from frepo_core.db.models import Blob, File
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.held_bytes import PREFIX
-from frepo_core.services.remote.fetcher import Fetcher
+from frepo_core.services.content.remote.fetcher import Fetcher
 from frepo_core.settings import load_settings
 from support.remote_answers import SOMEBODY
 from support.servers.remote import Remote

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from frepo_core.errors import BytesMissingError
-from frepo_core.services.maintenance import verify
+from frepo_core.services.upkeep.storage import verify
 from support.client import with_settings
 
 SMALL, LARGE = b"small", b"l" * ((64 << 10) + 1)

@@ -7,7 +7,8 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, Event
-from frepo_core.services.maintenance import Ownership, rereading, verify
+from frepo_core.services.content.blobs import rereading
+from frepo_core.services.upkeep.storage import Ownership, verify
 from support.reliability.invariants import eventually
 
 CONTENT = bytes(range(256)) * 1000

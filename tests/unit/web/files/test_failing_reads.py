@@ -4,7 +4,7 @@ from errno import EIO
 
 import pytest
 
-from frepo_core.services.blobs.guarded_storage import GuardedStorage
+from frepo_core.services.content.storages.guarded_storage import GuardedStorage
 from frepo_core.testing import Fail, FaultyStorage, MemoryStorage
 
 CONTENT = bytes(range(256)) * 4000

@@ -8,7 +8,7 @@ from sqlalchemy import event, func, select
 from frepo_core.db.models import Collection, Event
 from frepo_core.domain.identity import Actor
 from frepo_core.domain.roles import Role
-from frepo_core.services.collections.version_checks import NewCheck
+from frepo_core.services.backups.versions.version_checks import NewCheck
 
 KIB = 1 << 10
 

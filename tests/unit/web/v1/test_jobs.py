@@ -8,10 +8,10 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.db.models import JobRun
 from frepo_core.domain.roles import Role
+from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.events.masking import Mask
-from frepo_core.services.jobs.job_runner import JobRunner
-from frepo_core.services.jobs.lane import Lane, lease_name
-from frepo_core.services.jobs.lease import Lease, LeaseTerms
+from frepo_core.services.upkeep.engine.job_runner import JobRunner
+from frepo_core.services.upkeep.engine.lane import Lane, lease_name
 
 JOBS = "/api/v1/jobs"
 

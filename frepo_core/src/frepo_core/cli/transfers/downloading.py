@@ -12,8 +12,8 @@ from ..outcomes import Outcome
 from .streams import STDIO, TransferBar, copy, target
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
-    from frepo_core.services.records import FileRecord
+    from frepo_core.services.base.records import FileRecord
+    from frepo_core.services.composition.container import Services
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:

@@ -14,9 +14,9 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 
 from ..events.search import SHARED, EventRecord, EventSearch
-from ..files.visible_files import Sight, see_files, sees_all_files
-from ..jobs.visible_output import HIDDEN_OUTPUT, sees_output
+from .job_output import HIDDEN_OUTPUT, sees_output
 from .token_rows import visible_fingerprints
+from .visible_files import Sight, see_files, sees_all_files
 
 # What a masked file, or bytes of one, show of an event's data.
 _SHOWN_OF_MASKED = ("size", "type", "storage", "used_by_count", "problem")

@@ -18,7 +18,7 @@ from frepo_core.domain.signatures import token_key
 from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 
-from ..change_log import Changes, describe_changes, token_changes
+from ..base.change_log import Changes, describe_changes, token_changes
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from .token_inventory import TokenInventory

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, and_, case, cast, func, or_, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database
+from frepo_core.db import Database, text_expressions
 from frepo_core.db.models import Collection, CollectionToken, Installation, Token
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import By, Identity
@@ -18,8 +18,7 @@ from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 
-from ..files.file_query import contains_unindexed
-from ..keyset import Page, PageRequest, cut, paged
+from ..base.keyset import Page, PageRequest, cut, paged
 from .token_records import ListedCollection, TokenRecord, admin_token_key
 from .token_rows import check_fingerprint, sees_collection, token_not_found, visible_to
 
@@ -116,7 +115,12 @@ class TokenInventory:
 def _conditions(session: Session, search: TokenSearch, by: By) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if text := search.text:
-        conditions.append(or_(contains_unindexed(Token.name, text), contains_unindexed(Token.fingerprint, text)))
+        conditions.append(
+            or_(
+                text_expressions.contains_unindexed(Token.name, text),
+                text_expressions.contains_unindexed(Token.fingerprint, text),
+            )
+        )
     if search.role is not None:  # the column is a JSON list of names
         conditions.append(cast(Token.roles, Text).contains(f'"{search.role.value}"', autoescape=True))
     if search.collection:

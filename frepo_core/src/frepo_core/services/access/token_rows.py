@@ -16,10 +16,10 @@ from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 
-from ..change_log import token_values
+from ..base.change_log import token_values
+from ..base.records import identity_of
 from ..events.actors import actor_of
 from ..events.recording import NewEvent, record
-from ..records import identity_of
 
 LIST_OF_TOKENS = "`frepo auth:list` lists the tokens with their fingerprints"
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")

@@ -20,9 +20,9 @@ from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
 
-from ..change_log import describe, token_values
+from ..base.change_log import describe, token_values
+from ..base.records import identity_of
 from ..events.recording import record
-from ..records import identity_of
 from .former_tokens import find_expiry
 from .token_rows import NewToken, expiry, insert_token, new_row, revocation, use_after_expiry
 from .token_uses import TokenUses

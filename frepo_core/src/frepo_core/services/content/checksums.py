@@ -4,7 +4,7 @@ import hashlib
 
 import xxhash
 
-from ..records import BlobRecord
+from ..base.records import BlobRecord
 
 
 class Checksums:

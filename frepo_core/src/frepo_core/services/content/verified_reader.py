@@ -6,7 +6,7 @@ from typing import BinaryIO, Self
 
 from frepo_core.errors import StorageUnavailable
 
-from ..records import BlobRecord
+from ..base.records import BlobRecord
 from .checksums import Comparison
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, Identity
 from frepo_core.settings import Settings
 
-from ..change_log import file_values
-from ..records import FileRecord
+from ..base.change_log import file_values
+from ..base.records import FileRecord
 from .recording import NewEvent, record
 
 log = logging.getLogger(__name__)

@@ -5,8 +5,8 @@ from typing import Any
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
-from ..change_log import file_values
-from ..records import FileRecord, VersionRecord
+from ..base.change_log import file_values
+from ..base.records import FileRecord, VersionRecord
 from .recording import NewEvent
 
 

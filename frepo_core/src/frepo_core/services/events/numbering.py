@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, case, exists, func, literal, or_, select, upd
 from frepo_core.db import Database
 from frepo_core.db.models import Event, Lease, Subscription
 
-from ..jobs.lease import LEADER
+from ..base.lease import LEADER
 
 BATCH = 500
 # How often commits of other processes are looked for, and the shortest time between two numberings, in seconds.

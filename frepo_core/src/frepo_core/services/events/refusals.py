@@ -33,7 +33,7 @@ from frepo_core.errors import (
     VersionTooYoungError,
 )
 
-from ..records import CollectionRecord
+from ..base.records import CollectionRecord
 from .recording import NewEvent, record
 
 log = logging.getLogger(__name__)

@@ -23,13 +23,13 @@ from frepo_core.settings import Settings
 from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..access.signed_links import SignedLinks
 from ..access.tokens import NO_ACCESS
-from ..blobs.backends import Backends
-from ..blobs.presence import Presence
+from ..base.records import BlobRecord, FileRecord
+from ..content.blobs.rereading import Rereading
 from ..content.content_cache import ContentCache
 from ..content.read_ahead import PIECE, ReadAhead
+from ..content.storages.backends import Backends
+from ..content.storages.presence import Presence
 from ..content.verified_reader import VerifiedContent, VerifiedFile, check
-from ..maintenance.rereading import Rereading
-from ..records import BlobRecord, FileRecord
 from .aliases import Aliases
 from .file_rows import FILE_NOT_FOUND
 from .files import Files

@@ -14,10 +14,10 @@ from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.naming import ascii_name
 
 from ..access.passwords import Passwords
-from ..change_log import Changes, describe_changes, file_changes
+from ..base.change_log import Changes, describe_changes, file_changes
+from ..base.records import FileRecord
 from ..events.facts import file_event
 from ..events.recording import record
-from ..records import FileRecord
 from .file_rows import FilePrecondition, file_not_found, find_or_insert_tags, free_stored_name
 from .files import Files, NewFile
 

@@ -5,8 +5,6 @@ So a page costs the same among a thousand files and among a million.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from unicodedata import normalize
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, func, or_, select, union
 from sqlalchemy.orm import Session
@@ -19,32 +17,18 @@ from frepo_core.domain.naming import transliterate
 COUNT_AHEAD = 4_000
 
 
-def contains(column: Any, text: str) -> ColumnElement[bool]:
-    """Match a part of a text in any letter case, see `text_expressions.contains`. The column may have a trigram index."""
-    lower = func.lower(column)
-    return or_(*(text_expressions.contains(column, form, lower) for form in _forms(text)))
-
-
-def contains_unindexed(column: Any, text: str) -> ColumnElement[bool]:
-    """Match the same in a column without an index, of which all rows are read."""
-    lower = text_expressions.lower_ascii(column) if text.isascii() else func.lower(column)
-    return or_(*(text_expressions.contains(column, form, lower) for form in _forms(text)))
-
-
-def _forms(text: str) -> Sequence[str]:
-    """Return the normal forms of a text (UAX 15): macOS types names in NFD, and descriptions are stored as they were sent."""
-    return sorted({normalize("NFC", text), normalize("NFD", text)})
-
-
 def _name_contains(text: str) -> ColumnElement[bool]:
     """Match a part of the stored name or of the requested name.
 
     Only stored names have an index. A requested name is therefore found by its ASCII form and compared afterwards.
     """
-    stored, plain = contains(File.stored_name, text), transliterate(text)
+    stored, plain = text_expressions.contains(File.stored_name, text), transliterate(text)
     if plain == text:
         return stored
-    return or_(stored, and_(contains(File.stored_name, plain), contains(File.requested_name, text)))
+    return or_(
+        stored,
+        and_(text_expressions.contains(File.stored_name, plain), text_expressions.contains(File.requested_name, text)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

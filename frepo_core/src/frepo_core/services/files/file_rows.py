@@ -12,7 +12,7 @@ from frepo_core.db.row_inserts import insert_of, insert_row, insert_rows
 from frepo_core.domain.naming import stored_name
 from frepo_core.errors import NotFoundError
 
-from ..records import BlobRecord, FileRecord
+from ..base.records import BlobRecord, FileRecord
 
 # Called with a locked file before a change; what it raises prevents the change.
 FilePrecondition: TypeAlias = Callable[[FileRecord], None] | None

@@ -25,15 +25,15 @@ from frepo_core.errors import (
 
 from ..access.passwords import Passwords
 from ..access.tokens import consume_token, log_consumed_token
-from ..blobs.lifecycle import Blobs
-from ..change_log import Changes, describe, describe_changes, file_changes, file_values
-from ..checks.spooled_content import UploadTarget
-from ..checks.upload_checks import UploadChecks, log_findings
+from ..base.change_log import Changes, describe, describe_changes, file_changes, file_values
+from ..base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
+from ..base.records import WITH_BLOB, BlobRecord, FileRecord
+from ..content.blobs.lifecycle import Blobs
+from ..content.checks.spooled_content import UploadTarget
+from ..content.checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit, Limits, RoomLimit
 from ..events.facts import file_event
 from ..events.recording import NewEvent, record
-from ..idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
-from ..records import WITH_BLOB, BlobRecord, FileRecord
 from .file_rows import FilePrecondition, file_not_found, find_or_insert_tags, insert_file
 from .upload_refusals import logged_refusal
 

@@ -9,17 +9,17 @@ from unicodedata import normalize
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database
+from frepo_core.db import Database, text_expressions
 from frepo_core.db.models import Collection, CollectionToken, File
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from ..access.passwords import Passwords
-from ..keyset import Page as KeysetPage
-from ..keyset import PageRequest, bound_values, cut
-from ..records import WITH_BLOB, CollectionRecord, FileRecord
-from .file_query import COUNT_AHEAD, FileQuery, Protected, contains
-from .visible_files import shares_tags, tags_of
+from ..access.visible_files import shares_tags, tags_of
+from ..base.keyset import Page as KeysetPage
+from ..base.keyset import PageRequest, bound_values, cut
+from ..base.records import WITH_BLOB, CollectionRecord, FileRecord
+from .file_query import COUNT_AHEAD, FileQuery, Protected
 
 Row = TypeVar("Row")
 
@@ -133,7 +133,10 @@ class Listing:
         if text := search.text.strip("*"):
             query = query.where(
                 or_(
-                    *(contains(column, text) for column in (Collection.filename, Collection.description, Collection.id))
+                    *(
+                        text_expressions.contains(column, text)
+                        for column in (Collection.filename, Collection.description, Collection.id)
+                    )
                 )
             )
         if search.created_from:

@@ -15,8 +15,8 @@ from frepo_core.domain.identity import By, describe_actor
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError, NotFoundError
 
+from ..base.keyset import Page, PageRequest
 from ..events.recording import NewEvent, record
-from ..keyset import Page, PageRequest
 from .aliases import Aliases
 from .file_rows import STORED_NAME
 

@@ -14,7 +14,7 @@ from webob.datetime_utils import parse_date
 from frepo_core.domain.byte_ranges import parse_range
 from frepo_core.errors import BytesMissingError
 
-from ..routing.request import FrepoRequest
+from ..base.request import FrepoRequest
 from .begun_content import begun
 
 BLOCK = 1 << 19

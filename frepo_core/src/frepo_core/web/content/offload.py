@@ -3,9 +3,9 @@
 from urllib.parse import quote
 
 from frepo_core.domain.mime_types import shows_inline
-from frepo_core.services.records import BlobRecord, FileRecord
+from frepo_core.services.base.records import BlobRecord, FileRecord
 
-from ..routing.request import FrepoRequest
+from ..base.request import FrepoRequest
 
 # nginx compares these with the file's time, and not with the service's validators.
 NOT_FOR_NGINX = frozenset({"If-Match", "If-Unmodified-Since"})

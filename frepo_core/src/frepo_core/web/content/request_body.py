@@ -11,7 +11,7 @@ from frepo_core.errors import FieldsError, MalformedRequestError
 from frepo_core.services.content.ingest import Incoming, Limit, disk_full_translated, smallest_limit
 from frepo_core.services.content.spool import IN_MEMORY, Spool
 
-from ..routing.request import FrepoRequest
+from ..base.request import FrepoRequest
 from .multipart import MultipartForm, is_multipart, read_multipart
 
 ENVELOPE_BYTES = 1 << 20

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from ..routing.endpoint import Endpoint
+from ..base.endpoint import Endpoint
 from .error_models import ErrorReply, error_model
 from .named_schemas import name_schemas
 from .operation import describe_operation

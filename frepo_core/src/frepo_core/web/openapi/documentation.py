@@ -5,9 +5,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..routing.endpoint import Endpoint
+from ..base.endpoint import Endpoint
+from ..viewer.viewer import VIEWER
 from .document import build_document
-from .viewer.viewer import VIEWER
 
 # A host cannot hold these characters, and JSON does not escape them.
 _SERVER = "{the URL of this service}"

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from ..routing.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE, Endpoint
+from ..base.endpoint import COLLECTION_ENVELOPE, LINK_ENVELOPE, UPLOAD_ENVELOPE, VERSION_ENVELOPE, Endpoint
 from ..schemas.models import Reply
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..routing.endpoint import Endpoint
+from ..base.endpoint import Endpoint
 from .named_schemas import PREFIX
 
 # openapi-generator uses the first type. With the raw body first, its TypeScript has no model of the form.

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from frepo_core.errors import VersionConflictError
 
-from ..routing.endpoint import Endpoint
+from ..base.endpoint import Endpoint
+from ..content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 from ..schemas import json_schemas
-from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 
 # No text may contain U+0000; `schemas.validation` refuses it.
 STORABLE = "^[^\\u0000]*$"

@@ -5,8 +5,8 @@ from typing import Any
 
 from frepo_core.errors import IdempotencyConflictError, TooManyAttemptsError, VersionConflictError
 
-from ..routing.endpoint import Endpoint
-from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
+from ..base.endpoint import Endpoint
+from ..content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 from .error_models import ErrorReply, error_model
 
 JSON = "application/json"

@@ -7,7 +7,7 @@ from pyramid.config import Configurator
 from pyramid.response import Response
 from pyramid.tweens import EXCVIEW, INGRESS
 
-from .request import FrepoRequest
+from ..base.request import FrepoRequest
 
 Handler = Callable[[FrepoRequest], Response]
 

@@ -7,7 +7,7 @@ from typing import Any
 from pyramid.config import Configurator
 from pyramid.response import Response
 
-from .request import FrepoRequest
+from ..base.request import FrepoRequest
 from .server_hooks import DECISION
 
 LARGE_UPLOAD = 64 << 20

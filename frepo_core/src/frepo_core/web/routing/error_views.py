@@ -18,8 +18,8 @@ from frepo_core.domain.identity import parse_uuid4
 from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.files.downloads import BYTES_MISSING
 
-from ..v1.conventions import cors, problems
-from .request import FrepoRequest
+from ..base.request import FrepoRequest
+from ..conventions import cors, problems
 
 log = logging.getLogger(__name__)
 

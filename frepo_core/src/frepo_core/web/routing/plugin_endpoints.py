@@ -14,11 +14,11 @@ from frepo_core.domain.access import RULES
 from frepo_core.errors import ConfigurationError, FrepoError, PluginError
 from frepo_core.plugins.context import PluginContext
 from frepo_core.plugins.discovery import FoundPlugin
-from frepo_core.services.plugin_calls import PLUGIN_FAILURES, call_with_context, describe_failure, raise_interrupt
+from frepo_core.services.base.plugin_calls import PLUGIN_FAILURES, call_with_context, describe_failure, raise_interrupt
 
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..openapi.responses import MEANINGS
-from .endpoint import Answer, Endpoint
-from .request import FrepoRequest
 
 Result = TypeVar("Result")
 

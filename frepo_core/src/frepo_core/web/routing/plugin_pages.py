@@ -14,8 +14,8 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.pages import Pages
 
-from .endpoint import Endpoint
-from .request import FrepoRequest
+from ..base.endpoint import Endpoint
+from ..base.request import FrepoRequest
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",

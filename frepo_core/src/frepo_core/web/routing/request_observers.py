@@ -8,7 +8,7 @@ from typing import Any
 from pyramid.config import Configurator
 from pyramid.response import Response
 
-from .request import FrepoRequest
+from ..base.request import FrepoRequest
 from .server_hooks import DECISION
 
 log = logging.getLogger(__name__)

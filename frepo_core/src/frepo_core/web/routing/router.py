@@ -9,13 +9,13 @@ from pyramid.response import Response
 
 from frepo_core.errors import MalformedRequestError, ReadOnlyError
 
-from ..content.json_body import JSON_BYTES
+from ..base.context import Context, collection_context, make_context
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import LISTED, NOTED, SENDER, FrepoRequest
+from ..conventions import cors, validation
+from ..conventions.revalidation import revalidate
+from ..schemas.json_body import JSON_BYTES
 from ..schemas.validation import parse_body, parse_query
-from ..v1.conventions import cors, validation
-from ..v1.conventions.revalidation import revalidate
-from .context import Context, collection_context, make_context
-from .endpoint import Answer, Endpoint
-from .request import LISTED, NOTED, SENDER, FrepoRequest
 from .server_hooks import DECISION, Decision
 
 

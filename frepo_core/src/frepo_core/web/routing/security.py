@@ -8,8 +8,8 @@ from pyramid.security import Allowed, Denied
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
-from .context import Context
-from .request import AGE, SENDER, FrepoRequest
+from ..base.context import Context
+from ..base.request import AGE, SENDER, FrepoRequest
 
 
 class TokenPolicy:

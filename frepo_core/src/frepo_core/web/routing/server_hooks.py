@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
 
+from ..base.request import is_v1_path
 from ..content.multipart import is_multipart
-from ..v1.conventions import problems
+from ..conventions import problems
 from .base_path import without_base_path
-from .request import is_v1_path
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
 BODY_MEMORY = 16 << 20

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 
 from . import json_schemas
 from .validation import RULE_BROKEN

@@ -8,10 +8,10 @@ from typing import Any, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 
 from frepo_core.errors import FieldsError
-from frepo_core.services.container import Services
+from frepo_core.services.composition.container import Services
 
-from ..content.json_body import JSON_BYTES, parse_json
-from ..routing.request import FrepoRequest
+from ..base.request import FrepoRequest
+from .json_body import JSON_BYTES, parse_json
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -9,10 +9,10 @@ from frepo_core.domain.identity import Identity
 from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
 
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import V1, FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import V1, FrepoRequest
+from ..conventions.types import Duration, Fingerprint, Time, Whole
 from ..schemas.models import Reply
-from .conventions.types import Duration, Fingerprint, Time, Whole
 
 
 class Restrictions(Reply):

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import RootModel
 from pyramid.response import Response
 
-from ..routing.endpoint import Endpoint
-from ..routing.request import V1, FrepoRequest
+from ..base.endpoint import Endpoint
+from ..base.request import V1, FrepoRequest
 from ..views.api_docs import document_response, page_response
 
 

@@ -3,7 +3,7 @@
 Where a route with a placeholder and one with a word match the same path, the one with the word comes first.
 """
 
-from ..routing.endpoint import Endpoint
+from ..base.endpoint import Endpoint
 from . import about, documentation, overview
 from .collections import access, checks, collections, deleted_collections, retention, trash, versions
 from .files import aliases, files

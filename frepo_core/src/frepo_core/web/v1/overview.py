@@ -4,16 +4,16 @@ from datetime import date
 
 from pydantic import Field
 
-from frepo_core.services.collections.states import BackupState
-from frepo_core.services.overview.activity import Activity
-from frepo_core.services.overview.overview import Overview, SampleRecord
-from frepo_core.services.records import CollectionRecord
+from frepo_core.services.backups.collections.states import BackupState
+from frepo_core.services.base.records import CollectionRecord
+from frepo_core.services.reports.overview.activity import Activity
+from frepo_core.services.reports.overview.overview import Overview, SampleRecord
 
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import V1, FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import V1, FrepoRequest
+from ..conventions.paging import PageQuery, next_cursor, page_request
+from ..conventions.types import Moment, Time, Whole
 from ..schemas.models import PageNumber, Query, Reply
-from .conventions.paging import PageQuery, next_cursor, page_request
-from .conventions.types import Moment, Time, Whole
 
 
 class CollectionStates(Reply):

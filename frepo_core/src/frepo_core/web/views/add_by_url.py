@@ -5,14 +5,14 @@ from typing import BinaryIO, cast
 from pydantic import Field
 
 from frepo_core.domain.naming import name_from_url
+from frepo_core.services.base.idempotency import IdempotentUpload
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
-from frepo_core.services.idempotency import IdempotentUpload
 
-from ..routing.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
+from ..base.request import FrepoRequest
+from ..content.request_headers import IDEMPOTENCY_KEY, idempotency_of
 from ..schemas.models import FileName, Flag, Form, Password, Tag
-from ..schemas.request_headers import IDEMPOTENCY_KEY, idempotency_of
 from .uploads import SCOPES, SHA256_OR_NONE, UploadReply, answer, file_id_of, reply
 
 

@@ -11,8 +11,8 @@ from pyramid.config import Configurator
 from pyramid.response import Response
 from pyramid.tweens import EXCVIEW
 
-from ..routing.endpoint import Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Endpoint
+from ..base.request import FrepoRequest
 from .downloads import DOWNLOADS, OPEN_CACHE
 
 MAX_ANSWERS = 1_000

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import BaseModel, RootModel
 from pyramid.response import Response
 
-from ..openapi.viewer.viewer import PAGE_POLICY
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..schemas.models import Reply
+from ..viewer.viewer import PAGE_POLICY
 
 
 class OpenApiReply(RootModel[dict[str, Any]]):

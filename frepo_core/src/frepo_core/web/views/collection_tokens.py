@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import Form, Reply, Simulate
 from .collections import CollectionObject

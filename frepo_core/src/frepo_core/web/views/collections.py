@@ -8,11 +8,11 @@ from frepo_core.domain.backup_guards import GuardAction
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import FieldsError
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.records import CollectionRecord
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.base.records import CollectionRecord
 
-from ..routing.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import (
     Count,

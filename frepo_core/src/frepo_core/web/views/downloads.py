@@ -10,13 +10,13 @@ from pyramid.response import Response
 from frepo_core.domain.mime_types import shows_inline
 from frepo_core.domain.naming import ascii_name
 from frepo_core.domain.signatures import repr_digest
+from frepo_core.services.base.records import BlobRecord, FileRecord
 from frepo_core.services.files.downloads import DownloadCredentials
-from frepo_core.services.records import BlobRecord, FileRecord
 
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..content.content_response import ContentResponse
 from ..content.offload import internal_location, store_url
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import FrepoRequest
 from ..schemas.models import Password, Query, Reply
 
 OPEN_CACHE = "public, max-age=25200, immutable"

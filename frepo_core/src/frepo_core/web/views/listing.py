@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from frepo_core.services.access.signed_links import SignedLinks
 from frepo_core.services.files.listing import CollectionSearch, FileSearch, ListedFile, Page
 
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import PageNumber, Password, Query, Reply, WireDate
 from .collections import CollectionObject

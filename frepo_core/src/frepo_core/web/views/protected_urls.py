@@ -5,8 +5,8 @@ from pyramid.response import Response
 from frepo_core.services.access.protected_urls import ProtectedUrls
 from frepo_core.services.files.downloads import DownloadCredentials
 
-from ..routing.endpoint import Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Endpoint
+from ..base.request import FrepoRequest
 from .downloads import DownloadQuery, send
 
 CLIENT_ADDRESS = frozenset({"http_remote_addr", "http_x_remote_addr", "server_remote_addr"})

@@ -11,8 +11,8 @@ from pyramid.response import Response
 
 from frepo_core.plugins.pages import CONSOLE
 
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..schemas.models import Query, Reply
 
 DOCUMENTATION = "/api/doc"

@@ -10,8 +10,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
 from frepo_core.services.access.tokens import NewToken
 
-from ..routing.endpoint import Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..base.endpoint import Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..schemas import json_schemas
 from ..schemas.models import Form, Reply, Size, Tag
 from ..schemas.token_fields import KnownRole, Network

@@ -7,19 +7,19 @@ from pydantic import Field
 
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.errors import FieldsError
+from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.content.base64_decoder import decoded
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.services.files.upload_refusals import logged_refusal
-from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
 
+from ..base.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..content.multipart import is_multipart
 from ..content.request_body import Upload, check_content_headers, limit_body, read_upload
-from ..routing.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..content.request_headers import IDEMPOTENCY_KEY, idempotency_of, recorded_reply
 from ..schemas import json_schemas
 from ..schemas.models import FileName, Flag, Password, Query, Reply, Tag
-from ..schemas.request_headers import IDEMPOTENCY_KEY, idempotency_of, recorded_reply
 from ..schemas.validation import gather, validate
 
 # The scope of the Idempotency-Keys of plain files.

@@ -7,17 +7,17 @@ from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.domain.signatures import repr_digest
-from frepo_core.services.collections.add_version import AddedVersion
-from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
-from frepo_core.services.records import VersionRecord
+from frepo_core.services.backups.versions.add_version import AddedVersion
+from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
+from frepo_core.services.base.records import VersionRecord
 
+from ..base.endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
+from ..base.request import FrepoRequest
 from ..content.multipart import is_multipart
 from ..content.request_body import ENVELOPE_BYTES, check_content_headers, limit_body, read_upload
-from ..routing.endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
-from ..routing.request import FrepoRequest
+from ..content.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of, recorded_reply
 from ..schemas import json_schemas
 from ..schemas.models import Flag, Password, Query, Reply, Simulate, WireDate
-from ..schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of, recorded_reply
 from .collections import CollectionObject
 
 

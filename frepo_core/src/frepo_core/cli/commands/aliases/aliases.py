@@ -16,7 +16,7 @@ class ListAliases(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each alias."""
-        from frepo_core.services.keyset import PageRequest
+        from frepo_core.services.base.keyset import PageRequest
 
         aliases = self.services().aliases
         page = aliases.page(PageRequest(limit=PAGE))

@@ -132,7 +132,7 @@ def _search(arguments: argparse.Namespace) -> "TokenSearch":
 
 def _find(inventory: "TokenInventory", search: "TokenSearch", sort: str) -> "Iterator[TokenRecord]":
     """Yield all tokens that a search finds, page by page."""
-    from frepo_core.services.keyset import PageRequest
+    from frepo_core.services.base.keyset import PageRequest
 
     after = None
     while True:

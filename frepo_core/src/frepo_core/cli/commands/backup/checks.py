@@ -30,7 +30,7 @@ class Checks(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each result. Raises `FieldsError` or `NotFoundError` if there is no such version."""
-        from frepo_core.services.collections.version_checks import RESTORE
+        from frepo_core.services.backups.versions.version_checks import RESTORE
 
         services = self.services()
         collection = services.collections.get(arguments.id)

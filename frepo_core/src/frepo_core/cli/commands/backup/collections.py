@@ -14,9 +14,9 @@ from ...terminal import read_password
 from .create_collection import check_filename, read_options
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.states import BackupState, StateRecord
-    from frepo_core.services.container import Services
-    from frepo_core.services.records import CollectionRecord
+    from frepo_core.services.backups.collections.states import BackupState, StateRecord
+    from frepo_core.services.base.records import CollectionRecord
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = (
     "Id",
@@ -119,7 +119,7 @@ class EditCollection(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Edit the collection and return its fields."""
-        from frepo_core.services.collections.collection_change import CollectionChange
+        from frepo_core.services.backups.collections.collection_change import CollectionChange
         from frepo_core.services.events.actors import console_identity
 
         change = CollectionChange(
@@ -189,7 +189,7 @@ def check_limit(limit: int) -> int:
 
 
 def _states(names: list[str]) -> "list[BackupState]":
-    from frepo_core.services.collections.states import BackupState
+    from frepo_core.services.backups.collections.states import BackupState
 
     known = {state.value: state for state in BackupState}
     if unknown := [name for name in names if name not in known]:
@@ -198,9 +198,9 @@ def _states(names: list[str]) -> "list[BackupState]":
 
 
 def _find(services: "Services", text: str, limit: int) -> "list[tuple[CollectionRecord, StateRecord]]":
-    from frepo_core.services.collections.collection_pages import CollectionFilter
+    from frepo_core.services.backups.collections.collection_pages import CollectionFilter
+    from frepo_core.services.base.keyset import PageRequest
     from frepo_core.services.events.actors import console_identity
-    from frepo_core.services.keyset import PageRequest
 
     found: list[CollectionRecord] = []
     after = None

@@ -31,7 +31,7 @@ class Upload(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Upload the content and return the new version."""
-        from frepo_core.services.collections.add_version import AddedVersion
+        from frepo_core.services.backups.versions.add_version import AddedVersion
         from frepo_core.services.content.ingest import Incoming
         from frepo_core.services.events.actors import console_identity
 

@@ -19,8 +19,8 @@ from ...terminal import read_password
 from ..auth.token_options import parse_expires
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.access import Enrolled
-    from frepo_core.services.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.collections.enrolment import Enrolled
     from frepo_core.settings import Settings
 
 # Where the cron line expects the header with the token; no other user may read it.
@@ -58,7 +58,7 @@ class CreateCollection(ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the collection, or find the existing one."""
-        from frepo_core.services.collections.collection_change import CollectionChange
+        from frepo_core.services.backups.collections.collection_change import CollectionChange
 
         if arguments.filename in FORMATS:
             raise FieldsError(

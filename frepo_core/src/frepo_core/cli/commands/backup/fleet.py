@@ -21,9 +21,9 @@ from .fleet_files.token_file import COLUMNS as TOKEN_COLUMNS
 from .fleet_files.token_file import TokenFile
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.access import Enrolled
-    from frepo_core.services.collections.collection_change import CollectionChange
-    from frepo_core.services.container import Services
+    from frepo_core.services.backups.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.collections.enrolment import Enrolled
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = (*TOKEN_COLUMNS, "Result")
 
@@ -154,7 +154,7 @@ def _check_name(host: str) -> str:
 
 def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "CollectionChange":
     """Return the values of a host's collection. Raises `FieldsError`."""
-    from frepo_core.services.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.collections.collection_change import CollectionChange
 
     own = {name: value.strip() for name, value in row.items() if value.strip()}
     labels = {"label": own.pop("label").split()} if "label" in own else {}

@@ -15,9 +15,9 @@ from ...tables import ListCommand, Rows
 from .create_collection import read_options
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.collection_change import CollectionChange
-    from frepo_core.services.retention.preview import Preview, UploadPlan
-    from frepo_core.services.retention.timeline import Fate
+    from frepo_core.services.backups.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.preview.preview import Preview, UploadPlan
+    from frepo_core.services.backups.preview.timeline import Fate
 
 VERSIONS = ("Version", "Time", "Size", "Imagined", "Kept", "Rules", "Evicted", "By", "Cause")
 STORAGE = ("Day", "Versions", "Size", "Trash")
@@ -102,7 +102,7 @@ class RetentionPreview(ListCommand):
 
 
 def _change(arguments: argparse.Namespace) -> "CollectionChange":
-    from frepo_core.services.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.collections.collection_change import CollectionChange
 
     min_retention = GUARDS["min_retention"].read(arguments)
     return CollectionChange(
@@ -116,7 +116,7 @@ def _change(arguments: argparse.Namespace) -> "CollectionChange":
 def _plan(arguments: argparse.Namespace) -> "UploadPlan | None":
     """Return the schedule, None if no option of it is given. Raises `FieldsError`."""
     from frepo_core.domain.schedules.expectations import parse_expectation
-    from frepo_core.services.retention.preview import UploadPlan
+    from frepo_core.services.backups.preview.preview import UploadPlan
 
     parsers: dict[str, tuple[str, Callable[[str], Any]]] = {
         "every": ("--every", parse_expectation),

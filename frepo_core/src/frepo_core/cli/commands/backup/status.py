@@ -24,7 +24,7 @@ class Status(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Return the state, and what it follows from."""
-        from frepo_core.services.collections.states import PROBLEMS
+        from frepo_core.services.backups.collections.states import PROBLEMS
 
         services = self.services()
         found = services.collection_pages.details(services.collections.get(arguments.id))

@@ -9,8 +9,8 @@ from ...base import check_length
 from ...outcomes import ActionCommand, Outcome
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.version_edits import VersionChange
-    from frepo_core.services.records import VersionRecord
+    from frepo_core.services.backups.versions.version_edits import VersionChange
+    from frepo_core.services.base.records import VersionRecord
 
 MAX_NOTE = 1000
 _WHICH = "latest, first, v<number> or the version's id"
@@ -50,7 +50,7 @@ class Pin(EditVersion):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Pin the version."""
-        from frepo_core.services.collections.version_edits import VersionChange
+        from frepo_core.services.backups.versions.version_edits import VersionChange
 
         note = check_length("--note", arguments.note, MAX_NOTE)
         version = self.edit(self.find(arguments), VersionChange(pinned=True, note=note))
@@ -64,7 +64,7 @@ class Unpin(EditVersion):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Unpin the version."""
-        from frepo_core.services.collections.version_edits import VersionChange
+        from frepo_core.services.backups.versions.version_edits import VersionChange
 
         version = self.edit(self.find(arguments), VersionChange(pinned=False))
         return _outcome("Unpinned", version)
@@ -77,7 +77,7 @@ class Release(EditVersion):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Release the version. Raises `FrepoError` if it is not in quarantine."""
-        from frepo_core.services.collections.version_edits import VersionChange
+        from frepo_core.services.backups.versions.version_edits import VersionChange
 
         found = self.find(arguments)
         if found.quarantined_at is None:
@@ -99,7 +99,7 @@ class Note(EditVersion):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Write the note."""
-        from frepo_core.services.collections.version_edits import VersionChange
+        from frepo_core.services.backups.versions.version_edits import VersionChange
 
         note = check_length("TEXT", arguments.note, MAX_NOTE)
         version = self.edit(self.find(arguments), VersionChange(note=note))

@@ -13,8 +13,8 @@ from ...tables import ListCommand, Rows
 from ...terminal import YELLOW, Word
 
 if TYPE_CHECKING:
-    from frepo_core.services.collections.version_checks import CheckRecord
-    from frepo_core.services.records import VersionRecord
+    from frepo_core.services.backups.versions.version_checks import CheckRecord
+    from frepo_core.services.base.records import VersionRecord
 
 COLUMNS = (
     "Version",

@@ -19,7 +19,7 @@ from ...tables import ListCommand
 
 if TYPE_CHECKING:
     from frepo_core.plugins import Event
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
     from frepo_core.services.events.search import EventSearch
 
 COLUMNS = ("Position", "Time", "Kind", "Actor", "Address", "Collection", "Version", "File", "Token", "Data")
@@ -92,7 +92,7 @@ class Events(ListCommand):
         return COLUMNS, [_row(event) for event in found]
 
     def _export(self, arguments: argparse.Namespace) -> None:
-        from frepo_core.services.events.audit import FORMATS
+        from frepo_core.services.reports.audit import FORMATS
 
         events = self.services().audit.export(_search(arguments), by=None)
         for line in FORMATS[arguments.export](events):

@@ -9,7 +9,7 @@ from ...columns import Moment
 from ...tables import ListCommand, ShowCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", "Error")
 

@@ -11,8 +11,8 @@ from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Record, Rows, ShowCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
-    from frepo_core.services.records import FileRecord
+    from frepo_core.services.base.records import FileRecord
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = ("Name", "Size", "Type", "Tags", "Public", "Password", "Time", "SHA-256")
 MAX_LISTED = 100_000

@@ -9,8 +9,8 @@ from ...columns import Moment, Report
 from ...tables import ListCommand, ShowCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.jobs.job_runs import RunRecord
-    from frepo_core.services.jobs.jobs import JobStatus
+    from frepo_core.services.upkeep.engine.job_runs import RunRecord
+    from frepo_core.services.upkeep.engine.jobs import JobStatus
 
 JOB_COLUMNS = ("Job", "Schedule", "Next", "Last run", "Outcome", "Result", "What it does")
 RUN_COLUMNS = ("Run", "Started", "Ended", "Outcome", "Result", "Cause", "Process")

@@ -33,7 +33,7 @@ class DemoFill(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Fill the service and print what it has then."""
-        from frepo_core.services.demo import fill
+        from frepo_core.demo import fill
 
         if not 1 <= arguments.collections <= MOST:
             raise FieldsError({"--collections": [f"must be from 1 to {MOST}, not {arguments.collections}"]})

@@ -9,7 +9,7 @@ from ...ini_file import find_ini, read_ini
 from ...tables import ListCommand, Rows
 
 if TYPE_CHECKING:
-    from frepo_core.services.diagnosis.permissions import SettingFiles
+    from frepo_core.doctor.permissions import SettingFiles
 
 COLUMNS = ("Check", "State", "What was found", "What to do")
 
@@ -35,7 +35,7 @@ class Doctor(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each finding."""
-        from frepo_core.services.diagnosis import Level, examine
+        from frepo_core.doctor import Level, examine
 
         found = list(examine(self.assemble, files=self._files(), url=arguments.url))
         self._is_wrong = any(finding.level == Level.PROBLEM for finding in found)
@@ -49,7 +49,7 @@ class Doctor(ListCommand):
         return status or int(self._is_wrong)
 
     def _files(self) -> "SettingFiles":
-        from frepo_core.services.diagnosis.permissions import SettingFiles
+        from frepo_core.doctor.permissions import SettingFiles
 
         path = find_ini(self.app.options.ini)
         try:

@@ -11,7 +11,7 @@ from frepo_core.errors import ConfigurationError, FieldsError
 from ...base import FrepoCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 NAME = "security.admin_token"
 ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
@@ -24,7 +24,7 @@ class Install(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Run the three steps and print each result."""
-        from frepo_core.services.startup import make_ready
+        from frepo_core.services.composition.startup import make_ready
 
         from .upgrade import upgrade
 

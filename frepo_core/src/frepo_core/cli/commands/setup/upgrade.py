@@ -8,7 +8,7 @@ from frepo_core.errors import ConfigurationError
 from ...base import FrepoCommand
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 
 class Upgrade(FrepoCommand):

@@ -7,7 +7,7 @@ from ...columns import Expected, Moment, Words
 from ...tables import ListCommand, Rows
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = ("What", "State", "Details")
 OVERDUE_COLUMNS = ("Collection", "Name", "State", "Due", "Overdue", "Last arrival", "Expected every", "Labels")
@@ -40,9 +40,9 @@ class Status(ListCommand):
         return status or int(self._is_wrong)
 
     def _status(self, services: "Services") -> Rows:
-        from frepo_core.services.overview.status import read_status
+        from frepo_core.services.reports.status import read_status
 
-        lines = read_status(services)
+        lines = read_status(services, services.health, services.overviews)
         self._is_wrong = not all(line.is_good for line in lines)
         return COLUMNS, [(line.subject, "ok" if line.is_good else "wrong", line.text) for line in lines]
 

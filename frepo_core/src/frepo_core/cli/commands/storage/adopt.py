@@ -10,7 +10,7 @@ from ...base import FrepoCommand
 from ...progress import ProgressBar
 
 if TYPE_CHECKING:
-    from frepo_core.services.maintenance import Comparison
+    from frepo_core.services.upkeep.storage import Comparison
 
 
 class Adopt(FrepoCommand):
@@ -27,7 +27,7 @@ class Adopt(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show both sides, ask, and adopt. Raises `FrepoError` if the answer is not yes."""
-        from frepo_core.services.maintenance import Ownership, compare
+        from frepo_core.services.upkeep.storage import Ownership, compare
 
         services = self.services()
         storage = arguments.storage or services.backends.current

@@ -56,7 +56,7 @@ class Verify(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Verify."""
-        from frepo_core.services.maintenance import verify
+        from frepo_core.services.upkeep.storage import verify
 
         if not 0 < arguments.percent <= 100:
             raise FieldsError({"percent": ["must be greater than 0 and at most 100"]})
@@ -94,7 +94,7 @@ class Sweep(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Sweep."""
-        from frepo_core.services.maintenance import check_grace, sweep
+        from frepo_core.services.upkeep.storage import check_grace, sweep
 
         grace = _duration("grace", arguments.grace, check_grace)
         services = self.services()
@@ -142,7 +142,7 @@ class Migrate(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Migrate."""
-        from frepo_core.services.maintenance import Migrator
+        from frepo_core.services.upkeep.storage import Migrator
 
         if arguments.source == arguments.target:
             raise FieldsError({"to": ["must differ from --from"]})
@@ -177,7 +177,7 @@ class RebuildIndex(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Read the keys of the storage."""
-        from frepo_core.services.maintenance import read_index
+        from frepo_core.services.upkeep.storage import read_index
 
         if not arguments.dry_run:
             raise FieldsError(

@@ -10,7 +10,7 @@ from ...columns import Size
 from ...tables import ListCommand, Rows
 
 if TYPE_CHECKING:
-    from frepo_core.services.container import Services
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = ("Collection", "Name", "Versions", "Size", "Limit", "Growth a day", "Full on")
 MAX_LIMIT = 100_000

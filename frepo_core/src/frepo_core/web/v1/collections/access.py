@@ -4,11 +4,11 @@ from pyramid.response import Response
 
 from frepo_core.domain.identity import Identity
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import FrepoRequest
+from ...conventions.answers import no_content
+from ...conventions.types import Fingerprint, Time
 from ...schemas.models import Reply
-from ..conventions.answers import no_content
-from ..conventions.types import Fingerprint, Time
 from .collections import COLLECTION
 
 ACCESS = f"{COLLECTION}/access"

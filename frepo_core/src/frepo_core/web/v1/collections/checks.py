@@ -1,8 +1,8 @@
 """The endpoint of the checks of all versions of a collection."""
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import FrepoRequest
-from ..conventions.paging import next_cursor, page_request
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import FrepoRequest
+from ...conventions.paging import next_cursor, page_request
 from .collections import COLLECTION
 from .version_models import VersionCheck, VersionCheckPage, VersionCheckQuery
 

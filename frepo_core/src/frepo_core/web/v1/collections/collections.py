@@ -6,17 +6,17 @@ from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.domain.backup_guards import SAFE_GUARDS
-from frepo_core.services.collections.collection_pages import CollectionFilter
-from frepo_core.services.collections.states import BackupState
-from frepo_core.services.records import CollectionRecord
+from frepo_core.services.backups.collections.collection_pages import CollectionFilter
+from frepo_core.services.backups.collections.states import BackupState
+from frepo_core.services.base.records import CollectionRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.answers import created, no_content, resource
+from ...conventions.entity_tags import if_match
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ...schemas.models import Query
-from ..conventions.answers import created, no_content, resource
-from ..conventions.entity_tags import if_match
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from .edit_models import EditedCollection, NextUpload
 from .models import Collection, CollectionPage, CollectionPatch, Labels, NewCollection, collection_tag
 

@@ -4,14 +4,14 @@ from typing import Literal
 
 from pyramid.response import Response
 
-from frepo_core.services.trash.deleted_collections import DeletedCollectionRecord
+from frepo_core.services.backups.trash.deleted_collections import DeletedCollectionRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.answers import created, no_content
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.types import Time, Whole
 from ...schemas.models import Reply
-from ..conventions.answers import created, no_content
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.types import Time, Whole
 from .collections import COLLECTIONS
 from .models import Collection, collection_tag
 

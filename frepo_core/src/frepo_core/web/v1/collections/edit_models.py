@@ -1,6 +1,6 @@
 """The answer to an edit of a collection."""
 
-from frepo_core.services.collections.rotation import next_upload
+from frepo_core.services.backups.rotation import next_upload
 
 from ...schemas.models import Reply
 from .models import Collection

@@ -10,16 +10,16 @@ from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.naming import MAX_LABEL, MAX_LABELS, check_labels
 from frepo_core.domain.schedules.expectations import parse_expectation, parse_grace
-from frepo_core.services.collections.collection_change import CollectionChange
-from frepo_core.services.collections.collection_pages import CollectionDetails
-from frepo_core.services.collections.states import BackupState, StateRecord
-from frepo_core.services.records import CollectionRecord, VersionRecord
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.collection_pages import CollectionDetails
+from frepo_core.services.backups.collections.states import BackupState, StateRecord
+from frepo_core.services.base.records import CollectionRecord, VersionRecord
 
+from ...conventions.entity_tags import entity_tag
+from ...conventions.merge_patch import Patch, unset
+from ...conventions.types import Duration, FileName, Percent, Strategy, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
-from ..conventions.entity_tags import entity_tag
-from ..conventions.merge_patch import Patch, unset
-from ..conventions.types import Duration, FileName, Percent, Strategy, Time, Whole
 
 
 def _expected_every(text: str) -> str:

@@ -1,7 +1,7 @@
 """The endpoint that previews which versions a collection keeps."""
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import FrepoRequest
 from .collections import COLLECTION
 from .retention_models import PreviewRequest, RetentionPreview
 

@@ -5,16 +5,16 @@ from typing import Literal
 from pydantic import Field
 from pyramid.response import Response
 
-from frepo_core.services.trash.entries import TrashedVersion
-from frepo_core.services.trash.removal import TrashReason
+from frepo_core.services.backups.trash.entries import TrashedVersion
+from frepo_core.services.backups.trash.removal import TrashReason
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import FrepoRequest
+from ...conventions.answers import created, no_content, resource
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.types import Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
-from ..conventions.answers import created, no_content, resource
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.types import Time, Whole
 from .collections import COLLECTION
 from .version_models import Version
 

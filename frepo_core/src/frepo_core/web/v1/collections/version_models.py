@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from frepo_core.domain.signatures import LINK_SECONDS
-from frepo_core.services.checks.client_checks import RESTORE_OF_CLIENT
-from frepo_core.services.collections.version_checks import CheckRecord, DetailedCheck, Outcome
-from frepo_core.services.collections.version_edits import VersionChange
-from frepo_core.services.records import VersionRecord
+from frepo_core.services.backups.versions.client_checks import RESTORE_OF_CLIENT
+from frepo_core.services.backups.versions.version_checks import CheckRecord, DetailedCheck, Outcome
+from frepo_core.services.backups.versions.version_edits import VersionChange
+from frepo_core.services.base.records import VersionRecord
 
+from ...conventions.entity_tags import entity_tag
+from ...conventions.merge_patch import Patch, unset
+from ...conventions.paging import PageQuery
+from ...conventions.types import DURATION, Duration, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Form, Reply
-from ..conventions.entity_tags import entity_tag
-from ..conventions.merge_patch import Patch, unset
-from ..conventions.paging import PageQuery
-from ..conventions.types import DURATION, Duration, Time, Whole
 
 
 class Version(Reply):

@@ -4,27 +4,20 @@ from dataclasses import replace
 
 from pyramid.response import Response
 
-from frepo_core.services.collections.add_version import AddedVersion
-from frepo_core.services.collections.version_checks import NewCheck
-from frepo_core.services.idempotency import IdempotentUpload, RecordedAnswer
-from frepo_core.services.records import VersionRecord
+from frepo_core.services.backups.versions.add_version import AddedVersion
+from frepo_core.services.backups.versions.version_checks import NewCheck
+from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
+from frepo_core.services.base.records import VersionRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import FrepoRequest
-from ...schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import FrepoRequest
+from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
+from ...conventions.answers import created, no_content, resource
+from ...conventions.entity_tags import if_match
+from ...conventions.paging import next_cursor, page_request
+from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ...views.versions import before_add_with, store_version
-from ..conventions.answers import created, no_content, resource
-from ..conventions.content import (
-    recordable,
-    recorded_file_id,
-    seconds_of,
-    send_file,
-    uploaded,
-    uploaded_before,
-)
-from ..conventions.entity_tags import if_match
-from ..conventions.paging import next_cursor, page_request
-from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
+from ..content import recordable, recorded_file_id, seconds_of, send_file, uploaded, uploaded_before
 from .collections import COLLECTION, COLLECTIONS
 from .version_models import (
     Check,

@@ -7,13 +7,13 @@ from pyramid.response import Response
 
 from frepo_core.services.files.stored_aliases import AliasRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.answers import created, no_content, resource
+from ...conventions.entity_tags import IF_MATCH, entity_tag, if_match
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.resource_endpoints import delete_endpoint, show_endpoint
 from ...schemas.models import Form, Reply
-from ..conventions.answers import created, no_content, resource
-from ..conventions.entity_tags import IF_MATCH, entity_tag, if_match
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.resource_endpoints import delete_endpoint, show_endpoint
 
 ALIASES = f"{V1}/aliases"
 ALIAS = f"{ALIASES}/{{alias}}"

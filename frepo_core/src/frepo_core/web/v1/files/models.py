@@ -4,15 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from frepo_core.services.base.records import FileRecord
 from frepo_core.services.files.file_edits import FileChange
-from frepo_core.services.records import FileRecord
 
+from ...conventions.entity_tags import entity_tag
+from ...conventions.merge_patch import Patch, unset
+from ...conventions.paging import PageQuery
+from ...conventions.types import FileName, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Flag, Password, Query, Reply, Tag
-from ..conventions.entity_tags import entity_tag
-from ..conventions.merge_patch import Patch, unset
-from ..conventions.paging import PageQuery
-from ..conventions.types import FileName, Time, Whole
 
 
 # TypeScript has a type File, which generated clients would use instead.

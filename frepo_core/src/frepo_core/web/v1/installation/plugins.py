@@ -1,9 +1,9 @@
 """The endpoint of the installed plug-ins."""
 
-from frepo_core.services.inventory.plugin_offers import InstalledPlugin, Offer
+from frepo_core.services.reports.inventory.plugin_offers import InstalledPlugin, Offer
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
 from ...schemas.models import Reply
 
 

@@ -1,9 +1,9 @@
 """The endpoint of the settings in force."""
 
-from frepo_core.services.inventory.settings_in_force import Source
+from frepo_core.services.reports.inventory.settings_in_force import Source
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
 from ...schemas.models import Reply
 
 

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from frepo_core.services.inventory.storages import StorageRecord
+from frepo_core.services.reports.inventory.storages import StorageRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.types import Time, Whole
 from ...schemas.models import Reply
-from ..conventions.types import Time, Whole
 
 
 class Storage(Reply):

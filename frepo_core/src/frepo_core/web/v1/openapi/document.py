@@ -8,14 +8,14 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from ...base.endpoint import Endpoint
+from ...conventions import merge_patch
+from ...conventions.problems import Problem
 from ...openapi.document import model_name, referenced_names
 from ...openapi.named_schemas import PREFIX, name_schemas
 from ...openapi.operation import describe_operation
 from ...openapi.parameters import CONTENT_FORM, open_path, storable
 from ...openapi.responses import BINARY
-from ...routing.endpoint import Endpoint
-from ..conventions import merge_patch
-from ..conventions.problems import Problem
 from .parameters import parameters_of
 from .responses import JSON, responses_of
 

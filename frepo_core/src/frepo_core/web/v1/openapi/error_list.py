@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from frepo_core import errors
 
-from ..conventions.problems import TITLES
+from ...conventions.problems import TITLES
 
 # Errors without a class of their own have the number of their status.
 _OF_HTTP = (405, 412, 413, 416, 431, 500, 501)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...base.endpoint import Endpoint
+from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 from ...openapi.parameters import CONDITIONS, DIGESTS, STORABLE, input_schema, open_path
-from ...routing.endpoint import Endpoint
 from ...schemas import json_schemas
-from ...schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 
 _ID = {"type": "string", "format": "uuid", "pattern": json_schemas.UUID4}
 _TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000/]+$"}

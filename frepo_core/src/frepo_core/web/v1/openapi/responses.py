@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ...base.endpoint import Endpoint
+from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
+from ...conventions.problems import MEDIA, TITLES, Problem
 from ...openapi.responses import BINARY, DIGEST, ERROR_HEADERS, HEADERS
-from ...routing.endpoint import Endpoint
-from ...schemas.request_headers import IDEMPOTENCY_KEY, IF_MATCH
-from ..conventions.problems import MEDIA, TITLES, Problem
 
 JSON = "application/json"
 MEANINGS: Mapping[int, str] = {

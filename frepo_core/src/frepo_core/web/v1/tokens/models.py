@@ -10,12 +10,12 @@ from frepo_core.services.access.token_changes import Rotation
 from frepo_core.services.access.token_records import TokenRecord
 from frepo_core.services.access.tokens import NewToken
 
+from ...conventions.entity_tags import entity_tag
+from ...conventions.merge_patch import Patch, unset
+from ...conventions.types import Duration, End, Fingerprint, Time, Whole
 from ...schemas.models import Form, Reply, Tag
 from ...schemas.token_fields import KnownRole, MimeType, Network, TokenName
 from ..about import Restrictions
-from ..conventions.entity_tags import entity_tag
-from ..conventions.merge_patch import Patch, unset
-from ..conventions.types import Duration, End, Fingerprint, Time, Whole
 
 A_DAY = timedelta(days=1)
 UserAgent = Annotated[str, Field(min_length=1, max_length=512)]

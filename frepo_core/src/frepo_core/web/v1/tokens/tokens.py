@@ -11,14 +11,14 @@ from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.access.token_inventory import TokenSearch
 from frepo_core.services.access.token_records import TokenRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.answers import created, no_content, resource
+from ...conventions.entity_tags import IF_MATCH, if_match
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
+from ...conventions.types import Moment
 from ...schemas import json_schemas
-from ..conventions.answers import created, no_content, resource
-from ..conventions.entity_tags import IF_MATCH, if_match
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
-from ..conventions.types import Moment
 from .models import IssuedToken, RotatedToken, Token, TokenDraft, TokenPage, TokenPatch, TokenRotation, token_tag
 
 TOKENS = f"{V1}/tokens"

@@ -2,14 +2,14 @@
 
 from pydantic import Field
 
-from frepo_core.services.inventory.damage import DamageRecord
+from frepo_core.services.reports.inventory.damage import DamageRecord
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.types import Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.types import Time, Whole
 
 
 class DamagedVersion(Reply):

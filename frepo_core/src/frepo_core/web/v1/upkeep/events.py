@@ -6,15 +6,15 @@ from typing import Annotated, Any
 from pydantic import Field
 from pyramid.response import Response
 
-from frepo_core.services.events.audit import export_csv, export_json_lines
 from frepo_core.services.events.search import EventRecord, EventSearch
+from frepo_core.services.reports.audit import export_csv, export_json_lines
 
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
 from ...content.content_response import send_export
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.types import Moment, Time
 from ...schemas.models import Query, Reply
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.types import Moment, Time
 
 EVENTS = f"{V1}/events"
 

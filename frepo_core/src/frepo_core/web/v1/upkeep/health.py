@@ -1,7 +1,7 @@
 """The endpoint of the health checks, for people. Monitoring uses `/health`."""
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
 from ...schemas.models import Reply
 
 

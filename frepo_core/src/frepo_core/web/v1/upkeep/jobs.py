@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from frepo_core.services.jobs.job_requests import RequestRecord
-from frepo_core.services.jobs.jobs import JobStatus
+from frepo_core.services.upkeep.engine.job_requests import RequestRecord
+from frepo_core.services.upkeep.engine.jobs import JobStatus
 
-from ...routing.endpoint import Answer, Endpoint
-from ...routing.request import V1, FrepoRequest
+from ...base.endpoint import Answer, Endpoint
+from ...base.request import V1, FrepoRequest
+from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.types import Time
 from ...schemas.models import Reply
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.types import Time
 
 JOBS = f"{V1}/jobs"
 RUNS = f"{JOBS}/{{name}}/runs"

@@ -1,0 +1,35 @@
+"""Damages the bytes of one version in its storage on purpose, as a failing disk would."""
+
+import io
+
+from sqlalchemy import func, select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.services.content.storages.backends import Backends
+
+
+def damage_version(database: Database, backends: Backends, collection_id: str) -> int | None:
+    """Change one byte of a version of the collection whose content no other file has; return the version's number.
+
+    The next verification finds it. Returns None if the collection has no such version.
+    """
+    alone = select(File.blob_id).group_by(File.blob_id).having(func.count() == 1)
+    query = (
+        select(Version.number, Blob.storage, Blob.key)
+        .join(File, File.id == Version.file_id)
+        .join(Blob, Blob.id == File.blob_id)
+        .where(Version.collection_id == collection_id, Blob.id.in_(alone))
+    )
+    with database.reading() as session:
+        found = session.execute(query.order_by(Version.number).limit(3)).all()
+    if not found:
+        return None
+    number, storage, key = found[-1]
+    backend = backends.get(storage)
+    with backend.open(key) as stream:
+        content = bytearray(stream.read())
+    content[len(content) // 2] ^= 0xFF
+    backend.delete(key)
+    backend.store(key, io.BytesIO(content), len(content))
+    return int(number)

@@ -1,0 +1,135 @@
+"""Checks the database, the storage, and the work that the service does by itself."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from sqlalchemy import func, select
+
+from frepo_core.db import migrations
+from frepo_core.db.models import Blob, Token
+from frepo_core.errors import FrepoError
+from frepo_core.services.access import token_phrase
+from frepo_core.services.backups.rotation.missing_strategies import find_misfits, find_missing_strategies
+from frepo_core.services.composition.container import Services
+from frepo_core.services.reports.job_health import check_worker
+
+from .findings import Finding, good, guarded, problem, warning
+
+
+def check_database(services: Services) -> Iterator[Finding]:
+    """Yield whether the database answers, has the schema of this version, and belongs to the token phrase."""
+    database = services.database
+    database.check()
+    migrations.check_is_current(database.engine)
+    token_phrase.check(database, services.settings.enc_token_phrase.get_secret_value())
+    dialect = database.engine.dialect
+    yield good(
+        "database", f"{database.name} answers, its schema is {migrations.head_revision()}, the token phrase fits"
+    )
+    if dialect.name == "sqlite" and services.settings.app_env == "prod":
+        yield warning(
+            "database",
+            "It is SQLite, which serves one machine, and one writer at a time",
+            "That is enough for a few hundred uploads a minute; otherwise move to PostgreSQL, see docs/operations.md",
+        )
+    yield from _check_timeouts(services)
+    with database.reading() as session:
+        tokens = session.scalar(select(func.count()).select_from(Token))
+    if not tokens:
+        yield warning(
+            "database", "It has no token, so nobody can use the service", "Run `frepo auth:generate-admin-token`"
+        )
+
+
+def _check_timeouts(services: Services) -> Iterator[Finding]:
+    """Yield which timeouts the service's connections have, and which the server or a pooler between them has not set."""
+    wanted, found = services.database.timeouts()
+    if different := {name: value for name, value in found.items() if value != wanted[name]}:
+        yield warning(
+            "database",
+            "A connection has not got the timeouts of the settings database.*_timeout: "
+            + ", ".join(f"{name} is {value}, not {wanted[name]}" for name, value in different.items()),
+            "Look for other values in the URL's query, or for a pooler that drops them; see docs/operations.md",
+        )
+    elif found:
+        values = ", ".join(f"{name} {value}" for name, value in found.items())
+        network = services.settings.database_network_timeout
+        yield good("database", f"Timeouts of each connection: {values}, network {network:g} s")
+
+
+def check_strategies(services: Services) -> Iterator[Finding]:
+    """Yield for which collections no installed package provides the strategy, and whose options do not fit it."""
+    missing = list(find_missing_strategies(services.database, services.plugins.strategies))
+    for text in missing:
+        yield problem(
+            "strategies",
+            text,
+            "Install its package and restart the service, or run `frepo backup:edit ID --strategy NAME`",
+        )
+    misfits = list(find_misfits(services.database, services.plugins))
+    for text in misfits:
+        yield problem(
+            "strategies",
+            text,
+            "Its defaults apply until you run `frepo backup:edit ID --strategy-options JSON`",
+        )
+    if not missing and not misfits:
+        yield good("strategies", "Those of all collections are installed, and their options fit")
+
+
+def check_storage(services: Services) -> Iterator[Finding]:
+    """Yield whether the storage keeps a probe, and whether blobs are damaged. Then what health checks of plug-ins find."""
+    found = services.health.run()
+    name = services.backends.current
+    problems = {check: found[check] for check in found if found[check] and check not in {"worker", "jobs", "database"}}
+    remedies = {
+        "storage": f"Check that the storage {name!r} is mounted or reachable, and the settings fs.{name}.*",
+        "blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md",
+    }
+    for check, messages in problems.items():
+        for message in messages:
+            yield problem("storage", message, remedies.get(check, f"The health check {check} of a plug-in found it"))
+    if not problems:
+        yield good("storage", f"{name!r} stored, returned and deleted a probe; no blob is known to be damaged")
+    yield from _check_older_storages(services)
+
+
+def _check_older_storages(services: Services) -> Iterator[Finding]:
+    """Yield for each storage that gets no new blobs, but holds older ones, whether it can be used and is the right one."""
+    with services.database.reading() as session:
+        query = select(Blob.storage, func.count()).where(Blob.storage != services.backends.current)
+        older = list(session.execute(query.group_by(Blob.storage).order_by(Blob.storage)))
+    for name, number in older:
+        try:
+            services.presence.look(name)
+        except FrepoError as error:
+            yield problem(
+                "storage",
+                f"The storage {name!r} holds {number} older blobs, which cannot be read: {error.message}",
+                f"Install its package, check the settings fs.{name}.*, and that it is mounted or reachable; or move the blobs "
+                f"with `frepo storage:migrate`",
+            )
+        else:
+            yield good("storage", f"{name!r}, which holds {number} older blobs, answers")
+
+
+def check_upkeep(services: Services) -> Iterator[Finding]:
+    """Yield whether a worker leads, and whether the jobs without which data is lost unnoticed run."""
+    if services.settings.read_only:
+        yield warning("upkeep", "read_only is on: no upload is accepted, and no job runs", "Set read_only = false")
+        return
+    start = "Start the service; if it runs, its log says why no worker leads"
+    worker = list(guarded("upkeep", partial(_check_worker, services), start))
+    yield from worker
+    jobs = services.health.run()["jobs"]
+    for message in jobs:
+        yield problem(
+            "upkeep", message, "Run `frepo jobs` to see the error, remove the cause, and run `frepo jobs:run JOB`"
+        )
+    if not worker and not jobs:
+        yield good("upkeep", "A worker leads, and verify and sweep work")
+
+
+def _check_worker(services: Services) -> Iterator[Finding]:
+    check_worker(services.database)
+    return iter(())

@@ -1,0 +1,53 @@
+"""Runs all checks, in the order in which a problem of one explains those of the others."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from frepo_core.errors import FrepoError
+from frepo_core.services.composition.container import Services
+
+from . import address, clock, data, disk, permissions, secrets, versions
+from .findings import Finding, Level, good, guarded, problem
+
+_LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
+
+# Not examined if the database has a problem.
+_NEED_DATABASE = {"clock", "strategies", "storage", "upkeep"}
+
+
+def examine(
+    assemble: Callable[[], Services], *, files: permissions.SettingFiles, url: str | None = None
+) -> Iterator[Finding]:
+    """Yield what all checks find. Nothing is changed, except for a probe that the storage stores and deletes.
+
+    `assemble` builds the services; an error of it ends the examination, as nothing else can be checked then. `url` is the
+    address under which clients reach the service, None: it is not called.
+    """
+    yield from versions.check_packages()
+    try:
+        services = assemble()
+    except FrepoError as error:
+        yield problem(
+            "settings", error.message, error.explanation or "Correct the setting; docs/settings.md explains all"
+        )
+        return
+    yield good("settings", f"They can be read; app.env is {services.settings.app_env}")
+    checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
+        ("secrets", partial(secrets.check_secrets, services.settings)),
+        ("permissions", partial(permissions.check_permissions, services, files)),
+        ("database", partial(data.check_database, services)),
+        ("clock", partial(clock.check_clock, services)),
+        ("strategies", partial(data.check_strategies, services)),
+        ("storage", partial(data.check_storage, services)),
+        ("disk", partial(disk.check_disk, services)),
+        ("proxy", partial(address.check_proxies, services.settings)),
+        *([("address", partial(address.check_url, url))] if url else []),
+        ("upkeep", partial(data.check_upkeep, services)),
+    ]
+    has_database = True
+    for name, check in checks:
+        if name in _NEED_DATABASE and not has_database:
+            continue
+        for finding in guarded(name, check, _LOG):
+            has_database = has_database and not (finding.check == "database" and finding.level == Level.PROBLEM)
+            yield finding

@@ -1,0 +1,11 @@
+"""Decides who sees the output of jobs, which may name any collection."""
+
+from frepo_core.domain.access import allows
+from frepo_core.domain.identity import By, Identity
+
+HIDDEN_OUTPUT = "Hidden: the output of jobs is for tokens that may see all collections"
+
+
+def sees_output(by: By) -> bool:
+    """Return whether the texts that jobs write are shown: to tokens that may see all collections, and to the console."""
+    return not isinstance(by, Identity) or allows("collection.fetch", by)

@@ -1,0 +1,1 @@
+"""Collections: their versions, rotation, trash, previews and restore tests."""

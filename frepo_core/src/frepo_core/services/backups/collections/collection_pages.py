@@ -1,0 +1,171 @@
+"""Reads collections with their newest versions: pages of them for the second API, and one of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from frepo_core.db import Database, text_expressions, utc_now
+from frepo_core.db.json_expressions import has_item
+from frepo_core.db.models import Collection, CollectionToken, Sample, Version
+from frepo_core.domain.access import allows
+from frepo_core.domain.identity import Identity
+
+from ...base.keyset import Page, PageRequest, cut, paged
+from ...base.records import CollectionRecord, VersionRecord
+from ..trash.entries import read_sizes
+from ..versions.version_rows import select_with_files
+from .states import BackupState, StateRecord, is_in_state, read_states, severity_column, since_column, state_column
+
+# Time (UTC), size in bytes and number of versions.
+DailySize = tuple[datetime, int, int]
+
+# What pages can be ordered by, next to `state`. The columns have an index together with the id. For the others, the
+# collections that match are sorted at each page: there are thousands of them, not millions.
+ORDERS: Mapping[str, ColumnElement[Any]] = {
+    "name": Collection.filename.expression,
+    "created_at": Collection.created_at.expression,
+    "stored_size": Collection.stored_size.expression,
+    # Of a collection without a version, the creation. MariaDB would return a text if it were compared with a constant.
+    "last_version_at": func.coalesce(Collection.arrived_at, Collection.created_at, type_=Collection.created_at.type),
+}
+_PART_OF_ID = re.compile("[0-9a-fA-F-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionFilter:
+    """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any.
+
+    They are in one of the `states`, if there are any, and have all of the `labels`.
+    """
+
+    text: str = ""
+    strategy: str = ""
+    states: Sequence[BackupState] = ()
+    labels: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionDetails:
+    """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash."""
+
+    record: CollectionRecord
+    newest: VersionRecord | None
+    state: StateRecord
+    trash_size: int = 0
+
+
+class CollectionPages:
+    """Lists collections for readers."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def page(self, wanted: CollectionFilter, page: PageRequest, *, by: Identity) -> Page[CollectionDetails]:
+        """Return a page of the collections that the token may see, by one of `ORDERS` or by `state`, the worst first.
+
+        Raises `FieldsError`.
+        """
+        now = utc_now()
+        order = severity_column(now) if page.sort == "state" else ORDERS[page.sort]
+        # Only the ids at first: where collections are sorted, it would take long to have their states sorted with them.
+        query = select(Collection.id, order).where(*_conditions(wanted, by, now))
+        with self._database.reading(is_snapshot=True) as session:
+            rows = session.execute(paged(query, page, [order, Collection.id])).all()
+            found = cut(rows, page, lambda row: [row[1], row[0]])
+            return Page(items=_read_details(session, [row[0] for row in found.items], now), next=found.next)
+
+    def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
+        """Return time (UTC), size in bytes and number of versions of each daily sample, the oldest first, by collection.
+
+        Collections that the token may not see are left out, and samples of others that had the same id before.
+        """
+        start = utc_now() - timedelta(days=days)
+        with self._database.reading() as session:
+            visible = select(Collection.id).where(Collection.id.in_(ids), *_visible(by)).order_by(Collection.id)
+            found: dict[str | None, list[DailySize]] = {one: [] for one in session.scalars(visible)}
+            is_of_it = (Sample.collection_id == Collection.id) & (Sample.at >= Collection.created_at)
+            query = select(Sample.collection_id, Sample.at, Sample.size, Sample.versions).join(Collection, is_of_it)
+            query = query.where(Sample.collection_id.in_(list(found)), Sample.at >= start)
+            for collection, at, size, versions in session.execute(query.order_by(Sample.at)):
+                found[collection].append((at, size, versions))
+        return {one: sizes for one, sizes in found.items() if one}
+
+    def details(self, record: CollectionRecord) -> CollectionDetails:
+        """Return a collection with its newest version and its state."""
+        with self._database.reading() as session:
+            newest = _newest_versions(session, [record]).get(record.id)
+            states = read_states(session, [record.id], utc_now())
+            trash_size = read_sizes(session, [record.id]).get(record.id, 0)
+        # It may have been deleted since the record was read.
+        state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
+        return CollectionDetails(record=record, newest=newest, state=state, trash_size=trash_size)
+
+
+def _read_details(session: Session, ids: Sequence[str], now: datetime) -> list[CollectionDetails]:
+    """Return collections with their newest versions and states, in the order of the ids."""
+    query = select(Collection, state_column(now), since_column(now)).where(Collection.id.in_(ids))
+    found = {row.id: (row, BackupState(state), since) for row, state, since in session.execute(query)}
+    newest = _newest_versions(session, [row for row, *_ in found.values()])
+    trash = read_sizes(session, ids)
+    return [
+        CollectionDetails(
+            record=CollectionRecord.of(row),
+            newest=newest.get(row.id),
+            state=StateRecord(state=state, since=since),
+            trash_size=trash.get(row.id, 0),
+        )
+        for row, state, since in (found[one] for one in ids)
+    ]
+
+
+def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
+    conditions = _visible(by)
+    if wanted.text:
+        columns = [Collection.filename, Collection.description]
+        if _PART_OF_ID.fullmatch(wanted.text):  # otherwise no id contains it
+            columns.append(Collection.id)
+        conditions.append(or_(*(text_expressions.contains_unindexed(column, wanted.text) for column in columns)))
+    if wanted.strategy:
+        conditions.append(Collection.strategy == wanted.strategy)
+    if wanted.states:
+        conditions.append(is_in_state(wanted.states, now))
+    conditions += [has_item(Collection.labels, label) for label in wanted.labels]
+    return conditions
+
+
+def _visible(by: Identity) -> list[ColumnElement[bool]]:
+    """Return the condition that the token may see a collection; none if it sees all."""
+    if allows("collection.fetch", by):
+        return []
+    listed = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
+    return [Collection.id.in_(listed)]
+
+
+def _newest_versions(
+    session: Session, collections: Sequence[Collection | CollectionRecord]
+) -> dict[str, VersionRecord]:
+    """Return the newest version of each collection that has one. Versions in quarantine do not count.
+
+    A subquery for each collection reads one entry of the index. Groups would read all versions of these collections.
+    """
+    if not collections:
+        return {}
+    other = aliased(Version)
+    largest = select(func.max(other.number)).where(other.collection_id == Collection.id)
+    if any(collection.quarantined_count for collection in collections):
+        # Without this condition, the index over the numbers is enough.
+        largest = largest.where(other.quarantined_at.is_(None))
+    newest = (
+        select(Collection.id, largest.scalar_subquery().label("number"))
+        .where(Collection.id.in_([collection.id for collection in collections]))
+        .subquery()
+    )
+    query = select_with_files().join(
+        newest, (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
+    )
+    return {row.collection_id: VersionRecord.of(row) for row in session.scalars(query)}

@@ -1,0 +1,74 @@
+"""Finds and fills the rows of collections and of their lists of tokens."""
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.identity import parse_uuid4
+from frepo_core.error_explanations import not_a_uuid
+from frepo_core.errors import FieldsError
+
+from ...base.records import CollectionRecord
+
+
+def collection_not_found(collection_id: str) -> FieldsError:
+    """Return the error for a collection that does not exist; its `explanation` says if the id is malformed."""
+    malformed = parse_uuid4(collection_id.lower()) is None
+    return FieldsError(
+        {"form.collection": ["collection_no_longer_exists"]},
+        explanation=not_a_uuid("collection") if malformed else None,
+        remedy="`frepo backup:list -c Name -c Id` lists the collections",
+    )
+
+
+def find_collection(session: Session, collection_id: str, *, lock: bool = False) -> Collection:
+    """Return the collection's row, locked with `lock`. Raises `FieldsError` if it does not exist."""
+    query = select(Collection).where(Collection.id == parse_uuid4(collection_id.lower()))
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise collection_not_found(collection_id)
+    return row
+
+
+def lock_collection(session: Session, collection_id: str) -> Collection:
+    """Return the collection's row, locked until the end of the transaction. Raises `FieldsError`."""
+    row = session.scalar(select(Collection).where(Collection.id == collection_id).with_for_update())
+    if row is None:
+        raise collection_not_found(collection_id)
+    return row
+
+
+def set_guards(row: Collection, guards: Guards) -> None:
+    """Set the columns of the guards."""
+    row.min_retention = int(guards.min_retention.total_seconds())
+    row.min_version_size = guards.min_version_size
+    row.max_shrink_percent = guards.max_shrink_percent
+    row.guard_action = guards.action
+
+
+def set_rules(row: Collection, planned: CollectionRecord) -> None:
+    """Set the columns of the limits, the guards, the strategy and its options."""
+    limits = planned.limits
+    row.max_backups_count, row.max_one_version_size, row.max_collection_size = limits.count, limits.one, limits.total
+    row.strategy = planned.strategy
+    row.strategy_options = None if planned.strategy_options is None else dict(planned.strategy_options)
+    set_guards(row, planned.guards)
+
+
+def find_token(session: Session, token_key: str | None) -> Token:
+    """Return the row of a token for a collection's list. Raises `FieldsError` if it does not exist."""
+    row = session.get(Token, token_key) if token_key else None
+    if row is None:
+        raise FieldsError({"form.token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
+    return row
+
+
+def count_tokens(session: Session, collection_id: str) -> int:
+    """Return how many tokens the collection's list has."""
+    return (
+        session.scalar(
+            select(func.count()).select_from(CollectionToken).where(CollectionToken.collection_id == collection_id)
+        )
+        or 0
+    )

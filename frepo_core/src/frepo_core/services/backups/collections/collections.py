@@ -1,0 +1,299 @@
+"""The use cases of collections: create, edit and delete them, and allow tokens in them."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import TypeAlias
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.db.models.base import copy_of
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
+from frepo_core.domain.limits import check_limits
+from frepo_core.errors import AccessDeniedError, IdInUseError
+from frepo_core.settings import Settings
+
+from ...access.passwords import Passwords
+from ...access.tokens import NO_ACCESS
+from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
+from ...base.records import CollectionRecord
+from ...events.actors import actor_columns
+from ...events.facts import collection_event
+from ...events.recording import NewEvent, record
+from ..rotation.next_upload import NextUpload, foresee
+from ..rotation.strategies import Strategies
+from ..rotation.strategy_options import check_options
+from ..trash.collection_removal import RemovedCollection, remove_collection
+from ..versions.version_edits import check_pins_leave_room
+from .collection_change import CollectionChange
+from .collection_rows import count_tokens, find_collection, find_token, set_guards, set_rules
+from .collection_rules import check_all, check_roles, new_id
+from .expected_backups import set_expectation
+from .planned_change import (
+    changes_rotation,
+    check_strategy,
+    may_change_rotation,
+    planned,
+    question_about,
+    requested_limits,
+    service_limits,
+    strategy_problem,
+)
+
+__all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"]
+
+log = logging.getLogger(__name__)
+
+NO_GUARDS = Guards()
+DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
+Precondition: TypeAlias = Callable[[CollectionRecord], None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditedCollection:
+    """A collection after an edit; and what the next upload evicts, if the edit can change that, None otherwise."""
+
+    collection: CollectionRecord
+    next_upload: NextUpload | None
+
+
+class Collections:
+    """Manages collections. With `simulate`, everything is checked and answered as usual, but nothing changes."""
+
+    def __init__(self, database: Database, settings: Settings, strategies: Strategies, passwords: Passwords) -> None:
+        self._database = database
+        self._strategies = strategies
+        self._plugins = strategies.plugins
+        self._passwords = passwords
+        self._keep = settings.trash_keep
+        self._ceilings = service_limits(settings)
+
+    def strategy_problem(self, name: str) -> str | None:
+        """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
+        return strategy_problem(self._plugins, name)
+
+    def get(self, collection_id: str) -> CollectionRecord:
+        """Return a collection. Raises `FieldsError` if it does not exist."""
+        with self._database.reading() as session:
+            return CollectionRecord.of(find_collection(session, collection_id))
+
+    def get_for_token(self, collection_id: str, identity: Identity) -> tuple[CollectionRecord, bool]:
+        """Return a collection, and whether the token is on its list. Raises `FieldsError` if it does not exist."""
+        with self._database.reading() as session:
+            collection = CollectionRecord.of(find_collection(session, collection_id))
+            return collection, session.get(CollectionToken, (collection.id, identity.token)) is not None
+
+    def create(
+        self,
+        change: CollectionChange,
+        *,
+        by: Identity | None,
+        simulate: bool = False,
+        default_guards: Guards = NO_GUARDS,
+    ) -> CollectionRecord:
+        """Create a collection and put its creator's token on its list. `by` is None for the console, which has every right.
+
+        Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `IdInUseError`, `FieldsError`
+        and `RuleError`.
+        """
+        check_roles(change, by)
+        planned_row = self._new_row(change, default_guards)
+        planned_row.created_by = actor_columns(by)["actor"]
+
+        def work(session: Session) -> None:
+            if session.get(Collection, made.id):
+                raise IdInUseError({"id": ["id_not_unique"]})
+            if by is not None and session.get(Token, by.token) is None:
+                raise AccessDeniedError(NO_ACCESS)
+            if not simulate:
+                row = copy_of(planned_row)
+                session.add(row)
+                session.flush()
+                created = collection_event(EventKind.COLLECTION_CREATED, row.id, by=by, after=values)
+                record(session, created, *_put_on_list(session, row, by))
+
+        made = CollectionRecord.of(planned_row)
+        values = collection_values(made)
+        self._database.write(work)
+        if not simulate:
+            log.info("collection %s: created by %s: %s", made.id, describe_actor(by), describe(values))
+        return made
+
+    def _new_row(self, change: CollectionChange, default_guards: Guards) -> Collection:
+        """Check the values of a new collection and return its row, which is in no session yet."""
+        check_strategy(self._plugins, change.strategy)
+        strategy = change.strategy or DEFAULT_STRATEGY
+        limits = requested_limits(change.limits, self._ceilings)
+        check_all(
+            lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
+            lambda: check_options(self._plugins, strategy, change.strategy_options),
+        )
+        row = Collection(
+            id=new_id(change.id),
+            max_backups_count=limits.count,
+            max_one_version_size=limits.one,
+            max_collection_size=limits.total,
+            strategy=strategy,
+            strategy_options=check_options(self._plugins, strategy, change.strategy_options),
+            description=change.description or "",
+            filename=change.filename,
+            password_hash=self._passwords.hash(change.password or ""),
+            created_at=utc_now(),
+            incarnation=new_uuid4(),
+            last_number=0,
+            versions_count=0,
+            stored_size=0,
+            pinned_count=0,
+            pinned_size=0,
+            quarantined_count=0,
+            quarantined_size=0,
+            quarantine_nights=0,
+        )
+        set_guards(row, replace(default_guards, **change.guards))
+        _set_expectation(row, change)
+        return row
+
+    def edit(
+        self,
+        collection_id: str,
+        change: CollectionChange,
+        *,
+        by: Identity,
+        simulate: bool = False,
+        precondition: Precondition = None,
+    ) -> EditedCollection:
+        """Change the given values of a collection. Raises the same errors as `create`.
+
+        `precondition` is called with the locked collection before the change; what it raises prevents the change.
+        """
+        check_roles(change, by)
+        check_strategy(self._plugins, change.strategy)
+        password_hash = self._passwords.hash(change.password or "")
+
+        question = question_about(self._strategies, collection_id, change, self._ceilings)
+
+        def work(session: Session) -> tuple[EditedCollection, Changes]:
+            row = find_collection(session, collection_id, lock=True)
+            current = CollectionRecord.of(row)
+            if precondition:
+                precondition(current)
+            future = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+            if future.limits.is_below(current.limits):
+                check_pins_leave_room(session, row, future.limits)
+            set_rules(row, future)
+            row.description = row.description if change.description is None else change.description
+            row.filename = change.filename or row.filename
+            row.password_hash = row.password_hash if change.password is None else password_hash
+            _set_expectation(row, change)
+            after = CollectionRecord.of(row)
+            changes = collection_changes(current, after)
+            if simulate:
+                session.expunge(row)
+            is_changed = changes_rotation(current, after)
+            upcoming = foresee(session, self._plugins, after, question) if is_changed else None
+            if changes.after and not simulate:
+                data = asdict(changes) | ({"next_upload": asdict(upcoming)} if upcoming else {})
+                record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **data))
+            return EditedCollection(collection=after, next_upload=upcoming), changes
+
+        def transact() -> tuple[EditedCollection, Changes]:
+            return self._database.write(work)
+
+        edited, changes = question.settle(transact) if may_change_rotation(change) else transact()
+        if not simulate:
+            what = describe_changes(changes)
+            log.info("collection %s: edited by %s: %s", edited.collection.id, describe_actor(by), what)
+        return edited
+
+    def delete(
+        self,
+        collection_id: str,
+        *,
+        by: Identity | None = None,
+        simulate: bool = False,
+        precondition: Precondition = None,
+        with_versions: bool = False,
+    ) -> CollectionRecord:
+        """Delete a collection, into the trash. Raises `CollectionNotEmptyError` if it has versions.
+
+        `with_versions` moves them into the trash, too, unless the trash is off. `precondition` is as for `edit`.
+        """
+
+        def work(session: Session) -> RemovedCollection:
+            row = find_collection(session, collection_id, lock=True)
+            if precondition:
+                precondition(CollectionRecord.of(row))
+            return remove_collection(
+                session, row, with_versions=with_versions, keep=self._keep, by=by, simulate=simulate
+            )
+
+        removed = self._database.write(work, may_use_reserve=True)
+        deleted, what = removed.collection, describe(collection_values(removed.collection))
+        if not simulate:
+            log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
+        return deleted
+
+    def allow_token(
+        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
+    ) -> int:
+        """Put a token on the collection's list, if it is not there; return how many tokens the list has.
+
+        Raises `FieldsError` for an unknown collection or token.
+        """
+
+        def work(session: Session) -> tuple[int, str | None]:
+            row = find_collection(session, collection_id, lock=True)
+            token = find_token(session, token_key)
+            is_new = session.get(CollectionToken, (row.id, token_key)) is None
+            if is_new and not simulate:
+                session.add(CollectionToken(collection_id=row.id, token_key=token_key))
+                granted = EventKind.COLLECTION_ACCESS_GRANTED
+                record(session, collection_event(granted, row.id, by=by, token=token.fingerprint))
+            count = count_tokens(session, row.id) + (is_new and simulate)
+            return count, token.fingerprint if is_new and not simulate else None
+
+        count, allowed = self._database.write(work)
+        if allowed:
+            log.info("collection %s: token %s was allowed by %s", collection_id, allowed, describe_actor(by))
+        return count
+
+    def disallow_token(
+        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
+    ) -> int:
+        """Take a token off the collection's list, if it is there; return how many tokens are left.
+
+        Raises `FieldsError` for an unknown collection or token.
+        """
+
+        def work(session: Session) -> tuple[int, str | None]:
+            row = find_collection(session, collection_id, lock=True)
+            token = find_token(session, token_key)
+            entry = session.get(CollectionToken, (row.id, token_key))
+            if entry is not None and not simulate:
+                session.delete(entry)
+                revoked = EventKind.COLLECTION_ACCESS_REVOKED
+                record(session, collection_event(revoked, row.id, by=by, token=token.fingerprint))
+            count = count_tokens(session, row.id) - (entry is not None and simulate)
+            return count, token.fingerprint if entry is not None and not simulate else None
+
+        count, removed = self._database.write(work)
+        if removed:
+            log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, describe_actor(by))
+        return count
+
+
+def _put_on_list(session: Session, row: Collection, by: Identity | None) -> list[NewEvent]:
+    """Put the creator's token on the list of a new collection; return the event about it. The console has no token."""
+    if by is None:
+        return []
+    session.add(CollectionToken(collection_id=row.id, token_key=by.token))
+    granted = EventKind.COLLECTION_ACCESS_GRANTED
+    return [collection_event(granted, row.id, by=by, token=by.fingerprint)]
+
+
+def _set_expectation(row: Collection, change: CollectionChange) -> None:
+    set_expectation(row, expected_every=change.expected_every, grace=change.grace, labels=change.labels, now=utc_now())

@@ -1,0 +1,125 @@
+"""Enrols hosts: a collection, a token and its access in one step, which is safe to run again."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from frepo_core.db import Database, utc_now
+from frepo_core.domain.access import is_uploader
+from frepo_core.domain.backup_guards import SAFE_GUARDS
+from frepo_core.domain.identity import Identity, derived_uuid4
+from frepo_core.domain.naming import check_token_name
+from frepo_core.domain.roles import Role
+from frepo_core.errors import FieldsError, FrepoError, IdInUseError
+
+from ...access.token_changes import TokenChanges
+from ...access.tokens import IssuedToken, NewToken, Tokens
+from ...base.installation import ensure_id
+from ...base.records import CollectionRecord
+from .collection_change import CollectionChange
+from .collections import Collections
+from .token_list import CollectionAccess
+
+# What a cron job needs: it cannot delete a version.
+UPLOADER_ROLES = (Role.UPLOAD_VERSIONS, Role.LIST_VERSIONS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enrolled:
+    """A collection, and the token that was made for it; None if none was requested, or if there was one already.
+
+    `fingerprint` is that of the token, new or not.
+    """
+
+    collection: CollectionRecord
+    is_new: bool
+    token: IssuedToken | None = None
+    fingerprint: str | None = None
+
+
+class Enrolments:
+    """Enrols hosts. What exists already does not change."""
+
+    def __init__(
+        self,
+        database: Database,
+        collections: Collections,
+        tokens: Tokens,
+        changes: TokenChanges,
+        access: CollectionAccess,
+    ) -> None:
+        self._database = database
+        self._collections = collections
+        self._tokens = tokens
+        self._changes = changes
+        self._access = access
+
+    def enrol(
+        self,
+        change: CollectionChange,
+        *,
+        token_name: str | None = None,
+        expires: str | None = "never",
+        allow: Sequence[str] = (),
+        may_exist: bool = False,
+    ) -> Enrolled:
+        """Create a collection, and a token with this name that can upload to it. Put the tokens `allow` on its list, too.
+
+        Unless the change says otherwise, the collection quarantines versions that shrank by half.
+        `allow` names tokens by fingerprint or id. `may_exist` accepts a collection with the id of the change; if a valid
+        token of the name that can upload is on its list, no other one is made. Raises the errors of `Collections.create`,
+        `Tokens.generate` and `CollectionAccess.find_token`; the last ones before something is created.
+        """
+        name = _check_name(token_name)
+        allowed = [self._access.find_token(name) for name in allow]
+        record, is_new = self._find_or_create(change, may_exist=may_exist)
+        for token in allowed:
+            self._access.grant(record.id, token.fingerprint)
+        if name is None:
+            return Enrolled(collection=record, is_new=is_new)
+        if not is_new and (found := self._find_token(record.id, name)):
+            return Enrolled(collection=record, is_new=False, fingerprint=found.fingerprint)
+        issued = self._issue(record.id, NewToken(roles=UPLOADER_ROLES, expires=expires, name=name))
+        return Enrolled(collection=record, is_new=is_new, token=issued, fingerprint=issued.fingerprint)
+
+    def enrol_host(self, host: str, change: CollectionChange, *, expires: str | None = "never") -> Enrolled:
+        """Enrol a host. Its name is that of its token; the id of its collection follows from the name.
+
+        So a second run finds the collection, whatever was edited in between.
+        """
+        collection_id = derived_uuid4(ensure_id(self._database), "fleet", host)
+        return self.enrol(replace(change, id=collection_id), token_name=host, expires=expires, may_exist=True)
+
+    def _find_or_create(self, change: CollectionChange, *, may_exist: bool) -> tuple[CollectionRecord, bool]:
+        try:
+            return self._collections.create(change, by=None, default_guards=SAFE_GUARDS), True
+        except IdInUseError:
+            if change.id is None or not may_exist:
+                raise
+            return self._collections.get(change.id), False
+
+    def _find_token(self, collection_id: str, name: str) -> Identity | None:
+        """Return a token of this name on the list that is for uploads and has not expired."""
+        now = utc_now()
+        for token in self._access.tokens(collection_id):
+            if token.name == name and is_uploader(token) and not (token.expires_at and token.expires_at <= now):
+                return token
+        return None
+
+    def _issue(self, collection_id: str, new: NewToken) -> IssuedToken:
+        """Make a token and put it on the list. If the second fails, the token is revoked: nobody will know its id."""
+        issued = self._tokens.generate(new)
+        try:
+            self._access.grant(collection_id, issued.fingerprint)
+        except FrepoError:
+            with contextlib.suppress(FrepoError):
+                self._changes.revoke(issued.fingerprint)
+            raise
+        return issued
+
+
+def _check_name(name: str | None) -> str | None:
+    try:
+        return None if name is None else check_token_name(name)
+    except ValueError as error:
+        raise FieldsError({"token-name": [str(error)]}) from None

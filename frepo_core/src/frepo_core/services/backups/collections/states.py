@@ -1,0 +1,163 @@
+"""The state of a collection, computed when it is read: SQL expressions to select, filter and sort by it."""
+
+from collections.abc import Collection as Group
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, or_, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, Collection, File, Version
+
+from ...base.records import CollectionRecord
+
+
+class BackupState(StrEnum):
+    """The state of a collection, the worst one first. The worst one that applies wins."""
+
+    DAMAGED = "damaged"
+    OVERDUE = "overdue"
+    FULL = "full"
+    SUSPICIOUS = "suspicious"
+    LATE = "late"
+    NEW = "new"
+    OK = "ok"
+
+
+PROBLEMS = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FULL, BackupState.SUSPICIOUS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateRecord:
+    """The state of a collection, and since when (UTC, aware).
+
+    `since` is the time of the damage that was found first, of the end of the grace, of the refusal, of the suspicious
+    version, or of the deadline. For `new` and `ok` it is the last arrival, or the creation if nothing has arrived.
+    """
+
+    state: BackupState
+    since: datetime
+
+
+def state_column(now: datetime) -> ColumnElement[str]:
+    """Return the expression of the state at a time."""
+    return case(*((condition, state.value) for state, condition in _conditions(now)), else_=BackupState.OK.value)
+
+
+def severity_column(now: datetime) -> ColumnElement[int]:
+    """Return a number to sort by: 0 for the worst state."""
+    conditions = _conditions(now)
+    return case(*((condition, place) for place, (_, condition) in enumerate(conditions)), else_=len(conditions))
+
+
+def since_column(now: datetime) -> ColumnElement[datetime]:
+    """Return the expression of the time since which the state lasts."""
+    times: dict[BackupState, Any] = {
+        BackupState.DAMAGED: _first_damage(),
+        BackupState.OVERDUE: Collection.overdue_at,
+        BackupState.FULL: Collection.full_since,
+        BackupState.SUSPICIOUS: Collection.suspicious_since,
+        BackupState.LATE: Collection.due_at,
+    }
+    last = Collection.arrived_at
+    found = case(*((condition, times.get(state, last)) for state, condition in _conditions(now)), else_=last)
+    return func.coalesce(found, Collection.created_at, type_=Collection.created_at.type)
+
+
+def is_in_state(states: Iterable[BackupState], now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a collection is in one of the states."""
+    conditions = _conditions(now)
+    wanted = [_only(BackupState(state), conditions) for state in states]
+    return or_(*wanted) if wanted else Collection.id.is_(None)
+
+
+def count_by_state(session: Session, now: datetime, visible: Select[Any] | None = None) -> dict[BackupState, int]:
+    """Return how many collections are in each state. `visible` selects the ids of those that count; None: all."""
+    return count_with_versions(session, now, visible)[0]
+
+
+def count_with_versions(
+    session: Session, now: datetime, visible: Select[Any] | None = None
+) -> tuple[dict[BackupState, int], int]:
+    """Return the same, and how many versions these collections have."""
+    query = select(state_column(now).label("state"), func.count(), func.sum(Collection.versions_count)).group_by(
+        "state"
+    )
+    if visible is not None:
+        query = query.where(Collection.id.in_(visible))
+    rows = session.execute(query).all()
+    found = {state: number for state, number, _ in rows}
+    return {state: found.get(state.value, 0) for state in BackupState}, sum(int(versions) for *_, versions in rows)
+
+
+def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:
+    """Return the states of collections by id."""
+    query = select(Collection.id, state_column(now), since_column(now)).where(Collection.id.in_(ids))
+    return {found: StateRecord(state=BackupState(state), since=since) for found, state, since in session.execute(query)}
+
+
+def read_in_states(
+    session: Session, states: Iterable[BackupState], now: datetime, limit: int
+) -> list[tuple[CollectionRecord, StateRecord]]:
+    """Return collections that are in one of the states, the worst and oldest first."""
+    since = since_column(now)
+    query = select(Collection, state_column(now), since).where(is_in_state(states, now))
+    rows = session.execute(query.order_by(severity_column(now), since, Collection.id).limit(limit))
+    return [(CollectionRecord.of(row), StateRecord(state=BackupState(state), since=at)) for row, state, at in rows]
+
+
+def read_missing(session: Session, now: datetime) -> list[CollectionRecord]:
+    """Return the collections whose next version is due and has not arrived, whatever their state, the oldest first."""
+    missing = select(Collection).where(Collection.due_at <= now)
+    return [CollectionRecord.of(row) for row in session.scalars(missing.order_by(Collection.due_at, Collection.id))]
+
+
+def count_expecting(session: Session) -> int:
+    """Return how many collections expect backups."""
+    return session.scalar(select(func.count()).where(Collection.due_at.is_not(None))) or 0
+
+
+def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
+    """Return the condition of each state but `ok`, the worst first. A later one may hold, too."""
+    return [
+        (BackupState.DAMAGED, Collection.id.in_(_damaged_collections())),
+        (BackupState.OVERDUE, Collection.overdue_at <= now),
+        (BackupState.FULL, Collection.full_since.is_not(None)),
+        (BackupState.SUSPICIOUS, Collection.suspicious_since.is_not(None)),
+        (BackupState.LATE, Collection.due_at <= now),
+        (BackupState.NEW, Collection.versions_count == 0),
+    ]
+
+
+def _only(state: BackupState, conditions: list[tuple[BackupState, ColumnElement[bool]]]) -> ColumnElement[bool]:
+    """Return the condition that the state applies, and no worse one. A comparison with null counts as false."""
+    known = {name: func.coalesce(condition, False) for name, condition in conditions}
+    worse = [known[other] for other, _ in conditions if list(BackupState).index(other) < list(BackupState).index(state)]
+    applies: ColumnElement[bool] = dict(conditions).get(state, Collection.id.is_not(None))
+    for condition in worse:
+        applies = applies & ~condition
+    return applies
+
+
+def _damaged_collections() -> Select[Any]:
+    """Select the ids of collections of which a version's bytes are damaged. Few blobs are, and an index finds them.
+
+    Not by joins: SQLite, which does not know that they are few, would then begin with all versions.
+    """
+    blobs = select(Blob.id).where(Blob.damaged_at.is_not(None))
+    files = select(File.id).where(File.blob_id.in_(blobs))
+    return select(Version.collection_id).where(Version.file_id.in_(files))
+
+
+def _first_damage() -> Any:
+    return (
+        select(func.min(Blob.damaged_at))
+        .join(File, File.blob_id == Blob.id)
+        .join(Version, Version.file_id == File.id)
+        .where(Version.collection_id == Collection.id, Blob.damaged_at.is_not(None))
+        .correlate(Collection)
+        .scalar_subquery()
+    )

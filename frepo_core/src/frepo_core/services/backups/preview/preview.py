@@ -1,0 +1,208 @@
+"""The use case of a preview: what a collection, or an imagined schedule, keeps under rules that need not be saved."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Row, or_, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.schedules.expectations import Expectation, parse_expectation
+from frepo_core.errors import FieldsError, TooManyPreviewsError
+from frepo_core.plugins import IncomingVersion, VersionInfo
+from frepo_core.settings import Settings
+
+from ...base.records import CollectionRecord
+from ..collections.collection_change import CollectionChange
+from ..collections.collection_rows import find_collection
+from ..collections.planned_change import planned, service_limits
+from ..rotation.stored_state import is_restored, read_state
+from ..rotation.strategies import Strategies
+from ..trash.removal import incarnation_of
+from .schedule import Schedule
+from .simulation import Simulation
+from .timeline import Fate, Timeline
+
+NIGHTLY = parse_expectation("P1D")
+TWO_YEARS = timedelta(days=730)
+MAX_VERSIONS = 20_000
+AT_ONCE = 2
+RETRY_SECONDS = 2
+SECONDS = 15.0  # for one preview, by the clock: its processor time is limited, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadPlan:
+    """Uploads to imagine: how often, for how long, and the size in bytes, which grows by `growth` percent a month.
+
+    None is now for `start`, and the size of the newest version for `size`.
+    """
+
+    every: Expectation = NIGHTLY
+    duration: timedelta = TWO_YEARS
+    size: int | None = None
+    growth: float = 0.0
+    start: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What happens to the versions of a collection under these rules from `start` on (UTC)."""
+
+    collection: CollectionRecord
+    start: datetime
+    timeline: Timeline
+
+
+class Previews:
+    """Simulates collections with the code that uploads run."""
+
+    def __init__(self, database: Database, settings: Settings, strategies: Strategies) -> None:
+        self._database = database
+        self._plugins = strategies.plugins
+        self._strategies = strategies
+        self._ceilings = service_limits(settings)
+        self._trash_keep = settings.trash_keep
+        self._running: list[str] = []
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def place(self, *, by: Identity) -> Iterator[None]:
+        """Take one of the two places for previews in this process; a token has at most one at a time.
+
+        Raises `TooManyPreviewsError`: it does not wait, because a waiting request would keep a thread.
+        """
+        with self._lock:
+            if len(self._running) >= AT_ONCE or by.fingerprint in self._running:
+                text = f"A token has one preview at a time, and a process {AT_ONCE}: try again when one has ended"
+                raise TooManyPreviewsError(text, retry_after=RETRY_SECONDS)
+            self._running.append(by.fingerprint)
+        try:
+            yield
+        finally:
+            self._running.remove(by.fingerprint)
+
+    def preview(
+        self,
+        collection_id: str,
+        change: CollectionChange,
+        plan: UploadPlan | None = None,
+        *,
+        is_empty: bool = False,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> Preview:
+        """Return what happens to the versions of a collection after a change of its rules, which is not saved.
+
+        Without a plan, one version of the size of the newest is added now. With `is_empty`, the preview begins without
+        the versions that are there. It ends early once `is_wanted` returns False. Raises `FieldsError` and `RuleError` as an edit does, and for a wrong plan;
+        `ConfigurationError` if the strategy is not installed, and `PluginError` if it fails, and `StrategyHangsError`.
+        """
+        now = utc_now()
+        with self._database.reading(is_snapshot=True) as session:
+            current = CollectionRecord.of(find_collection(session, collection_id))
+            collection = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+            seen = _without_versions(collection) if is_empty else collection
+            _check_count(0 if is_empty else collection.versions_count + collection.quarantined_count)
+            state = read_state(session, self._plugins, seen, now=now)
+            state = replace(state, versions=[] if is_empty else list(state.versions))
+            others = [] if is_empty else _other_versions(session, collection.id)
+            restored = [] if is_empty else _restored_versions(session, collection.id, now)
+            trash = [] if is_empty else _trash(session, collection.id)
+            hidden = [*(fate.version for fate in others), *(version for _, version in restored)]
+            size = _newest_size([*state.versions, *hidden])
+        start = (plan and plan.start) or now
+        uploads = _uploads(plan, start, size) if plan else [IncomingVersion(size=size or 0, created_at=start)]
+        _check_count(len(state.versions) + len(hidden) + len(uploads))
+        simulation = Simulation(
+            self._plugins,
+            state,
+            collection.guards,
+            last_number=0 if is_empty else collection.last_number,
+            trash_keep=self._trash_keep,
+            trash=trash,
+            restored=restored,
+            quarantined=_quarantined(others),
+        )
+        timeline = self._strategies.guard(
+            collection.strategy, lambda: simulation.run(uploads, is_wanted=is_wanted), seconds=SECONDS
+        )
+        fates = sorted(chain(timeline.fates, others), key=lambda fate: fate.version.number)
+        return Preview(collection=collection, start=start, timeline=replace(timeline, fates=fates))
+
+
+def _check_count(versions: int) -> None:
+    """Raise `FieldsError` if there are more versions than one preview simulates."""
+    if versions > MAX_VERSIONS:
+        text = f"{versions} versions are more than the {MAX_VERSIONS} of one preview: leave out those that are there, or shorten the schedule"
+        raise FieldsError({"empty": [text]})
+
+
+def _without_versions(collection: CollectionRecord) -> CollectionRecord:
+    return replace(collection, versions_count=0, stored_size=0, pinned_count=0, pinned_size=0, restored_until=None)
+
+
+def _select(collection_id: str) -> Any:
+    return (
+        select(
+            Version.id,
+            Version.number,
+            Version.created_at,
+            Version.quarantined_at,
+            Version.protected_until,
+            Blob.size,
+        )
+        .join(File, File.id == Version.file_id)
+        .join(Blob, Blob.id == File.blob_id)
+        .where(Version.collection_id == collection_id)
+    )
+
+
+def _info(row: Row[Any]) -> VersionInfo:
+    return VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at)
+
+
+def _other_versions(session: Session, collection_id: str) -> list[Fate]:
+    """Return the versions that strategies do not see: the pinned ones, and those in quarantine."""
+    query = _select(collection_id).where(or_(Version.pinned.is_(True), Version.quarantined_at.is_not(None)))
+    return [
+        Fate(version=_info(row), is_imagined=False, protection="quarantined" if row.quarantined_at else "pinned")
+        for row in session.execute(query)
+    ]
+
+
+def _restored_versions(session: Session, collection_id: str, now: datetime) -> list[tuple[datetime, VersionInfo]]:
+    """Return the versions that strategies do not see for some time, and until when."""
+    query = _select(collection_id).where(is_restored(now), Version.pinned.is_(False), Version.quarantined_at.is_(None))
+    return [(row.protected_until, _info(row)) for row in session.execute(query)]
+
+
+def _trash(session: Session, collection_id: str) -> list[tuple[datetime, int]]:
+    """Return when each entry of the trash ends, and its size."""
+    incarnation = incarnation_of(find_collection(session, collection_id))
+    query = select(TrashEntry.ends_at, TrashEntry.size).where(TrashEntry.incarnation == incarnation)
+    return [(row.ends_at, row.size) for row in session.execute(query)]
+
+
+def _newest_size(versions: list[VersionInfo]) -> int | None:
+    newest = max(versions, key=lambda version: version.number, default=None)
+    return newest.size if newest else None
+
+
+def _quarantined(others: list[Fate]) -> tuple[int, int]:
+    sizes = [fate.version.size for fate in others if fate.protection == "quarantined"]
+    return len(sizes), sum(sizes)
+
+
+def _uploads(plan: UploadPlan, start: datetime, newest_size: int | None) -> list[IncomingVersion]:
+    size = newest_size if plan.size is None else plan.size
+    if size is None:
+        raise FieldsError({"schedule.size": ["is needed, because there is no version whose size can be taken"]})
+    schedule = Schedule(every=plan.every, start=start, duration=plan.duration, size=size, growth=plan.growth)
+    return list(schedule.uploads())

@@ -1,0 +1,52 @@
+"""What the next upload would evict, for the answer to an edit that lowers limits or changes the strategy."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob, File, Version
+from frepo_core.errors import FrepoError, OutdatedDecisionError
+from frepo_core.plugins import IncomingVersion
+from frepo_core.plugins.registry import PluginRegistry
+
+from ...base.records import CollectionRecord
+from .decision import decide
+from .questions import Question
+from .stored_state import read_state
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextUpload:
+    """The numbers of the versions that the next upload would evict; or why it would be refused, as a text."""
+
+    evicts: tuple[int, ...] = ()
+    refused: str | None = None
+
+
+def newest_size(session: Session, collection: CollectionRecord) -> int | None:
+    """Return the size of the newest version that is not in quarantine, in bytes; None without one."""
+    newest = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
+    trusted = newest.where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
+    return session.scalar(trusted.order_by(Version.number.desc()).limit(1))
+
+
+def foresee(session: Session, plugins: PluginRegistry, collection: CollectionRecord, question: Question) -> NextUpload:
+    """Return what an upload of the size of the newest version would evict now, by the answer to the question.
+
+    Changes nothing. Raises `OutdatedDecisionError`.
+    """
+    size = newest_size(session, collection)
+    if size is None:
+        return NextUpload()
+    now = question.answer.at if question.answer else utc_now()
+    try:
+        state = read_state(session, plugins, collection, now=now)
+        incoming = IncomingVersion(size=size, created_at=now)
+        evicted = decide(plugins, state, incoming, ask=question.ask_in(collection, state)).evicted
+    except OutdatedDecisionError:
+        raise
+    except FrepoError as error:  # an edit must not fail because uploads will
+        return NextUpload(refused=error.explanation or str(error))
+    return NextUpload(evicts=tuple(sorted(version.number for version in evicted)))

@@ -1,0 +1,94 @@
+"""Says how much of a body may arrive before it is asked about again, where bodies arrive on the disk of the storage."""
+
+from collections.abc import Callable
+
+from frepo_core.domain.identity import By
+from frepo_core.errors import RuleError, StorageFull, VersionConflictError
+
+from ...content.allowances import Allowances
+from ...content.spool import Spool
+from ...content.storages.storage_space import SLACK, StorageSpace
+from .early_ending import TrashSpace
+from .room_leases import RoomLeases
+from .version_room import VersionRoom
+
+STEP, STEP_PERCENT = 64 << 20, 1
+# The trash gives way when less than this part of a step is free: the bodies that arrive divide it.
+LOW_PART = 4
+KEPT = "The storage is nearly full, and keeps what is in the trash: only versions are stored until more is free"
+
+
+class Arrivals:
+    """Bounds what open bodies may take from the disk of the storage.
+
+    All that raises `StorageFull` here refuses the body; its bytes are deleted with it.
+    """
+
+    def __init__(self, trash: TrashSpace, space: StorageSpace, leases: RoomLeases) -> None:
+        self._trash = trash
+        self._space = space
+        self._leases = leases
+        self._allowances = Allowances()
+
+    def room(self, collection_id: str, by: By) -> VersionRoom:
+        """Return the room of a new upload of a version."""
+        return VersionRoom(self._trash, self._space, self._leases, collection_id, by)
+
+    def check(self, size: int) -> None:
+        """Raise `StorageFull` if a file of `size` bytes would leave less free than `trash.min_free`.
+
+        It may use what is left if nothing in the trash would end for it.
+        """
+        self._check_left(self._space.still_needed(size))
+
+    def make(self, size: int) -> bool:
+        """Make no room: the trash gives way to versions only."""
+        return False
+
+    def next_step(self, body: Spool, announced: int, arrived: int) -> int | None:
+        """Return up to how many bytes a body that is no version may arrive now; None: it needs none of this disk.
+
+        `announced` is 0 for an unknown size.
+        """
+        if not self._space.has_temporary_files():
+            return None
+        left = max(announced - arrived, 0)
+        self._check_left(left)
+        step = min(self._step(), left or self._step())
+        return self._allowances.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step) - SLACK)
+
+    def next_version_step(
+        self, body: Spool, announced: int, arrived: int, *, room: VersionRoom, may_take: Callable[[], bool]
+    ) -> int | None:
+        """Return up to how many bytes the body of a version may arrive now; None as above.
+
+        If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. `may_take` says
+        whether the rules accept the version; if not, it is treated as a file.
+        """
+        if not self._space.has_temporary_files():
+            return None
+        free, left = self._space.free() or 0, max(announced - arrived, 0)
+        step = min(self._step(), left or self._step())
+        missing = min(step, self._step() // LOW_PART) + SLACK - free
+        if (missing > 0 or self._trash.is_kept_from(left)) and not _accepts(may_take):
+            return self.next_step(body, announced, arrived)
+        if free < left and free + self._trash.size() < left:
+            raise StorageFull("The storage has no room for the announced size, even without its trash")
+        if missing > 0:
+            room.take(missing, arrived=arrived)
+            free = self._space.free() or 0
+        return self._allowances.give(body, arrived=arrived, step=step, free=free - SLACK)
+
+    def _check_left(self, size: int) -> None:
+        if self._trash.is_kept_from(size):
+            raise StorageFull(KEPT)
+
+    def _step(self) -> int:
+        return max(STEP, (self._space.total() or 0) * STEP_PERCENT // 100)
+
+
+def _accepts(may_take: Callable[[], bool]) -> bool:
+    try:
+        return may_take()
+    except (RuleError, VersionConflictError):
+        return False

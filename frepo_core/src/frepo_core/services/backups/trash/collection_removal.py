@@ -1,0 +1,93 @@
+"""Removes a collection with its versions: into the trash, or for good if the trash is off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, literal, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, DeletedCollectionToken, Version
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+from frepo_core.errors import CollectionNotEmptyError, VersionTooYoungError
+
+from ...base.change_log import collection_values
+from ...base.records import CollectionRecord, VersionRecord
+from ...events.actors import actor_of
+from ...events.facts import collection_event, version_event
+from ...events.recording import record
+from ..versions.version_rows import select_with_files
+from .collection_copy import copy_of
+from .removal import TrashReason, incarnation_of, move_to_trash
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemovedCollection:
+    """A collection that was deleted, and the number of its versions that went with it."""
+
+    collection: CollectionRecord
+    versions: int
+
+
+def remove_collection(
+    session: Session, row: Collection, *, with_versions: bool, keep: timedelta, by: By, simulate: bool
+) -> RemovedCollection:
+    """Delete a collection, whose row is locked, and record that. Its id is free then.
+
+    Raises `CollectionNotEmptyError` if it has versions, unless they go with it into the trash. Without a trash they cannot.
+    Raises `VersionTooYoungError` if one of them is younger than the minimal retention.
+    """
+    deleted = CollectionRecord.of(row)
+    if (row.versions_count or row.quarantined_count) and not (with_versions and keep):
+        raise CollectionNotEmptyError()
+    versions = session.scalars(select_with_files().where(Version.collection_id == row.id)).all()
+    # Each version is deleted, so what protects a version from its deletion protects the collection, too.
+    if any(deleted.guards.protects(version.created_at, now=utc_now()) for version in versions):
+        raise VersionTooYoungError()
+    removed = RemovedCollection(collection=deleted, versions=len(versions))
+    if simulate:
+        return removed
+    _remove_versions(session, row, versions, keep=keep, by=by)
+    ends_at = utc_now() + keep
+    if keep:
+        _keep(session, row, by, ends_at - keep, ends_at)
+    session.execute(delete(CollectionToken).where(CollectionToken.collection_id == row.id))
+    session.delete(row)
+    data: dict[str, Any] = {"versions": len(versions), "ends_at": ends_at.isoformat()} if keep else {}
+    before = collection_values(deleted)
+    record(session, collection_event(EventKind.COLLECTION_DELETED, row.id, by=by, before=before, **data))
+    return removed
+
+
+def _remove_versions(
+    session: Session, row: Collection, versions: Sequence[Version], *, keep: timedelta, by: By
+) -> None:
+    if not versions:
+        return
+    records = [VersionRecord.of(version) for version in sorted(versions, key=lambda version: version.number)]
+    removed = move_to_trash(session, row, versions, reason=TrashReason.COLLECTION_DELETED, by=by, keep=keep)
+    events = [version_event(EventKind.VERSION_DELETED, each, by=by, **removed.event_data) for each in records]
+    record(session, *events)
+
+
+def _keep(session: Session, row: Collection, by: By, now: datetime, ends_at: datetime) -> None:
+    """Keep the settings of the collection and its list of tokens."""
+    incarnation = incarnation_of(row)
+    kept = DeletedCollection(
+        incarnation=incarnation,
+        collection_id=row.id,
+        name=row.filename,
+        description=row.description,
+        settings=copy_of(row),
+        deleted_at=now,
+        deleted_by=actor_of(by),
+        ends_at=ends_at,
+    )
+    session.add(kept)
+    session.flush()
+    listed = select(literal(incarnation), CollectionToken.token_key).where(CollectionToken.collection_id == row.id)
+    columns = [DeletedCollectionToken.incarnation, DeletedCollectionToken.token_key]
+    session.execute(insert(DeletedCollectionToken).from_select(columns, listed))

@@ -1,0 +1,248 @@
+"""The use cases of deleted collections: list, restore and end."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, delete, func, literal, select, true
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import (
+    Collection,
+    CollectionToken,
+    DeletedCollection,
+    DeletedCollectionToken,
+    Token,
+    TrashEntry,
+)
+from frepo_core.domain.access import allows
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
+from frepo_core.errors import AccessDeniedError, NotFoundError, RestoreConflictError
+
+from ...base.change_log import collection_values
+from ...base.keyset import Page, PageRequest, cut, paged
+from ...base.records import CollectionRecord
+from ...content.blobs.lifecycle import Blobs
+from ...events.facts import collection_event
+from ...events.recording import NewEvent, record
+from ..collections.expected_backups import set_deadline
+from ..versions.version_rows import set_suspicion
+from .collection_copy import collection_from
+from .entries import EndReason, end_entries
+from .removal import TrashReason
+from .restoration import give_back, lock_blobs
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedCollectionRecord:
+    """A deleted collection. Times are UTC (aware).
+
+    `versions` and `size` (bytes) are those that it would be restored with: some may have ended early. `incarnation`
+    distinguishes it from other collections that had its id.
+    """
+
+    id: str
+    incarnation: str
+    name: str
+    description: str
+    deleted_at: datetime
+    deleted_by: str
+    ends_at: datetime
+    versions: int
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoredCollection:
+    """A collection after it was restored, and with how many versions."""
+
+    collection: CollectionRecord
+    versions: int
+
+
+class DeletedCollections:
+    """Manages deleted collections. `by` is a token, or the console, which may do all."""
+
+    def __init__(self, database: Database, blobs: Blobs) -> None:
+        self._database = database
+        self._blobs = blobs
+
+    def list(self) -> Sequence[DeletedCollectionRecord]:
+        """Return all deleted collections, the one that was deleted last first."""
+        with self._database.reading() as session:
+            rows = session.execute(
+                _select().order_by(DeletedCollection.deleted_at.desc(), DeletedCollection.incarnation)
+            )
+            return [_record(row) for row in rows]
+
+    def page(self, page: PageRequest, *, by: Identity) -> Page[DeletedCollectionRecord]:
+        """Return a page of the deleted collections that the token may restore, by the time of their deletion."""
+        query = _select().where(_is_visible(by))
+        with self._database.reading(is_snapshot=True) as session:
+            order = [DeletedCollection.deleted_at, DeletedCollection.incarnation]
+            rows = session.execute(paged(query, page, order)).all()
+            found = cut(rows, page, lambda row: [row[0].deleted_at, row[0].incarnation])
+            return Page(items=[_record(row) for row in found.items], next=found.next)
+
+    def restore(self, name: str, *, by: Identity) -> RestoredCollection:
+        """Restore a collection under its id, with its settings, its list of tokens, and its versions.
+
+        `name` is its incarnation, or its id, which means the one that was deleted last.
+        Raises `NotFoundError`, also for one whose list does not have the token, and `RestoreConflictError` if its id is
+        in use.
+        """
+        incarnation = self._find(name, by)
+
+        def work(session: Session) -> RestoredCollection:
+            deleted = _lock(session, incarnation)
+            if session.get(Collection, deleted.collection_id):
+                raise RestoreConflictError(
+                    f"Another collection has the id {deleted.collection_id}. Delete it first, if it is not needed"
+                )
+            return _restore(session, deleted, by)
+
+        done = self._database.write(work)
+        text = "collection %s: restored with %s versions by %s"
+        log.info(text, done.collection.id, done.versions, describe_actor(by))
+        return done
+
+    def end(self, name: str, *, by: Identity) -> int:
+        """End a deleted collection and all that is in its trash at once; return the number of its versions.
+
+        `name` is as for `restore`. Raises `NotFoundError`, and `AccessDeniedError` if the token may only restore it.
+        """
+        incarnation = self._find(name, by)
+        if not allows("trash.end", by, listed=True):
+            raise AccessDeniedError("The token may not end what is in the trash, it may only restore it")
+
+        def work(session: Session) -> Sequence[int]:
+            deleted = _lock(session, incarnation)
+            entries = select(TrashEntry).where(TrashEntry.incarnation == incarnation).order_by(TrashEntry.id)
+            rows = session.scalars(entries.with_for_update()).all()
+            blob_ids = end_entries(session, rows, EndReason.REQUEST, now=utc_now(), by=by)
+            session.execute(delete(DeletedCollection).where(DeletedCollection.incarnation == deleted.incarnation))
+            return blob_ids
+
+        blob_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(blob_ids)
+        log.info("deleted collection %s: ended with %s versions by %s", name, len(blob_ids), describe_actor(by))
+        return len(blob_ids)
+
+    def _find(self, name: str, by: Identity) -> str:
+        wanted = parse_uuid4(name.lower())
+        if wanted is None:
+            raise _not_found(name, by)
+        named = (DeletedCollection.incarnation == wanted) | (DeletedCollection.collection_id == wanted)
+        query = select(DeletedCollection.incarnation).where(named, _is_visible(by))
+        # A collection from before the trash has its id as its incarnation.
+        query = query.order_by(DeletedCollection.deleted_at.desc(), DeletedCollection.incarnation)
+        with self._database.reading() as session:
+            found = session.scalar(query.limit(1))
+        if found is None:
+            raise _not_found(name, by)
+        return found
+
+
+def _not_found(name: str, by: Identity | None = None) -> NotFoundError:
+    which = " that the token may restore" if by is not None and by.token else ""
+    remedy = "`frepo backup:deleted-collections` lists those that can be restored"
+    return NotFoundError(f"There is no deleted collection {name[:64]!r}{which}", remedy=remedy)
+
+
+def _is_visible(by: Identity) -> ColumnElement[bool]:
+    if allows("trash.restore", by):
+        return true()
+    listed = select(DeletedCollectionToken.incarnation).where(DeletedCollectionToken.token_key == by.token)
+    return DeletedCollection.incarnation.in_(listed) & literal(allows("trash.restore", by, listed=True))
+
+
+def _select() -> Any:
+    """Return a query for deleted collections with the number and the bytes of their versions."""
+    with_it = (
+        select(
+            TrashEntry.incarnation,
+            func.count().label("versions"),
+            func.coalesce(func.sum(TrashEntry.size), 0).label("size"),
+        )
+        .where(TrashEntry.reason == TrashReason.COLLECTION_DELETED.value)
+        .group_by(TrashEntry.incarnation)
+        .subquery()
+    )
+    columns = (func.coalesce(with_it.c.versions, 0), func.coalesce(with_it.c.size, 0))
+    return select(DeletedCollection, *columns).outerjoin(
+        with_it, with_it.c.incarnation == DeletedCollection.incarnation
+    )
+
+
+def _record(row: Any) -> DeletedCollectionRecord:
+    deleted, versions, size = row
+    return DeletedCollectionRecord(
+        id=deleted.collection_id,
+        incarnation=deleted.incarnation,
+        name=deleted.name,
+        description=deleted.description,
+        deleted_at=deleted.deleted_at,
+        deleted_by=deleted.deleted_by,
+        ends_at=deleted.ends_at,
+        versions=versions,
+        size=int(size),
+    )
+
+
+def _lock(session: Session, incarnation: str) -> DeletedCollection:
+    query = select(DeletedCollection).where(DeletedCollection.incarnation == incarnation)
+    row = session.scalar(query.with_for_update())
+    if row is None:  # somebody else has restored or ended it meanwhile
+        raise _not_found(incarnation)
+    return row
+
+
+def _restore(session: Session, deleted: DeletedCollection, by: Identity) -> RestoredCollection:
+    query = select(TrashEntry).where(
+        TrashEntry.incarnation == deleted.incarnation, TrashEntry.reason == TrashReason.COLLECTION_DELETED.value
+    )
+    lock_blobs(session, [entry.blob_id for entry in session.scalars(query)])
+    row = collection_from(deleted.settings)
+    session.add(row)
+    session.flush()
+    granted = _give_access_back(session, deleted, by)
+    entries = _locked(session, query)
+    versions = [give_back(session, row, entry, protected_until=None, by=by) for entry in entries]
+    set_suspicion(session, row)
+    set_deadline(row)
+    session.flush()
+    restored = CollectionRecord.of(row)
+    data: dict[str, Any] = {
+        "versions": len(versions),
+        "size": row.stored_size,
+        "deleted_at": deleted.deleted_at.isoformat(),
+    }
+    after = collection_values(restored)
+    event = collection_event(EventKind.COLLECTION_RESTORED, row.id, by=by, after=after, **data)
+    session.execute(delete(DeletedCollection).where(DeletedCollection.incarnation == deleted.incarnation))
+    record(session, event, *granted, *(event for _, event in versions))
+    return RestoredCollection(collection=restored, versions=len(versions))
+
+
+def _give_access_back(session: Session, deleted: DeletedCollection, by: Identity) -> list[NewEvent]:
+    """Put the tokens on the list that were on it, and still exist; return the events about that."""
+    query = select(Token.key, Token.fingerprint).join(
+        DeletedCollectionToken, DeletedCollectionToken.token_key == Token.key
+    )
+    listed = query.where(DeletedCollectionToken.incarnation == deleted.incarnation).order_by(Token.fingerprint)
+    tokens = session.execute(listed).all()
+    session.add_all(CollectionToken(collection_id=deleted.collection_id, token_key=key) for key, _ in tokens)
+    granted = EventKind.COLLECTION_ACCESS_GRANTED
+    return [collection_event(granted, deleted.collection_id, by=by, token=token) for _, token in tokens]
+
+
+def _locked(session: Session, query: Select[TrashEntry]) -> Sequence[TrashEntry]:
+    """Return the entries in the order of their numbers, locked in the order of their ids."""
+    rows = session.scalars(query.order_by(TrashEntry.id).with_for_update().execution_options(populate_existing=True))
+    return sorted(rows, key=lambda entry: entry.number)

@@ -1,0 +1,104 @@
+"""Makes room in the storage: what is in the trash ends early while the storage has less than `trash.min_free` free."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, TrashEntry
+from frepo_core.domain.identity import By
+
+from ...content.blobs.lifecycle import Blobs
+from ...content.held_bytes import HeldBytes
+from ...content.storages.storage_space import StorageSpace
+from .ending_order import may_end, measure_size, select_next
+from .entries import EndReason, end_entries
+
+log = logging.getLogger(__name__)
+
+BATCH = 100
+# With more room than this, it does not matter whether the trash holds anything.
+MANY_STEPS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Freed:
+    """How many versions have ended early, and the bytes that this has freed."""
+
+    versions: int = 0
+    size: int = 0
+
+
+class TrashSpace:
+    """Ends entries of the trash early, so that the storage for new blobs has room."""
+
+    def __init__(self, database: Database, blobs: Blobs, space: StorageSpace, held: HeldBytes) -> None:
+        self._held = held
+        self._database = database
+        self._blobs = blobs
+        self._space = space
+
+    def keep_free(self, *, by: By, check: Callable[[], None] = lambda: None) -> Freed:
+        """End entries until the required room is free, or none can be ended. `check` is called before each blob.
+
+        Bytes of uploads that are not committed count as free: they may be given back.
+        """
+        held = self._held.total()  # before the disk: what is given back meanwhile must not be missing in both
+        space = self._space.measure()
+        if space is None:
+            return Freed()
+        spooled = held.spooled if self._space.has_temporary_files() else 0
+        missing = max(0, space.missing - held.storing - spooled)
+        return self.give_way(missing, by=by, check=check) if missing else Freed()
+
+    def give_way(self, size: int, *, by: By, check: Callable[[], None] = lambda: None) -> Freed:
+        """End entries until `size` bytes are freed, or none can be ended."""
+        versions = freed = 0
+        while freed < size and (candidates := self._candidates()):
+            for blob_id, blob_size in candidates:
+                check()
+                ended = self._database.write(partial(_end, blob_id=blob_id, by=by), may_use_reserve=True)
+                self._blobs.collect([blob_id] if ended else [])
+                versions, freed = versions + ended, freed + (blob_size if ended else 0)
+                if freed >= size:
+                    break
+        if versions:
+            log.warning("the storage is nearly full: %s versions in the trash ended early, %s bytes", versions, freed)
+        return Freed(versions=versions, size=freed)
+
+    def is_kept_from(self, size: int) -> bool:
+        """Return whether `size` more bytes would leave less free than required, while the trash holds what would end."""
+        space = self._space.measure()
+        return space is not None and space.free - size < space.needed and bool(self._candidates(1))
+
+    def free_for_files(self, step: int) -> int:
+        """Return how many bytes files may use before they are asked about again, after `step` bytes each."""
+        space = self._space.measure()
+        if space is None:
+            return self._space.free() or 0
+        spare = space.free - space.needed
+        return spare if spare >= MANY_STEPS * step or self._candidates(1) else space.free
+
+    def size(self) -> int:
+        """Return how many bytes are freed if all ends that may end early."""
+        with self._database.reading() as session:
+            return measure_size(session, self._space.storage)
+
+    def _candidates(self, count: int = BATCH) -> list[tuple[int, int]]:
+        """Return the ids and sizes of the blobs that end next."""
+        with self._database.reading() as session:
+            return [(blob_id, size) for blob_id, size in session.execute(select_next(self._space.storage, count))]
+
+
+def _end(session: Session, *, blob_id: int, by: By) -> int:
+    """End all entries that use a blob, unless it may not end any more; return their number."""
+    session.execute(select(Blob.id).where(Blob.id == blob_id).with_for_update())
+    if not session.scalar(select(Blob.id).where(Blob.id == blob_id, may_end(blob_id))):
+        return 0
+    entries = select(TrashEntry).where(TrashEntry.blob_id == blob_id).order_by(TrashEntry.id).with_for_update()
+    rows = session.scalars(entries).all()
+    return len(end_entries(session, rows, EndReason.NO_SPACE, now=utc_now(), by=by))

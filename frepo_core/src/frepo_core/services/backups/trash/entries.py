@@ -1,0 +1,108 @@
+"""The entries of the trash as records, and what ends them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import Select, delete, func, select
+from sqlalchemy.orm import Session, joinedload
+
+from frepo_core.db.models import Collection, TrashEntry
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+
+from ...events.recording import NewEvent, record
+
+
+class EndReason(StrEnum):
+    """Why an entry has ended: its time was over, the storage needed its room, or a person requested it."""
+
+    TIME = "time"
+    NO_SPACE = "no_space"
+    REQUEST = "request"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrashedVersion:
+    """A version in the trash. Times are UTC (aware), `size` is in bytes, `reason` is one of `TrashReason`.
+
+    `evicted_by` is as the actor of an event. `is_damaged` says that the bytes were found to be wrong or missing.
+    """
+
+    collection_id: str
+    number: int
+    name: str
+    size: int
+    digest: str
+    mime: str
+    created_at: datetime
+    evicted_at: datetime
+    evicted_by: str
+    ends_at: datetime
+    reason: str
+    note: str
+    is_suspicious: bool
+    is_damaged: bool
+
+    @classmethod
+    def of(cls, row: TrashEntry) -> "TrashedVersion":
+        """Make a record of a row, whose blob is loaded."""
+        return cls(
+            collection_id=row.collection_id,
+            number=row.number,
+            name=row.name,
+            size=row.size,
+            digest=row.digest,
+            mime=row.blob.mime,
+            created_at=row.created_at,
+            evicted_at=row.evicted_at,
+            evicted_by=row.evicted_by,
+            ends_at=row.ends_at,
+            reason=row.reason,
+            note=row.note,
+            is_suspicious=bool(row.is_suspicious),
+            is_damaged=row.blob.damaged_at is not None,
+        )
+
+
+def select_with_blobs() -> Select[TrashEntry]:
+    """Return a query for entries with their blobs loaded."""
+    return select(TrashEntry).options(joinedload(TrashEntry.blob))
+
+
+def read_sizes(session: Session, ids: Iterable[str]) -> Mapping[str, int]:
+    """Return the bytes in the trash of collections, by their ids. Equal contents count each time; 0 is left out."""
+    incarnation = func.coalesce(Collection.incarnation, Collection.id)
+    query = select(Collection.id, func.sum(TrashEntry.size)).join(TrashEntry, TrashEntry.incarnation == incarnation)
+    found = session.execute(query.where(Collection.id.in_(ids)).group_by(Collection.id))
+    return {collection: int(size) for collection, size in found}
+
+
+def end_entries(session: Session, rows: Sequence[TrashEntry], why: EndReason, *, now: datetime, by: By) -> list[int]:
+    """Delete entries, whose rows are locked, with an event for each; return the ids of their blobs.
+
+    Collect the blobs after the commit.
+    """
+    if rows:
+        record(session, *(_ended(row, why, now, by) for row in rows))
+        session.execute(delete(TrashEntry).where(TrashEntry.id.in_([row.id for row in rows])))
+    return [row.blob_id for row in rows]
+
+
+def _ended(row: TrashEntry, why: EndReason, now: datetime, by: By) -> NewEvent:
+    return NewEvent(
+        kind=EventKind.TRASH_ENDED,
+        by=by,
+        collection_id=row.collection_id,
+        version_number=row.number,
+        data={
+            "name": row.name,
+            "size": row.size,
+            "sha256": row.digest,
+            "reason": why.value,
+            "early": row.ends_at > now,
+            "removed": row.reason,
+            "removed_at": row.evicted_at.isoformat(),
+        },
+    )

@@ -1,0 +1,102 @@
+"""Removes versions from a collection: into the trash, or for good if the trash is off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection, TrashEntry, Version
+from frepo_core.domain.identity import By
+
+from ...events.actors import actor_of
+from ..versions.version_rows import delete_versions
+from .kept_checks import keep_checks
+
+
+class TrashReason(StrEnum):
+    """Why a version is in the trash."""
+
+    EVICTED = "evicted"
+    DELETED = "deleted"
+    COLLECTION_DELETED = "collection_deleted"
+    QUARANTINE_SURPLUS = "quarantine_surplus"
+
+
+# What a person has decided. On a storage that is nearly full, these entries end last.
+ON_REQUEST = (TrashReason.DELETED, TrashReason.COLLECTION_DELETED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """What became of removed versions: `ends_at` is until when they can be restored (UTC), None if they cannot.
+
+    `released_blob_ids` are blobs that perhaps nothing uses any more; collect them after the commit.
+    """
+
+    ends_at: datetime | None
+    released_blob_ids: Sequence[int]
+
+    @property
+    def event_data(self) -> dict[str, str]:
+        """What the events about these versions say of it."""
+        return {"ends_at": self.ends_at.isoformat()} if self.ends_at else {}
+
+
+def move_to_trash(
+    session: Session,
+    collection: Collection,
+    rows: Sequence[Version],
+    *,
+    reason: TrashReason,
+    by: By,
+    keep: timedelta,
+) -> Removed:
+    """Remove versions from their collection, which is locked, and keep them in the trash for the time `keep`.
+
+    If that is zero, delete them for good. Load the rows with `select_with_files`, so that they need no further query.
+    """
+    now = utc_now()
+    if keep and rows:
+        entries = [_entry(collection, row, reason, by, now, now + keep) for row in rows]
+        session.execute(insert(TrashEntry), entries)
+        keep_checks(session, incarnation_of(collection), [row.number for row in rows])
+    released = delete_versions(session, collection, rows)
+    return (
+        Removed(ends_at=now + keep, released_blob_ids=()) if keep else Removed(ends_at=None, released_blob_ids=released)
+    )
+
+
+def incarnation_of(collection: Collection) -> str:
+    """Return what distinguishes a collection from others that had its id before."""
+    return collection.incarnation or collection.id
+
+
+def _entry(
+    collection: Collection, row: Version, reason: TrashReason, by: By, now: datetime, ends_at: datetime
+) -> dict[str, Any]:
+    file = row.file
+    return {
+        "collection_id": collection.id,
+        "incarnation": incarnation_of(collection),
+        "number": row.number,
+        "blob_id": file.blob_id,
+        "size": file.blob.size,
+        "digest": file.blob.digest,
+        "reason": reason.value,
+        "evicted_at": now,
+        "evicted_by": actor_of(by),
+        "ends_at": ends_at,
+        "version_id": row.id,
+        "name": file.requested_name,
+        "password_hash": file.password_hash,
+        "created_at": row.created_at,
+        "is_suspicious": row.is_suspicious,
+        "quarantine_reason": row.quarantine_reason,
+        "note": row.note,
+        "checks": [],
+    }

@@ -1,0 +1,91 @@
+"""Gives versions from the trash back to their collection, within a transaction."""
+
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+from frepo_core.errors import RestoreConflictError
+
+from ...base.records import BlobRecord, CollectionRecord, VersionRecord
+from ...events.facts import version_event
+from ...events.recording import NewEvent
+from ...files.file_rows import insert_file
+from ..rotation.stored_state import count_hidden
+from .kept_checks import give_checks_back
+
+
+def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
+    """Raise `RestoreConflictError` if the collection has no room for the version, or its number is in use.
+
+    Next to the version, which is not evicted for some time, one of the size of the newest must fit: otherwise all
+    uploads would be refused.
+    """
+    collection, advice = CollectionRecord.of(row), "Raise the limit, or delete another version first"
+    limits, hidden = collection.limits, count_hidden(session, collection, utc_now())
+    if limits.one and entry.size > limits.one:
+        raise RestoreConflictError(f"The version has {entry.size} bytes, the collection allows {limits.one}. {advice}")
+    needed = max(collection.versions_count + 1, hidden.count + 2)
+    if limits.count and needed > limits.count:
+        raise RestoreConflictError(
+            f"The collection has {collection.versions_count} versions of {limits.count}. With the restored version, "
+            f"and room for the next upload, it needs a limit of {needed} versions. {advice}"
+        )
+    newest = _newest_size(session, row.id)
+    if limits.total and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total:
+        raise RestoreConflictError(
+            f"The collection has {collection.stored_size} bytes of {limits.total}, the version has {entry.size}. {advice}"
+        )
+    same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
+    if session.scalar(same):
+        raise RestoreConflictError(f"The collection has another version with the number {entry.number}")
+
+
+def _newest_size(session: Session, collection_id: str) -> int:
+    query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
+    newest = query.where(Version.collection_id == collection_id).order_by(Version.number.desc())
+    return session.scalar(newest.limit(1)) or 0
+
+
+def lock_blobs(session: Session, blob_ids: list[int]) -> None:
+    """Lock the blobs of entries, so that they stay while files begin to use them. Do it before locking the collection."""
+    session.execute(select(Blob.id).where(Blob.id.in_(blob_ids)).order_by(Blob.id).with_for_update(read=True))
+
+
+def give_back(
+    session: Session, collection: Collection, entry: TrashEntry, *, protected_until: datetime | None, by: By
+) -> tuple[VersionRecord, NewEvent]:
+    """Insert the version of an entry, with its number and the first free stored name, and delete the entry.
+
+    The collection and the entry are locked. The version is not evicted before `protected_until`. Returns the version and the event about it. A version that was in quarantine
+    becomes a normal one: somebody has decided that it is needed.
+    """
+    blob = BlobRecord.of(entry.blob)
+    file = insert_file(session, blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash)
+    version = Version(
+        id=entry.version_id,
+        collection_id=collection.id,
+        number=entry.number,
+        file_id=file.id,
+        created_at=entry.created_at,
+        is_suspicious=entry.is_suspicious,
+        pinned=False,
+        note=entry.note,
+        protected_until=protected_until,
+    )
+    session.add(version)
+    collection.versions_count += 1
+    collection.stored_size += entry.size
+    session.flush()
+    give_checks_back(session, entry)
+    session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
+    record = VersionRecord.of(version, file)
+    data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
+    if protected_until is not None:
+        data["protected_until"] = protected_until.isoformat()
+        collection.restored_until = max(protected_until, collection.restored_until or protected_until)
+    return record, version_event(EventKind.VERSION_RESTORED, record, by=by, **data)

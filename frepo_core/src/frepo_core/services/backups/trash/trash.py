@@ -1,0 +1,110 @@
+"""The use cases of the trash of a collection: list, restore and end."""
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import TrashEntry
+from frepo_core.domain.identity import By, describe_actor
+from frepo_core.errors import NotFoundError
+
+from ...base.keyset import Page, PageRequest, cut, paged
+from ...base.records import VersionRecord
+from ...content.blobs.lifecycle import Blobs
+from ...events.recording import record
+from ..collections.collection_rows import find_collection, lock_collection
+from ..versions.version_rows import set_suspicion
+from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
+from .removal import incarnation_of
+from .restoration import check_room, give_back, lock_blobs
+
+log = logging.getLogger(__name__)
+
+
+class Trash:
+    """Manages what is in the trash of collections that exist."""
+
+    def __init__(self, database: Database, blobs: Blobs, keep: timedelta) -> None:
+        self._database = database
+        self._blobs = blobs
+        self.keep = keep
+
+    def page(self, collection_id: str, page: PageRequest) -> Page[TrashedVersion]:
+        """Return a page of the versions in the trash, by number. Raises `FieldsError` for an invalid cursor."""
+        with self._database.reading() as session:
+            query = select_with_blobs().where(_is_in_trash_of(session, collection_id))
+            rows = session.scalars(paged(query, page, [TrashEntry.number, TrashEntry.id])).all()
+            found = cut(rows, page, lambda row: [row.number, row.id])
+            return Page(items=[TrashedVersion.of(row) for row in found.items], next=found.next)
+
+    def list(self, collection_id: str) -> Sequence[TrashedVersion]:
+        """Return all versions in the trash, the newest first."""
+        with self._database.reading() as session:
+            query = select_with_blobs().where(_is_in_trash_of(session, collection_id))
+            rows = session.scalars(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()))
+            return [TrashedVersion.of(row) for row in rows]
+
+    def find(self, collection_id: str, number: int) -> TrashedVersion:
+        """Return a version in the trash. Raises `NotFoundError`."""
+        with self._database.reading() as session:
+            return TrashedVersion.of(_find(session, collection_id, number))
+
+    def restore(self, collection_id: str, number: int, *, by: By) -> VersionRecord:
+        """Restore a version under its number. It is protected from eviction for `keep`.
+
+        Raises `NotFoundError` if it is not in the trash, and `RestoreConflictError` if it has no room there.
+        """
+
+        def work(session: Session) -> VersionRecord:
+            lock_blobs(session, [_find(session, collection_id, number).blob_id])
+            collection = lock_collection(session, collection_id)
+            entry = _find(session, collection_id, number, lock=True)
+            check_room(session, collection, entry)
+            until = utc_now() + self.keep if self.keep else None
+            version, event = give_back(session, collection, entry, protected_until=until, by=by)
+            set_suspicion(session, collection)
+            record(session, event)
+            return version
+
+        restored = self._database.write(work)
+        log.info("collection %s: version v%s was restored by %s", collection_id, number, describe_actor(by))
+        return restored
+
+    def end(self, collection_id: str, number: int | None = None, *, by: By) -> int:
+        """End one entry, or all of a collection, at once; return their number.
+
+        Raises `NotFoundError` if the version with this number is not in the trash.
+        """
+
+        def work(session: Session) -> Sequence[int]:
+            now = utc_now()
+            if number is not None:
+                rows: Sequence[TrashEntry] = [_find(session, collection_id, number, lock=True)]
+            else:
+                query = select(TrashEntry).where(_is_in_trash_of(session, collection_id)).order_by(TrashEntry.id)
+                rows = session.scalars(query.with_for_update()).all()
+            return end_entries(session, rows, EndReason.REQUEST, now=now, by=by)
+
+        blob_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(blob_ids)
+        what = f"version v{number}" if number is not None else f"{len(blob_ids)} versions"
+        log.info("collection %s: %s in the trash ended by %s", collection_id, what, describe_actor(by))
+        return len(blob_ids)
+
+
+def _is_in_trash_of(session: Session, collection_id: str) -> ColumnElement[bool]:
+    return TrashEntry.incarnation == incarnation_of(find_collection(session, collection_id))
+
+
+def _find(session: Session, collection_id: str, number: int, *, lock: bool = False) -> TrashEntry:
+    query = select(TrashEntry).with_for_update() if lock else select_with_blobs()  # with a join, it would lock the blob
+    query = query.where(_is_in_trash_of(session, collection_id), TrashEntry.number == number)
+    row = session.scalar(query.order_by(TrashEntry.id.desc()).limit(1))
+    if row is None:
+        remedy = f"`frepo backup:trash {collection_id}` lists what is in it"
+        raise NotFoundError(f"The version {number} is not in the trash of the collection", remedy=remedy)
+    return row

@@ -1,0 +1,1 @@
+"""Versions of collections: adding, reading, changing and checking them."""

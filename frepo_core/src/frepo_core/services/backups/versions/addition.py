@@ -1,0 +1,113 @@
+"""What adding a version has changed, as events and log lines tell it."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.error_explanations import explain
+from frepo_core.errors import UploadCheckError
+from frepo_core.plugins.registry import PluginRegistry
+
+from ...access.tokens import log_consumed_token
+from ...base.change_log import describe, file_values
+from ...base.records import CollectionRecord, VersionRecord
+from ...content.checks.upload_checks import CheckReport
+from ...events.facts import version_event
+from ...events.recording import NewEvent
+from ..quarantine import OVERTAKEN, SURPLUS
+from ..rotation.strategy_options import options_problem
+from ..trash.removal import Removed
+from .version_checks import NewCheck
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedVersion:
+    """The version that was added, and its collection after the commit."""
+
+    version: VersionRecord
+    collection: CollectionRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Committed:
+    """What the write transaction changed.
+
+    `objection` says why the version is suspicious, and `removed` what became of the evicted versions.
+    `nights` is what the event about a version in quarantine says about earlier ones.
+    """
+
+    added: AddedVersion
+    objection: Objection | None
+    evicted: Sequence[VersionRecord]
+    removed: Removed
+    nights: Mapping[str, object]
+
+
+def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
+    """Return the events about the new version and about the evicted ones."""
+    version, objection = committed.added.version, committed.objection
+    is_quarantined = version.quarantined_at is not None
+    why = {"reason": SURPLUS} if is_quarantined else {}
+    evicted = [
+        version_event(
+            EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why, **committed.removed.event_data
+        )
+        for old in committed.evicted
+    ]
+    reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
+    if version.quarantine_reason == OVERTAKEN:
+        reason = {"reason": OVERTAKEN, "message": explain(OVERTAKEN)}
+    if is_quarantined:
+        return [
+            *evicted,
+            version_event(EventKind.VERSION_QUARANTINED, version, by=by, **reason, **committed.nights),
+        ]
+    events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
+    if objection is not None:
+        events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
+    return events
+
+
+def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) -> None:
+    """Log the new version, the evicted ones, and which options of the strategy do not fit."""
+    version = committed.added.version
+    what = describe(file_values(version.file))
+    done = "added" if version.quarantined_at is None else "put into quarantine"
+    collection = committed.added.collection
+    problem = options_problem(plugins, collection.id, collection.strategy, collection.strategy_options)
+    if problem:
+        what = f"{what}. {problem}. Until they are edited, the defaults apply"
+    log.log(
+        logging.WARNING if problem else logging.INFO,
+        "collection %s: version %s %s by %s: %s",
+        version.collection_id,
+        version.number,
+        done,
+        describe_actor(by),
+        what,
+    )
+    for old in committed.evicted:
+        log.info(
+            "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
+        )
+    log_consumed_token(by)
+
+
+def objections_of(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
+    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
+    if guard is not None:
+        yield guard
+    for report in reports:
+        if report.quarantines:
+            error = UploadCheckError(context={"check": report.check, "message": report.message})
+            yield Objection(error=error, action="quarantine", check=report.check)
+
+
+def check_of(report: CheckReport) -> NewCheck:
+    """Return the result of an upload check as it is recorded."""
+    return NewCheck(name=report.check, outcome=report.outcome, message=report.message, details=report.details)

@@ -1,0 +1,135 @@
+"""Finds, inserts and deletes the rows of versions, within a transaction."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from sqlalchemy import Select, delete, func, select
+from sqlalchemy.orm import Session, joinedload
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.row_inserts import insert_of, insert_rows
+from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.identity import new_uuid4
+from frepo_core.domain.naming import version_name
+from frepo_core.errors import OutdatedDecisionError, VersionPinnedError
+from frepo_core.plugins import IncomingVersion, VersionInfo
+
+from ...base.records import BlobRecord, VersionRecord
+from ...files.file_rows import insert_file
+from ..collections.expected_backups import set_arrived
+from ..quarantine import OVERTAKEN, end_nights, enter_quarantine
+from ..rotation.stored_state import is_restored
+
+# Called with a locked version before a change; what it raises prevents the change.
+VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
+_INSERT = insert_of(Version)
+
+
+def select_with_files() -> Select[Version]:
+    """Return a query for versions with their files and blobs loaded."""
+    return select(Version).options(joinedload(Version.file).joinedload(File.blob))
+
+
+def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
+    """Return whether the collection has a version with this content. Versions in quarantine do not count."""
+    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
+    query = query.where(Version.quarantined_at.is_(None))
+    return session.scalar(query.limit(1)) is not None
+
+
+def find_evicted(session: Session, collection: Collection, evicted: Sequence[VersionInfo]) -> Sequence[Version]:
+    """Return the rows of the versions that the strategy chose to delete.
+
+    Raises `OutdatedDecisionError` if one of them was deleted, pinned or put under protection since it was asked.
+    """
+    if not evicted:
+        return []
+    ids = [version.id for version in evicted]
+    query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
+    query = query.where(Version.pinned.is_(False), Version.quarantined_at.is_(None), ~is_restored(utc_now()))
+    rows = session.scalars(query.order_by(Version.number)).all()
+    if len(rows) != len(evicted):
+        raise OutdatedDecisionError("Others change this collection all the time, try again later")
+    return rows
+
+
+def find_surplus(session: Session, collection: Collection, *, keep: int, is_overtaken: bool) -> Sequence[Version]:
+    """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first.
+
+    Those that were overtaken have places of their own, so that they drive out none that a person has to look at.
+    """
+    if collection.quarantined_count <= keep:
+        return []
+    reason = Version.quarantine_reason == OVERTAKEN if is_overtaken else Version.quarantine_reason != OVERTAKEN
+    quarantined = select_with_files().where(
+        Version.collection_id == collection.id, Version.quarantined_at.is_not(None), reason
+    )
+    rows = session.scalars(quarantined.order_by(Version.number)).all()
+    return rows[: max(len(rows) - keep, 0)]
+
+
+def insert_version(
+    session: Session,
+    collection: Collection,
+    blob: BlobRecord,
+    incoming: IncomingVersion,
+    *,
+    objection: Objection | None,
+    quarantine_reason: str | None = None,
+) -> VersionRecord:
+    """Insert the version under the next number, which is never used again, and update the collection's counters."""
+    collection.last_number += 1
+    if quarantine_reason:
+        enter_quarantine(collection, blob.size, quarantine_reason, now=incoming.created_at)
+    else:
+        collection.versions_count += 1
+        collection.stored_size += blob.size
+        set_arrived(collection, incoming.created_at, is_suspicious=objection is not None)
+        end_nights(collection)
+    name = version_name(collection.filename, collection.last_number)
+    file = insert_file(session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash)
+    values: dict[str, Any] = {
+        "id": new_uuid4(),
+        "collection_id": collection.id,
+        "number": collection.last_number,
+        "created_at": incoming.created_at,
+        "is_suspicious": objection is not None,
+        "pinned": False,
+        "quarantined_at": incoming.created_at if quarantine_reason else None,
+        "quarantine_reason": quarantine_reason,
+        "note": "",
+    }
+    insert_rows(session, _INSERT, [{**values, "file_id": file.id}])
+    return VersionRecord(file=file, **values)
+
+
+def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
+    """Delete the rows of versions and of their files; return the ids of the blobs that these files used.
+
+    Raises `VersionPinnedError` if one of them is pinned.
+    """
+    if any(row.pinned for row in rows):
+        raise VersionPinnedError()
+    file_ids = [row.file_id for row in rows]
+    released_blob_ids = [row.file.blob_id for row in rows]
+    counted = [row.file.blob.size for row in rows if row.quarantined_at is None]
+    quarantined = [row.file.blob.size for row in rows if row.quarantined_at is not None]
+    collection.versions_count -= len(counted)
+    collection.stored_size -= sum(counted)
+    collection.quarantined_count -= len(quarantined)
+    collection.quarantined_size -= sum(quarantined)
+    session.flush()
+    if rows:
+        session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
+        session.execute(delete(File).where(File.id.in_(file_ids)))
+    return released_blob_ids
+
+
+def set_suspicion(session: Session, collection: Collection) -> None:
+    """Note whether the version that is the newest now, after a deletion, is suspicious. Overtaken ones are not the newest."""
+    query = select(Version.created_at, Version.is_suspicious).where(
+        Version.collection_id == collection.id, func.coalesce(Version.quarantine_reason, "") != OVERTAKEN
+    )
+    newest = session.execute(query.order_by(Version.number.desc()).limit(1)).first()
+    collection.suspicious_since = newest.created_at if newest and newest.is_suspicious else None

@@ -1,0 +1,218 @@
+"""The use cases of versions: list, find and delete. `add_version` adds them."""
+
+import logging
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, Version
+from frepo_core.domain.access import allows
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
+from frepo_core.domain.naming import parse_version_number
+from frepo_core.error_explanations import not_a_uuid
+from frepo_core.errors import (
+    FieldsError,
+    ForeignVersionError,
+    NotFoundError,
+    VersionPinnedError,
+    VersionTooYoungError,
+    WrongPasswordError,
+)
+
+from ...access.passwords import NO_READ_ACCESS, Passwords
+from ...base.change_log import describe, file_values
+from ...base.keyset import Page, PageRequest, cut, paged
+from ...base.records import CollectionRecord, VersionRecord
+from ...content.blobs.lifecycle import Blobs
+from ...events.facts import version_event
+from ...events.recording import record
+from ..collections.collection_rows import lock_collection
+from ..trash.removal import TrashReason, move_to_trash
+from .version_rows import VersionPrecondition, select_with_files, set_suspicion
+
+log = logging.getLogger(__name__)
+
+_IS_COUNTED = Version.quarantined_at.is_(None)
+_NEWEST, _OLDEST = ("latest", "recent"), "first"
+_WORDS = (*_NEWEST, _OLDEST)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
+
+
+class Versions:
+    """The use cases of versions."""
+
+    def __init__(self, database: Database, blobs: Blobs, passwords: Passwords, keep: timedelta) -> None:
+        """`keep` is how long deleted versions can be restored."""
+        self._database = database
+        self._keep = keep
+        self._blobs = blobs
+        self._passwords = passwords
+
+    def list(self, collection_id: str) -> list[VersionRecord]:
+        """Return all versions, ascending by number."""
+        with self._database.reading() as session:
+            rows = session.scalars(
+                select_with_files().where(Version.collection_id == collection_id).order_by(Version.number)
+            )
+            return [VersionRecord.of(row) for row in rows]
+
+    def find(self, collection_id: str, name: str) -> VersionRecord:
+        """Return the version with this name: `latest`, `recent`, `first`, `v<N>`, or the version's id.
+
+        A version in quarantine has only the last two. Raises `NotFoundError`.
+        """
+        query = select_with_files().where(Version.collection_id == collection_id)
+        number = parse_version_number(name)
+        if name in _NEWEST:
+            query = query.where(_IS_COUNTED).order_by(Version.number.desc()).limit(1)
+        elif name == _OLDEST:
+            query = query.where(_IS_COUNTED).order_by(Version.number).limit(1)
+        elif number is not None:
+            query = query.where(Version.number == number)
+        else:
+            query = query.where(Version.id == parse_uuid4(name.lower()))
+        with self._database.reading() as session:
+            row = session.scalar(query)
+            if row is None:
+                raise _not_found(collection_id, name)
+            return VersionRecord.of(row)
+
+    def find_selected(self, collection_id: str, selector: str) -> VersionRecord:
+        """Return the version with this name, see `find`, or the newest one at or before a time of RFC 3339.
+
+        Versions in quarantine are not found by a time.
+
+        A time without fractions of a second includes its whole second, and a day ends at midnight UTC.
+        Raises `NotFoundError`.
+        """
+        end = _parse_end(selector)
+        if end is None:
+            return self.find(collection_id, selector)
+        query = select_with_files().where(Version.collection_id == collection_id, Version.created_at < end, _IS_COUNTED)
+        with self._database.reading() as session:
+            row = session.scalar(query.order_by(Version.number.desc()).limit(1))
+            if row is None:
+                raise NotFoundError(f"The collection has no version at or before {selector}")
+            return VersionRecord.of(row)
+
+    def page(self, collection_id: str, page: PageRequest) -> Page[VersionRecord]:
+        """Return a page of the versions, by number. Raises `FieldsError` for an invalid cursor."""
+        query = select_with_files().where(Version.collection_id == collection_id)
+        with self._database.reading() as session:
+            rows = session.scalars(paged(query, page, [Version.number])).all()
+            found = cut(rows, page, lambda row: [row.number])
+            return Page(items=[VersionRecord.of(row) for row in found.items], next=found.next)
+
+    def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
+        """Check the version's password; return whether a download link may replace it. Raises `WrongPasswordError`.
+
+        A link replaces the password if one was needed and given, or if the token may read any file.
+        """
+        if allows("file.read_any", by):
+            return True
+        if not self._passwords.check(password, version.file.password_hash, client=address):
+            raise WrongPasswordError(NO_READ_ACCESS)
+        return version.file.password_hash is not None
+
+    def delete(
+        self,
+        collection_id: str,
+        name: str,
+        *,
+        by: Identity | None = None,
+        simulate: bool = False,
+        precondition: VersionPrecondition = None,
+    ) -> None:
+        """Delete the version with this name (`v<N>`) or id, into the trash.
+
+        `precondition` is called with the version before it is deleted; what it raises prevents the deletion.
+
+        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
+        younger than the minimal retention. A version in quarantine can be deleted at any age.
+        """
+
+        def work(session: Session) -> tuple[VersionRecord, Sequence[int]]:
+            collection = lock_collection(session, collection_id)
+            row = _find_for_deletion(session, collection_id, name)
+            version = VersionRecord.of(row)
+            if precondition:
+                precondition(version)
+            _check_deletable(collection, row)
+            if simulate:
+                return version, []
+            removed = move_to_trash(session, collection, [row], reason=TrashReason.DELETED, by=by, keep=self._keep)
+            set_suspicion(session, collection)
+            record(session, version_event(EventKind.VERSION_DELETED, version, by=by, **removed.event_data))
+            return version, removed.released_blob_ids
+
+        deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(released_blob_ids)
+        if not simulate:
+            what = describe(file_values(deleted.file))
+            log.info(
+                "collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, describe_actor(by), what
+            )
+
+
+def _parse_end(selector: str) -> datetime | None:
+    """Return the first moment after the time or the day that a selector names, None if it names none."""
+    match = _TIME.fullmatch(selector)
+    if match is None:
+        return None
+    try:
+        start = datetime.fromisoformat(selector)
+        start = start if start.tzinfo else start.replace(tzinfo=UTC)
+        length = (
+            timedelta(days=1) if match[1] is None else timedelta(microseconds=1) if match[2] else timedelta(seconds=1)
+        )
+        return start.astimezone(UTC) + length
+    except (ValueError, OverflowError):
+        raise NotFoundError(
+            f"{selector!r} is no time that exists, write e.g. 2026-11-22T20:13:33Z or 2026-11-22"
+        ) from None
+
+
+def _not_found(collection_id: str, name: str) -> NotFoundError:
+    """Return the error for a name that no version of the collection has."""
+    remedy = (
+        f"`frepo backup:versions {collection_id}` lists the versions, `frepo backup:trash {collection_id}` those that "
+        "can be restored"
+    )
+    if name in _WORDS:
+        remedy += ". `latest` and `first` leave out versions in quarantine"
+    sentence = f"The collection {collection_id} has no version {name[:64]!r}"
+    explanation = _malformed(name, *_WORDS)
+    return NotFoundError("Object not found", sentence=sentence, explanation=explanation, remedy=remedy)
+
+
+def _malformed(name: str, *words: str) -> str | None:
+    """Return an explanation if the name can never be a version's; `words` are other names that are allowed here."""
+    if name in words or parse_version_number(name) is not None or parse_uuid4(name.lower()):
+        return None
+    return f"{not_a_uuid('version')}, and it is not one of: {', '.join(('v<number>', *words))}"
+
+
+def _check_deletable(collection: Collection, version: Version) -> None:
+    if version.pinned:
+        raise VersionPinnedError()
+    is_counted = version.quarantined_at is None
+    if is_counted and CollectionRecord.of(collection).guards.protects(version.created_at, now=utc_now()):
+        raise VersionTooYoungError()
+
+
+def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:
+    number = parse_version_number(name)
+    if number is not None:
+        query = select_with_files().where(Version.collection_id == collection_id, Version.number == number)
+    else:
+        query = select_with_files().where(Version.id == parse_uuid4(name.lower()))
+    row = session.scalars(query).one_or_none()
+    if row is None:
+        raise FieldsError({"form.version": ["version_no_longer_exists"]}, explanation=_malformed(name))
+    if row.collection_id != collection_id:
+        raise ForeignVersionError()
+    return row

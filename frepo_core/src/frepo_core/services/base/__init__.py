@@ -1,0 +1,1 @@
+"""What every service may use: records, pages of keys, leases, calls of plug-ins."""

@@ -1,0 +1,235 @@
+"""The built-in jobs. The commands `storage:verify` and `storage:sweep` use the same functions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from frepo_core.db.statistics import refresh_statistics
+from frepo_core.domain.identity import Actor
+from frepo_core.errors import BytesMissingError, StorageUnavailable
+from frepo_core.plugins import Job, JobContext, hookimpl
+
+from ..backups.restore import RestoreFailedError
+from ..backups.trash.expiry import end_expired
+from ..base.rate_limit import RateLimit
+from ..events.subscriptions import list_subscriptions
+from ..reports.samples import take_samples
+from ..upkeep.overdue import report_overdue
+from ..upkeep.pruning import prune_events, prune_job_runs
+from ..upkeep.storage import SweepReport, check_grace, sweep, verify
+from ..upkeep.storage.progress_notes import ProgressNotes
+from .container import CoreServices
+
+VERIFY_AFTER = timedelta(days=30)
+SWEEP_GRACE = check_grace(timedelta(hours=48))
+EXAMPLES = 10
+
+Summary = Mapping[str, Any]
+
+
+def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
+    """Read the blobs that were not checked for 30 days, at most `jobs.verify_rate` bytes a second.
+
+    Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and an
+    event. Raises `StorageUnavailable` at the end if some blobs could not be read: those are not marked.
+    """
+    report = verify(
+        services.database,
+        services.backends,
+        older_than=VERIFY_AFTER,
+        progress=ProgressNotes(context.progress),
+        pace=RateLimit(services.settings.jobs_verify_rate, check=context.check_lease),
+        by=_actor("verify"),
+    )
+    unreadable = [damage.key for damage in report.damaged if not damage.is_marked]
+    if unreadable:
+        raise StorageUnavailable(
+            f"{len(unreadable)} of {report.checked} blobs could not be read; the log has the reasons. {_list(unreadable)}"
+        )
+    keys = [f"{damage.storage} {damage.key}: {damage.problem}" for damage in report.damaged]
+    return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
+
+
+def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
+    """Sweep the storage for new blobs with a grace period of 48 hours.
+
+    Deletes no blob without a record if there are ones from before the first mark of this database, see `sweep`.
+
+    Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of others,
+    and `BytesMissingError` at the end if the bytes of records are missing.
+    """
+    report = sweep(
+        services.database,
+        services.backends,
+        services.blobs,
+        storage=services.backends.current,
+        grace=SWEEP_GRACE,
+        leaves_older=True,
+        progress=ProgressNotes(context.progress),
+        check=partial(RateLimit(0, check=context.check_lease), 0),
+        by=_actor("sweep"),
+    )
+    if report.missing:
+        raise BytesMissingError(
+            f"The storage {services.backends.current!r} lacks the bytes of {len(report.missing)} records. Restore them "
+            f"from the backup, or upload the contents again. {_list(report.missing)}"
+        )
+    advice = {"advice": _advise(report, services.backends.current)} if report.left else {}
+    if advice:
+        context.log.warning("the job sweep: %s", advice["advice"])
+    return advice | {
+        "blobs": report.blobs,
+        "orphans": report.orphans,
+        "orphan_size": report.orphan_size,
+        "left": report.left,
+        "unused": report.unused,
+        "leftovers": report.leftovers,
+        "foreign": report.foreign,
+    }
+
+
+def remove_tokens(services: CoreServices, context: JobContext) -> Summary:
+    """Remove the tokens that have expired."""
+    return {"removed": len(services.tokens.clear_expired(by=_actor("tokens")))}
+
+
+def end_trash(services: CoreServices, context: JobContext) -> Summary:
+    """End what was in the trash for its time, and more while the storage has too little room."""
+    by, check = _actor("trash"), context.check_lease
+    ended = end_expired(services.database, services.blobs, now=context.now, by=by, check=check)
+    early = services.trash_space.keep_free(by=by, check=check)
+    return {**ended, "early": early.versions, "freed_early": early.size}
+
+
+def prune(services: CoreServices, context: JobContext) -> Summary:
+    """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
+
+    Names the subscriptions whose subscriber does not exist any more: their events are kept.
+    """
+    database, now, check = services.database, context.now, context.check_lease
+    events = prune_events(database, keep=services.settings.events_keep, now=now, check=check)
+    summary = {**events, "job_runs": prune_job_runs(database, now=now, check=check)}
+    names = [each.name for each in list_subscriptions(database)]
+    if gone := [name for name in names if name not in services.plugins.subscribers]:
+        advice = (
+            f"No plug-in has the subscribers {', '.join(gone)} any more. Events that they have not got are kept: install the "
+            "package or configure the target again, or end the subscription with `frepo events:unsubscribe NAME`"
+        )
+        context.log.warning("the job events: %s", advice)
+        summary |= {"gone": gone, "advice": advice}
+    return summary
+
+
+def maintain_database(services: CoreServices, context: JobContext) -> Summary:
+    """Let the database refresh its statistics about the tables, from which it plans its queries."""
+    return {"tables": refresh_statistics(services.database, check=context.check_lease)}
+
+
+def sample(services: CoreServices, context: JobContext) -> Summary:
+    """Record the size of each collection and of the service."""
+    return take_samples(services.database, now=context.now)
+
+
+def report(services: CoreServices, context: JobContext) -> Summary:
+    """Write an event for each collection whose backup became overdue, and for each that has recovered."""
+    return report_overdue(services.database, now=context.now, by=_actor("overdue"), check=context.check_lease)
+
+
+def test_restore(services: CoreServices, context: JobContext) -> Summary:
+    """Test whether the newest version of a collection can be restored: of the one that was not tested for the longest time.
+
+    Raises `RestoreFailedError` if it cannot, or if the test could not be completed.
+    """
+    collection = services.restore_tests.find_next()
+    if collection is None:
+        return {"skipped": "no collection has a version"}
+    context.progress(f"collection {collection.id}")
+    result = services.restore_tests.run(collection, by=_actor("restore_tests"), check=context.check_lease)
+    if result.outcome != "good" and not result.is_skipped:
+        raise RestoreFailedError(f"Collection {collection.id}, version v{result.version.number}: {result.message}")
+    return {
+        "collection": collection.id,
+        "version": result.version.number,
+        "outcome": result.outcome,
+        "size": result.size,
+        "seconds": round(result.seconds, 1),
+    }
+
+
+# Name, schedule, lane, what it does, and the function.
+UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext], Summary]], ...] = (
+    ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
+    ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
+    ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
+    ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
+    (
+        "trash",
+        "every 10m",
+        "short",
+        "End what was in the trash for its time, or early if the storage is full",
+        end_trash,
+    ),
+    ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
+    ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
+    ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),
+    (
+        "restore_tests",
+        "30 5 * * *",
+        "long",
+        "Test whether the newest version of a collection can be restored",
+        test_restore,
+    ),
+)
+
+
+class CoreJobs:
+    """A plug-in that offers the built-in jobs by the hook that others use, too."""
+
+    def __init__(self, services: CoreServices) -> None:
+        self._services = services
+
+    @hookimpl
+    def frepo_jobs(self) -> Sequence[Job]:
+        """Return the built-in jobs."""
+        return upkeep_jobs(self._services)
+
+
+def upkeep_jobs(services: CoreServices) -> list[Job]:
+    """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
+    off = set() if services.settings.restore_tests_command else {"restore_tests"}
+    return [
+        Job(
+            name=name,
+            schedule="off" if name in off else schedule,
+            lane=lane,
+            summary=summary,
+            run=partial(_run, services, work),
+        )
+        for name, schedule, lane, summary, work in UPKEEP_JOBS
+    ]
+
+
+def _run(services: CoreServices, work: Callable[[CoreServices, JobContext], Summary], context: JobContext) -> Summary:
+    if services.settings.read_only:
+        return {"skipped": "the service is in read-only mode"}
+    return work(services, context)
+
+
+def _advise(report: SweepReport, storage: str) -> str:
+    """Return what the operator decides about blobs that the sweep left."""
+    return (
+        f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them are older "
+        "than the first mark of this database: they may be those of another service. If one uses this storage, give it a "
+        f"storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look at --dry-run first), and "
+        f"`frepo storage:adopt --storage {storage}` makes the job delete them"
+    )
+
+
+def _actor(job: str) -> Actor:
+    return Actor(name=f"system:{job}")
+
+
+def _list(keys: Sequence[str]) -> str:
+    shown = ", ".join(keys[:EXAMPLES])
+    return f"{shown}, ..." if len(keys) > EXAMPLES else shown

@@ -1,0 +1,188 @@
+"""The facade that plug-ins use instead of the services themselves: it implements `frepo_core.plugins.Service`."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from ipaddress import IPv4Network, IPv6Network
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+from sqlalchemy import func, select
+
+from frepo_core.db.models import Collection, JobRun
+from frepo_core.domain.identity import Actor
+from frepo_core.plugins import (
+    CollectionInfo,
+    CollectionUsage,
+    Collector,
+    ConfigurationError,
+    Event,
+    EventCount,
+    ExpectedBackups,
+    HttpAnswer,
+    MissingBackup,
+    Outcome,
+    Pages,
+    PendingCheck,
+    RequestObserver,
+    ServiceStatistics,
+)
+
+from ..backups.versions.version_checks import NewCheck
+from ..base.plugin_calls import storable
+from ..base.records import CollectionRecord, collection_info
+from ..content.remote.outgoing import send_request
+from ..content.seekable_content import seekable_content
+from ..events.queries import count_events, read_events
+from ..reports.statistics import read_collection_usage, read_statistics
+
+if TYPE_CHECKING:
+    from .container import Services
+
+log = logging.getLogger(__name__)
+
+
+class PluginService:
+    """Gives plug-ins access to the service. Their contexts are made before the services, which use the contexts."""
+
+    def __init__(self) -> None:
+        self._connected: Services | None = None
+
+    def connect(self, services: "Services") -> None:
+        """Set the services, once they are built."""
+        self._connected = services
+
+    @property
+    def is_read_only(self) -> bool:
+        """See `Service.is_read_only`."""
+        return self._services.settings.read_only
+
+    def health(self) -> Mapping[str, Sequence[str]]:
+        """See `Service.health`."""
+        return self._services.health.run()
+
+    def open_version(self, collection_id: str, number: int) -> BinaryIO:
+        """See `Service.open_version`."""
+        blob = self._services.versions.find(collection_id, f"v{number}").file.blob
+        return seekable_content(partial(self._services.downloads.open, blob), blob.size)
+
+    def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
+        """See `Service.pending_checks`."""
+        return self._services.version_checks.pending(name, limit=limit, without=without)
+
+    def record_check(
+        self,
+        check: PendingCheck,
+        outcome: Literal["broken"] | Outcome,
+        message: str,
+        *,
+        job: str,
+        details: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """See `Service.record_check`."""
+        result = NewCheck(name=check.name, outcome=outcome, message=storable(message), details=dict(details or {}))
+        return self._services.version_checks.record(check.version_id, result, by=Actor(name=f"system:{job}"))
+
+    def collectors(self) -> Sequence[Collector]:
+        """See `Service.collectors`."""
+        found: list[Collector] = []
+        for plugin in self._services.plugins.found:
+            try:
+                offers = plugin.metrics(self._services.contexts[plugin.name])
+            except ConfigurationError as error:
+                log.error("its metrics are left out: %s", error.message)
+            else:
+                found += [Collector(origin=plugin.origin, collector=offer) for offer in offers]
+        return found
+
+    def pages(self) -> Sequence[Pages]:
+        """See `Service.pages`."""
+        return [pages for plugin in self._services.plugins.found for pages in plugin.pages()]
+
+    def collection(self, collection_id: str) -> CollectionInfo | None:
+        """See `Service.collection`."""
+        with self._services.database.reading() as session:
+            row = session.get(Collection, collection_id)
+            return collection_info(CollectionRecord.of(row)) if row else None
+
+    def expected_backups(self) -> ExpectedBackups:
+        """See `Service.expected_backups`."""
+        found = self._services.overviews.missing()
+        return ExpectedBackups(
+            expected=found.expected,
+            missing=[_missing(row, is_overdue=True) for row in found.overdue]
+            + [_missing(row, is_overdue=False) for row in found.late],
+        )
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        since: datetime | None = None,
+        kinds: Sequence[str] = ("*",),
+        limit: int = 1000,
+    ) -> Sequence[Event]:
+        """See `Service.events`."""
+        return read_events(self._services.database, after=after, since=since, kinds=kinds, limit=limit)
+
+    def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
+        """See `Service.count_events`."""
+        return count_events(self._services.database, since)
+
+    def last_success(self, job: str) -> datetime | None:
+        """See `Service.last_success`."""
+        succeeded = (JobRun.name == job, JobRun.ended_at.is_not(None), JobRun.error.is_(None))
+        with self._services.database.reading() as session:
+            return session.scalar(select(func.max(JobRun.started_at)).where(*succeeded))
+
+    def send_request(
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        allowed_networks: Sequence[IPv4Network | IPv6Network] = (),
+        setting: str = "",
+    ) -> HttpAnswer:
+        """See `Service.send_request`."""
+        return send_request(
+            method,
+            url,
+            body=body,
+            headers=headers or {},
+            timeout=timeout,
+            allowed_networks=allowed_networks,
+            setting=setting or "a setting of the plug-in",
+        )
+
+    def statistics(self) -> ServiceStatistics:
+        """See `Service.statistics`."""
+        return read_statistics(self._services)
+
+    def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """See `Service.collection_usage`."""
+        with self._services.database.reading() as session:
+            return read_collection_usage(session, limit)
+
+    def observe_requests(self, observer: RequestObserver) -> None:
+        """See `Service.observe_requests`."""
+        if observer not in self._services.request_observers:
+            self._services.request_observers.append(observer)
+
+    @property
+    def _services(self) -> "Services":
+        if self._connected is None:
+            raise RuntimeError("Hooks must not use the service. Use it in the functions that they return.")
+        return self._connected
+
+
+def _missing(record: CollectionRecord, *, is_overdue: bool) -> MissingBackup:
+    assert record.due_at is not None
+    return MissingBackup(
+        collection=collection_info(record),
+        due_at=record.due_at,
+        is_overdue=is_overdue,
+        last_arrival=record.arrived_at,
+    )

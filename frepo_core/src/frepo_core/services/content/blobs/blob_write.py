@@ -1,0 +1,248 @@
+"""Writes one content to a backend, and deletes it again unless a committed row uses it."""
+
+import hashlib
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, BinaryIO, Self, cast
+
+from sqlalchemy import Row, bindparam, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.commit_watch import CommitWatch
+from frepo_core.db.models import Blob
+from frepo_core.db.row_inserts import insert_of, insert_row
+from frepo_core.domain.identity import By
+from frepo_core.domain.naming import new_blob_key
+from frepo_core.errors import BlobNotFound, StorageFull, StorageUnavailable
+from frepo_core.plugins import StorageBackend
+
+from ...base.records import BlobRecord
+from ...events.blob_facts import blob_damaged, blob_healed
+from ...events.recording import record
+from ..ingest import CHUNK, Content
+from ..storages.backends import Backends
+from ..storages.patience import WatchedContent
+from ..storages.presence import Presence
+from .failpoints import hit
+
+log = logging.getLogger(__name__)
+
+_BLOB = Blob.__table__
+_LOCATION = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_INSERT = insert_of(Blob)
+_ROW = select(Blob).where(Blob.digest == bindparam("digest"))
+# To use the blob as it is, a shared lock is enough. With exclusive ones, two uploads that each evict the content of the
+# other would wait for each other: a row of the trash locks its blob, too.
+_ROW_TO_USE, _ROW_TO_REPLACE = _ROW.with_for_update(read=True), _ROW.with_for_update()
+
+# No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
+SHORT_WAIT = timedelta(seconds=1)
+LONGEST_WAIT = timedelta(minutes=30)
+
+
+class BlobVanishedError(Exception):
+    """The bytes that the transaction relies on were deleted meanwhile: they must be stored again."""
+
+
+class BlobWrite:
+    """A context manager for one write: leaving it without a commit deletes the key that was stored, and only that key.
+
+    If the outcome of the commit is unknown, the key stays: at worst it is an orphan, which `storage:sweep` deletes.
+    A row never points at missing bytes.
+
+    Call `ensure_stored` outside a transaction, then `upsert_row` and `check_not_swept` inside the write transaction.
+    """
+
+    def __init__(
+        self,
+        content: Content,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        by: By,
+        *,
+        is_new: bool = False,
+        check_room: Callable[[int], None] = lambda size: None,
+    ) -> None:
+        """`is_new` says that no blob had this content a moment ago, which saves a query.
+
+        `check_room` is called with the size before the content is stored, and with 0 afterwards.
+        """
+        self._check_room = check_room
+        self._content = content
+        self.watched = WatchedContent(content.stream, content.size)
+        self._by = by
+        self._start = content.stream.tell()
+        self._database = database
+        self._backends = backends
+        self._presence = presence
+        self._key: str | None = None
+        self._bad_key: str | None = None
+        self._stored_at = utc_now()
+        self._must_store_again = False
+        self._expects_no_row = is_new
+        self._row_uses_key = False
+        self._replaced: tuple[str, str] | None = None
+        self.watch = CommitWatch()
+
+    def ensure_stored(self) -> bool:
+        """Store the content under a fresh key, unless a sound blob with the same digest exists.
+
+        Return whether it was stored. If the storage is full, it may be called again. Raises `StorageUnavailable` if the
+        storage is not the one it was. If the upload was given up meanwhile, what was stored is deleted.
+        """
+        try:
+            return self._ensure_stored()
+        finally:
+            if self.watched.has_ended():
+                self.watched.release()
+                if self._key:
+                    self._delete(self._backends.current, self._key)
+
+    def _ensure_stored(self) -> bool:
+        self._presence.require(self._backends.current)
+        if self._must_store_again and self._key:
+            self._delete(self._backends.current, self._key)
+            self._key = None
+        found = None if self._expects_no_row else find_location(self._database, self._content)
+        self._expects_no_row = found is None
+        if found and not found.damaged_at and self._is_sound(found.storage, found.key):
+            return False
+        self._bad_key = found.key if found else None
+        if self._key is None:
+            try:
+                self._store()
+            except StorageFull:
+                self._must_store_again = True
+                raise
+        return True
+
+    def upsert_row(self, session: Session) -> BlobRecord:
+        """Return the blob of the content's row: a new one, the existing one, or the existing one with its bytes replaced.
+
+        Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
+        """
+        self._row_uses_key, self._replaced = False, None
+        if self._key and self._expects_no_row:
+            self._expects_no_row = False  # if another upload has inserted one, the transaction is tried again
+            return self._insert(session, is_new=True)
+        row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, {"digest": self._content.digest})
+        if row is None:
+            return self._insert(session)
+        if self._key and (row.damaged_at or row.key == self._bad_key):
+            self._replace(session, row, self._key)
+        row.checksum = self._content.checksum
+        return BlobRecord.of(row)
+
+    def check_not_swept(self) -> None:
+        """Check at the end of the write transaction that the new bytes still exist.
+
+        The bytes have no row while the transaction waits, so a sweep with a short grace period takes them for an
+        orphan. Raises `BlobVanishedError` if they are gone, or so old that a sweep may delete them at any moment;
+        `ensure_stored` stores them again then.
+        """
+        if not self._row_uses_key or self._key is None:
+            return
+        waited = abs(utc_now() - self._stored_at)  # sweeps use the same clock, which may have been set back
+        if waited < SHORT_WAIT:
+            return
+        if waited > LONGEST_WAIT or not self._is_sound(self._backends.current, self._key):
+            log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
+            self._must_store_again = True
+            raise BlobVanishedError
+
+    def __enter__(self) -> Self:
+        """Do nothing: the content is stored by `ensure_stored`."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Delete the new bytes if no row uses them, or else the damaged bytes that they replaced."""
+        if self.watched.is_given_up:
+            return  # the storage hangs; whoever waits for it tidies up
+        self.watched.release()
+        if self.watch.outcome_is_unknown:
+            log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
+        elif self.watch.committed and self._row_uses_key:
+            if self._replaced:
+                hit("damaged_replaced")
+                log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
+                self._delete(*self._replaced)
+        elif self._key:
+            self._delete(self._backends.current, self._key)
+
+    def _insert(self, session: Session, *, is_new: bool = False) -> BlobRecord:
+        if self._key is None:
+            raise BlobVanishedError
+        values: dict[str, Any] = {
+            "digest": self._content.digest,
+            "checksum": self._content.checksum,
+            "size": self._content.size,
+            "mime": self._content.mime,
+            "storage": self._backends.current,
+            "key": self._key,
+        }
+        blob_id = insert_row(session, _INSERT, {**values, "created_at": utc_now()})
+        self._row_uses_key = True
+        return BlobRecord(id=blob_id, is_new=is_new, **values)
+
+    def _replace(self, session: Session, row: Blob, key: str) -> None:
+        """Point the row of damaged bytes at the new ones, and record that. Their damage may not be known yet."""
+        if row.damaged_at is None:
+            record(session, blob_damaged(session, row, "the bytes are missing or have another size", by=self._by))
+        self._replaced = (row.storage, row.key)
+        row.storage, row.key = self._backends.current, key
+        row.damaged_at = row.verified_at = None
+        self._row_uses_key = True
+        record(session, blob_healed(session, row, by=self._by))
+
+    def _store(self) -> None:
+        """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
+        self._key = new_blob_key(self._content.digest)
+        self._content.stream.seek(self._start)
+        backend = self._backends.get(self._backends.current)
+        self._check_room(self._content.size)
+        hit("store")
+        backend.store(self._key, cast(BinaryIO, self.watched), self._content.size)
+        hit("stored")
+        stored = backend.stat(self._key).size
+        hit("size_checked")
+        self._check_room(0)
+        if stored != self._content.size:
+            raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
+        self._presence.require(self._backends.current)  # it may have been exchanged while the bytes were stored
+        if self._backends.reads_back:
+            self._read_back(backend, self._key)
+        self._stored_at, self._must_store_again = utc_now(), False
+
+    def _read_back(self, backend: StorageBackend, key: str) -> None:
+        sha256 = hashlib.sha256()
+        with backend.open(key) as stored:
+            while chunk := stored.read(CHUNK):
+                sha256.update(chunk)
+        if sha256.hexdigest() != self._content.digest:
+            raise StorageUnavailable("The storage kept other bytes than it was given")
+
+    def _is_sound(self, storage: str, key: str) -> bool:
+        """Return whether the blob exists with the right size. Without this check, reusing a lost blob loses the upload."""
+        try:
+            return self._backends.get(storage).stat(key).size == self._content.size
+        except BlobNotFound:
+            return False
+
+    def _delete(self, storage: str, key: str) -> None:
+        """Delete a key that is not needed. Never raises: the result of the upload is decided already."""
+        try:
+            self._backends.get(storage).delete(key)
+        except Exception:
+            log.exception("the blob %s was not deleted, storage:sweep will delete it", key)
+
+
+def find_location(database: Database, content: Content) -> Row[Any] | None:
+    """Return where the bytes of this content are, and whether they are known to be damaged; None without a blob."""
+    rows = database.fetch_rows(_LOCATION, digest=content.digest)
+    return rows[0] if rows else None

@@ -1,0 +1,61 @@
+"""Looks for what must be in a storage, if it is the one that the database means."""
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.errors import BlobNotFound, StorageUnavailable
+from frepo_core.plugins import StorageBackend
+
+from ..storages.backends import Backends
+
+# How many of the newest blobs are looked for in a storage that has no mark yet.
+NEWEST = 10
+
+
+def is_there(backend: StorageBackend, key: str) -> bool:
+    """Return whether the storage has the blob: by its local file if it has one."""
+    try:
+        path = backend.path(key)
+        if path is not None:
+            return path.exists()
+        backend.stat(key)
+    except BlobNotFound:
+        return False
+    return True
+
+
+def has_file(backend: StorageBackend, key: str) -> bool:
+    """Return whether the storage keeps its blobs as local files; also for one that was deleted in this moment."""
+    try:
+        return backend.path(key) is not None
+    except BlobNotFound:
+        return True
+
+
+def find_absence(database: Database, backends: Backends, storage: str) -> str | None:
+    """Return what tells that an unmarked storage is not the one that the database means, or None.
+
+    The database names blobs in it, and none of the newest is there.
+    """
+    with database.reading() as session:
+        sound = select(Blob.key).where(Blob.storage == storage, Blob.damaged_at.is_(None))
+        keys = session.scalars(sound.order_by(Blob.id.desc()).limit(NEWEST)).all()
+    backend = backends.get(storage)
+    if not keys or any(is_there(backend, key) for key in keys):
+        return None
+    return f"it has no mark, and none of the newest {len(keys)} blobs of this database"
+
+
+def require_known_blobs(database: Database, backends: Backends, storage: str) -> None:
+    """Raise `StorageUnavailable` if an unmarked storage is not the one that the database means."""
+    if absence := find_absence(database, backends, storage):
+        raise exchanged(storage, absence)
+
+
+def exchanged(storage: str, reason: str) -> StorageUnavailable:
+    """Return the error that the storage is another one; `reason` says what tells that."""
+    return StorageUnavailable(
+        f"The storage {storage!r} is not the one it was: {reason}. Nothing is written to it. Mount the right disk, or correct "
+        f"the settings fs.{storage}.*. If it was replaced on purpose: frepo storage:adopt --storage {storage}"
+    )

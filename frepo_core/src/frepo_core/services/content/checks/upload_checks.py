@@ -1,0 +1,158 @@
+"""Runs the upload checks of plug-ins over content that is not stored yet."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeAlias, cast
+
+from frepo_core.errors import ConfigurationError, UploadCheckError
+from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginContext, UploadCheck
+from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.registry import Owned, PluginRegistry
+from frepo_core.plugins.upload_check import check_deadline, check_on_finding
+from frepo_core.settings import environment_name
+
+from ...base.plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
+from ...base.plugin_threads import PluginHangs, PluginThreads
+from ..ingest import Content
+from .patience import Patience
+from .spooled_content import SpooledContent, UploadTarget
+
+log = logging.getLogger(__name__)
+
+ReportOutcome: TypeAlias = Literal["broken"] | Outcome
+FAILED = "The check failed, the log of the service knows more"
+NO_DETAILS: Mapping[str, Any] = {}
+OUTCOMES = ("good", "pending", "not checked")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package.
+
+    `quarantines` says that the content of a version has to be put into quarantine.
+    """
+
+    check: str
+    origin: str
+    outcome: ReportOutcome
+    message: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    quarantines: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Check:
+    """A check that is in use, with its threads, its deadline in seconds, and what follows a finding."""
+
+    spec: UploadCheck
+    origin: str
+    context: PluginContext
+    on_finding: OnFinding
+    threads: PluginThreads
+    deadline: float
+
+
+class UploadChecks:
+    """The upload checks that are in use. Raises `ConfigurationError` if the settings of one are wrong."""
+
+    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext]) -> None:
+        checks = [_prepare(owned, contexts[owned.plugin.name]) for owned in plugins.upload_checks.values()]
+        self._checks = tuple(check for check in checks if check.on_finding != "off")
+        self._patience = Patience()
+
+    def names(self) -> Sequence[str]:
+        """Return the names of the checks that are in use."""
+        return [check.spec.name for check in self._checks]
+
+    def run(self, content: Content, target: UploadTarget) -> tuple[CheckReport, ...]:
+        """Run the checks for this kind of content one after the other; return what each said.
+
+        Raises `UploadCheckError` if a check found the content broken and its findings are refused.
+        """
+        kind = "versions" if target.collection else "files"
+        checks = [check for check in self._checks if kind in check.spec.applies_to]
+        return tuple(_run(check, content, target, self._patience) for check in checks)
+
+
+def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -> str:
+    """Name the settings of the plug-in that have this value, in both spellings: it comes from one of them."""
+    found = [name for name, each in context.settings or () if each == value]
+    names = [f"{spec.prefix}.{name}" for spec in plugin.settings for name in found]
+    return "".join(f"Setting {name} ({environment_name(name)}): " for name in names)
+
+
+def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
+    origin = f"the check {owned.spec.name!r} ({owned.plugin.origin})"
+    value = None
+    try:
+        on_finding = check_on_finding(value := _chosen(owned.spec.on_finding, context))
+        deadline = check_deadline(value := _chosen(owned.spec.deadline, context))
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        named = _name_settings(value, owned.plugin, context)
+        raise ConfigurationError(f"{named}{origin} cannot be used: {describe_failure(error)}") from error
+    threads = PluginThreads(f"upload check {owned.spec.name}", deadline)
+    return _Check(
+        spec=owned.spec, origin=origin, context=context, on_finding=on_finding, threads=threads, deadline=deadline
+    )
+
+
+def _chosen(value: object, context: PluginContext) -> object:
+    return value(context.settings) if callable(value) else value
+
+
+def _run(check: _Check, content: Content, target: UploadTarget, patience: Patience) -> CheckReport:
+    outcome: ReportOutcome = "not checked"
+    message, details, quarantines = FAILED, NO_DETAILS, False
+    try:
+        with SpooledContent(content, target) as spooled, patience.limit(check.deadline) as seconds:
+            result: Any = check.threads.call(partial(check.spec.run, spooled, check.context), seconds=seconds)
+        _check_result(result)
+        outcome, message, details = result.outcome, result.message, result.details
+    except Finding as finding:
+        follows = finding.on_finding or check.on_finding
+        if follows == "refuse":
+            context = {"check": check.spec.name, "message": storable(str(finding.message))}
+            raise UploadCheckError(context=context) from finding
+        outcome, message, details = "broken", finding.message, finding.details
+        quarantines = follows == "quarantine"
+    except PluginHangs as hangs:
+        message = f"The check {hangs}"
+        log.error("%s: %s. The content is accepted as not checked", check.origin, message)
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        log.exception("%s failed, the content is accepted as not checked", check.origin)
+    return CheckReport(
+        check=check.spec.name,
+        origin=check.origin,
+        outcome=outcome,
+        message=storable(str(message)),
+        details=_as_json(details),
+        quarantines=quarantines,
+    )
+
+
+def _as_json(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details as they are stored: what JSON cannot express becomes a text."""
+    try:
+        text = json.dumps(dict(details), default=str, ensure_ascii=False, allow_nan=False)
+        return cast(dict[str, Any], json.loads(storable(text)))
+    except (TypeError, ValueError):
+        return {"details": storable(str(details))}
+
+
+def _check_result(result: object) -> None:
+    if not isinstance(result, CheckResult):
+        raise TypeError(f"run() returned {result!r}, which is not a CheckResult")
+    if result.outcome not in OUTCOMES:
+        raise ValueError(f"the outcome {result.outcome!r} is not one of {', '.join(OUTCOMES)}")
+
+
+def log_findings(subject: str, reports: Sequence[CheckReport]) -> None:
+    """Log what the checks found wrong with a content that was accepted."""
+    for report in reports:
+        if report.outcome == "broken":
+            log.warning("%s: %s found: %s", subject, report.origin, report.message)

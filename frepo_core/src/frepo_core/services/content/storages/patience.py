@@ -1,0 +1,97 @@
+"""Bounds how long an upload waits for a storage: by its progress, whatever the size of the content is."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+from frepo_core.errors import StorageUnavailable
+
+from ...base.plugin_threads import PluginHangs, PluginNotRunError, PluginThreads
+
+# How long a storage may take no byte, in seconds. How often that is looked at.
+SILENCE, LOOK_SECONDS = 60.0, 5.0
+# At the end of a large content, a disk writes what it has cached. It gets a second more for so many bytes.
+CACHE_RATE = 10 * 10**6
+LONGEST = 900.0
+
+
+class WatchedContent:
+    """A content that knows when the storage has read from it last.
+
+    It has a descriptor of its own, because a storage that hangs may go on when the request has closed the content, and the
+    system may have reused the number for another file.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._descriptor: int | None = None
+        self._allowed = min(SILENCE + size / CACHE_RATE, max(SILENCE, LONGEST))
+        self._last = time.monotonic()
+        self._lock = threading.Lock()
+        self._is_used = False
+        self.is_given_up = False
+
+    def start(self) -> None:
+        """Let a storage use the content, and count the time from now on."""
+        self._is_used, self._last = True, time.monotonic()
+
+    def has_ended(self) -> bool:
+        """Note that the storage uses the content no more. Return whether it was given up before: nobody else tidies up then."""
+        with self._lock:
+            self._is_used = False
+            return self.is_given_up
+
+    def give_up(self) -> None:
+        """Wait for the storage no more, unless it has just ended."""
+        with self._lock:
+            self.is_given_up = self._is_used
+
+    def makes_progress(self) -> bool:
+        """Return whether the storage has read something lately."""
+        return time.monotonic() - self._last < self._allowed
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read at most `size` bytes. Raises `StorageUnavailable` when nobody waits for the storage any more."""
+        if self.is_given_up:
+            raise StorageUnavailable("The upload has ended, because the storage took too long")
+        data = self._stream.read(size)
+        self._last = time.monotonic()
+        return data
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._stream.tell()
+
+    def fileno(self) -> int:
+        """Return a descriptor that stays open until `release`. Raises `OSError` if the content is no file."""
+        if self._descriptor is None:
+            self._descriptor = os.dup(self._stream.fileno())
+        return self._descriptor
+
+    def release(self) -> None:
+        """Close the descriptor."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+class Patience:
+    """Lets uploads wait for a storage in threads. At most a few may hang: then others are refused at once."""
+
+    def __init__(self) -> None:
+        self._threads = PluginThreads("frepo storing", LOOK_SECONDS)
+
+    def wait(self, storage: str, content: WatchedContent, store: Callable[[], bool]) -> bool:
+        """Return or raise what `store` does. Raises `StorageUnavailable` if the storage makes no progress."""
+        content.start()
+        try:
+            return self._threads.call(store, is_excused=content.makes_progress, seconds=LOOK_SECONDS)
+        except PluginHangs as error:
+            if not isinstance(error, PluginNotRunError):
+                content.give_up()
+            raise StorageUnavailable(
+                f"The storage {storage!r} hangs: it took no byte for {SILENCE:g} s, or earlier uploads still wait for it. Check the "
+                "disk or the server. The upload can be repeated"
+            ) from error

@@ -1,0 +1,95 @@
+"""Says whether a storage is still the one it was, so that no blob is stored in an empty mount point."""
+
+import contextlib
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from frepo_core.db import Database
+from frepo_core.errors import BlobNotFound
+
+from ..blobs.known_blobs import exchanged, has_file, is_there, require_known_blobs
+from .backends import Backends
+from .owner_mark import OwnerMark
+from .ownership import Ownership
+
+# How long a look at a storage without local files counts, in seconds.
+LOOK_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A look that found the storage to be the right one: when, the mark, and whether it is a local file."""
+
+    at: float
+    mark: OwnerMark | None
+    is_file: bool
+
+
+class Presence:
+    """Looks for this database's current mark in its storages. A missing one means that another storage is in their place.
+
+    Each process remembers what it has seen.
+    """
+
+    def __init__(self, database: Database, backends: Backends) -> None:
+        self._database = database
+        self._backends = backends
+        self._ownership = Ownership(database, backends)
+        self._looks: dict[str, _Look] = {}
+        self._lock = threading.Lock()
+
+    def require(self, storage: str) -> None:
+        """Raise `StorageUnavailable` if the storage is not the one it was: nothing may be written to it then.
+
+        Where the mark is a local file, it is looked for at each call, otherwise once a minute.
+        """
+        with self._lock:
+            last = self._looks.get(storage)
+        is_recent = last is not None and time.monotonic() - last.at < LOOK_SECONDS
+        if last is None or not is_recent or (last.is_file and not self._is_there(storage, last.mark)):
+            self.look(storage)
+
+    def look(self, storage: str) -> None:
+        """Look for the mark now, or for known blobs if the storage has none yet.
+
+        Raises `StorageUnavailable` if they are missing, and the storage's own errors.
+        """
+        self.forget(storage)
+        mark = self.look_for_mark(storage)
+        if mark is None:
+            require_known_blobs(self._database, self._backends, storage)
+        is_file = mark is not None and has_file(self._backends.get(storage), mark.key)
+        with self._lock:
+            self._looks[storage] = _Look(time.monotonic(), mark, is_file)
+
+    def look_for_mark(self, storage: str) -> OwnerMark | None:
+        """Return the mark, None if this database has left none. Raises `StorageUnavailable` if it is missing.
+
+        This tells whether a missing blob is lost, or its storage is another one.
+        """
+        mark = self._ownership.current(storage)
+        while mark is not None and not self._is_there(storage, mark):
+            before, mark = mark, self._ownership.current(storage)
+            if mark == before:  # no sweep has left a newer one meanwhile
+                raise exchanged(storage, f"the mark of this database is missing in it ({mark.key})")
+        return mark
+
+    def find_file(self, storage: str) -> Path | None:
+        """Return the local file of the mark, None if the storage has none, or no mark was seen yet."""
+        with self._lock:
+            last = self._looks.get(storage)
+        if last is None or last.mark is None or not last.is_file:
+            return None
+        with contextlib.suppress(BlobNotFound):
+            return self._backends.get(storage).path(last.mark.key)
+        return None
+
+    def forget(self, storage: str) -> None:
+        """Forget the last look, because the storage has failed: another one may answer next."""
+        with self._lock:
+            self._looks.pop(storage, None)
+
+    def _is_there(self, storage: str, mark: OwnerMark | None) -> bool:
+        return mark is not None and is_there(self._backends.get(storage), mark.key)

@@ -1,0 +1,101 @@
+"""Measures the room in the storage for new blobs: whether as much is free as `trash.min_free` requires."""
+
+import contextlib
+import os
+import tempfile
+from dataclasses import dataclass
+
+from frepo_core.domain.sizes import parse_free_space, readable_size
+from frepo_core.errors import StorageFull
+from frepo_core.settings import Settings
+
+from .backends import Backends
+from .presence import Presence
+
+# The share of the disk by which its free bytes may differ between two looks: they change all the time.
+_SAME = 0.01
+# A storage with this much more room than an upload needs did not refuse it for its room. Names and blocks need some.
+SLACK = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """The room in a storage, in bytes. `needed` is how much of it must be free."""
+
+    free: int
+    needed: int
+
+    @property
+    def missing(self) -> int:
+        """How much more would have to be free; 0 if it is enough."""
+        return max(0, self.needed - self.free)
+
+
+class StorageSpace:
+    """The room in the storage for new blobs."""
+
+    def __init__(self, backends: Backends, presence: Presence, settings: Settings) -> None:
+        self._presence = presence
+        self._temporary = settings.temp_directory or tempfile.gettempdir()
+        self._backends = backends
+        self._limit = parse_free_space(settings.trash_min_free)
+        self._is_on = bool(settings.trash_keep)
+
+    @property
+    def storage(self) -> str:
+        """The name of the storage for new blobs."""
+        return self._backends.current
+
+    def free(self) -> int | None:
+        """Return the free bytes, None if the storage cannot tell. Raises `StorageError`."""
+        return self._backends.get(self.storage).free_space()
+
+    def total(self) -> int | None:
+        """Return the size of the empty storage in bytes, None if the storage cannot tell. Raises `StorageError`."""
+        return self._backends.get(self.storage).total_space()
+
+    def measure(self) -> Space | None:
+        """Return the room, None if the storage cannot tell it, or if none is required. Raises `StorageError`."""
+        if not self._limit.percent and not self._limit.size:
+            return None
+        backend = self._backends.get(self.storage)
+        free = backend.free_space()
+        needed = self._limit.bytes_of(backend.total_space() if self._limit.percent else None)
+        return None if free is None or needed is None else Space(free=free, needed=needed)
+
+    def has_temporary_files(self) -> bool:
+        """Return whether the folder for temporary files is on the disk of the storage.
+
+        A storage that shows no local file is asked for its sizes: two disks of one size are the same one if about as much
+        is free.
+        """
+        if (file := self._presence.find_file(self.storage)) is not None:
+            with contextlib.suppress(OSError):  # uploads fail, with a better message
+                return os.stat(file).st_dev == os.stat(self._temporary).st_dev
+        return self._has_same_size()
+
+    def _has_same_size(self) -> bool:
+        backend = self._backends.get(self.storage)
+        total, free = backend.total_space(), backend.free_space()
+        if total is None or free is None:
+            return False
+        try:
+            found = os.statvfs(self._temporary)
+        except OSError:  # uploads fail, with a better message
+            return False
+        same = (found.f_blocks - found.f_bfree + found.f_bavail) * found.f_frsize == total
+        return same and abs(found.f_bavail * found.f_frsize - free) <= total * _SAME
+
+    def still_needed(self, size: int) -> int:
+        """Return how many bytes more a content of `size` bytes needs to be stored: none if it has arrived on this disk."""
+        return 0 if self.has_temporary_files() else size
+
+    def check(self) -> None:
+        """Raise `StorageFull` if less is free than required. What is deleted is not kept for its time then."""
+        space = self.measure() if self._is_on else None
+        if space is not None and space.missing:
+            raise StorageFull(
+                f"The storage {self.storage} has {readable_size(space.free)} free, trash.min_free requires "
+                f"{readable_size(space.needed)}: evicted versions are deleted before trash.keep is over. Enlarge the storage, "
+                "or delete what is not needed"
+            )

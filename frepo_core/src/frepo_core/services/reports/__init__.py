@@ -1,0 +1,1 @@
+"""Is all well? Health, overview, inventory, statistics, and what has happened."""

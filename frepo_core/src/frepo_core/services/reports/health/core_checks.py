@@ -1,0 +1,79 @@
+"""The health checks of the core: a plug-in with the hook that others use, too."""
+
+import contextlib
+import time
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+
+from frepo_core.db import migrations
+from frepo_core.db.models import Blob
+from frepo_core.domain.identity import Actor
+from frepo_core.errors import BytesMissingError, DatabaseUnavailableError, StorageFull, StorageUnavailable
+from frepo_core.plugins import HealthCheck, hookimpl
+
+from ...content.storages.storage_space import StorageSpace
+from ...foundation import Foundation
+from ..job_health import LEADERLESS, JobReport, check_jobs, check_worker, report_jobs
+
+# Less than the checks of plug-ins have: /health is answered within 5 seconds if only the database hangs.
+DATABASE_SECONDS = 3
+_CHECK = Actor(name="system:health")
+
+
+class CoreChecks:
+    """A plug-in that checks the database, the storage, the worker and its jobs. A read-only service needs no worker."""
+
+    def __init__(self, base: Foundation) -> None:
+        self._database = base.database
+        self._backends = base.backends
+        self._presence = base.presence
+        self._states = base.storage_states
+        self._space = StorageSpace(base.backends, base.presence, base.settings)
+        self._needs_worker = not base.settings.read_only
+        self._started = time.monotonic()
+        self.job_reports: Sequence[JobReport] = ()  # of the last check of the jobs
+
+    @hookimpl
+    def frepo_health_checks(self) -> Sequence[HealthCheck]:
+        """Return the checks of the core."""
+        return [
+            HealthCheck(name="database", run=self._check_database, deadline=DATABASE_SECONDS),
+            HealthCheck(name="storage", run=self._check_storage),
+            HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
+            HealthCheck(name="trash", run=self._space.check),
+            HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
+            HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
+        ]
+
+    def _check_database(self) -> None:
+        self._database.check()
+        migrations.check_is_complete(self._database.engine)
+
+    def _check_storage(self) -> None:
+        storage = self._backends.current
+        try:
+            with contextlib.suppress(DatabaseUnavailableError):  # a check of its own says so
+                self._presence.look(storage)
+            self._backends.get(storage).check()
+        except (StorageFull, StorageUnavailable) as error:
+            self._states.failed(storage, error, by=_CHECK)
+            raise
+        self._states.worked(storage, by=_CHECK)
+
+    def _check_blobs(self) -> None:
+        with self._database.reading() as session:
+            damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
+        if damaged:
+            blobs = "1 blob is" if damaged == 1 else f"{damaged} blobs are"
+            raise BytesMissingError(f"{blobs} damaged, storage:verify lists them")
+
+    def _check_worker(self) -> None:
+        # A worker of this process needs some seconds to begin.
+        if self._needs_worker and time.monotonic() - self._started > LEADERLESS.total_seconds():
+            check_worker(self._database)
+
+    def _check_jobs(self) -> None:
+        self.job_reports = report_jobs(self._database)
+        if self._needs_worker:
+            check_jobs(self._database, self.job_reports)

@@ -1,0 +1,177 @@
+"""The overview: the state and the sizes of the service, for operators, and the history of sizes."""
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, JobState, Sample
+from frepo_core.errors import FrepoError
+
+from ...backups.collections.states import (
+    BackupState,
+    StateRecord,
+    count_expecting,
+    count_with_versions,
+    read_in_states,
+    read_missing,
+    read_states,
+)
+from ...base.keyset import Page, PageRequest, cut, paged
+from ...base.records import CollectionRecord
+from ...content.storages.backends import Backends
+from .activity import Activity, count_recent
+from .growth import CollectionUsage, Growth, collection_usage, service_growth
+from .sizes import Sizes, read_sizes
+
+DAY, MONTH = timedelta(days=1), timedelta(days=30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """Figures about the whole service at a time (UTC, aware).
+
+    `free_space` and `total_space` (bytes), that of the empty storage, are None if the storage cannot tell, or cannot be
+    reached. `failing_jobs` are names.
+    """
+
+    at: datetime
+    collections: Mapping[BackupState, int]
+    versions: int
+    sizes: Sizes
+    storage: str
+    free_space: int | None
+    total_space: int | None
+    growth: Growth
+    last_day: Activity
+    last_month: Activity
+    damaged_blobs: int
+    failing_jobs: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleRecord:
+    """The size of a collection, or of the service, at a time (UTC, aware).
+
+    `size` (bytes) of the service is that of its blobs. `sent`, `uploads` and `refusals` are known for the service only.
+    """
+
+    at: datetime
+    versions: int
+    size: int
+    blobs: int
+    sent: int | None
+    uploads: int | None
+    refusals: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedBackups:
+    """How many collections expect backups, and those whose backup has not arrived, the longest missing first.
+
+    The grace of `overdue` ones is over; that of `late` ones is not.
+    """
+
+    expected: int
+    overdue: Sequence[CollectionRecord]
+    late: Sequence[CollectionRecord]
+
+
+class Overviews:
+    """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
+
+    def __init__(self, database: Database, backends: Backends) -> None:
+        self._database = database
+        self._backends = backends
+
+    def read(self) -> Overview:
+        """Return the overview of this moment."""
+        now, (free_space, total_space) = utc_now(), self._space()
+        with self._database.reading() as session:
+            failing = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
+            collections, versions = count_with_versions(session, now)
+            last_day, last_month = count_recent(session, now, short=DAY, long=MONTH)
+            return Overview(
+                at=now,
+                collections=collections,
+                versions=versions,
+                sizes=read_sizes(session, now, least=versions),
+                storage=self._backends.current,
+                free_space=free_space,
+                total_space=total_space,
+                growth=service_growth(session, now, free_space),
+                last_day=last_day,
+                last_month=last_month,
+                damaged_blobs=_count_damaged(session),
+                failing_jobs=session.scalars(failing).all(),
+            )
+
+    def _space(self) -> tuple[int | None, int | None]:
+        """Return the free and the total bytes of the storage for new blobs; None if it cannot tell, or does not answer."""
+        free = total = None
+        with contextlib.suppress(FrepoError):  # the health check reports it
+            backend = self._backends.get(self._backends.current)
+            free = backend.free_space()
+            total = None if free is None else backend.total_space()
+        return free, total
+
+    def history(
+        self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None
+    ) -> Page[SampleRecord]:
+        """Return a page of the samples of a collection, or of the service, since a time, the oldest first."""
+        of_it = Sample.collection_id == collection_id if collection_id else Sample.collection_id.is_(None)
+        query = select(Sample).where(of_it)
+        if since is not None:
+            query = query.where(Sample.at >= since)
+        with self._database.reading() as session:
+            rows = session.scalars(paged(query, page, [Sample.at, Sample.id])).all()
+            found = cut(rows, page, lambda row: [row.at, row.id])
+            return Page(items=[_record(row) for row in found.items], next=found.next)
+
+    def missing(self) -> ExpectedBackups:
+        """Return the collections whose backup is due and has not arrived: overdue ones, and those within their grace."""
+        now = utc_now()
+        with self._database.reading(is_snapshot=True) as session:
+            rows = read_missing(session, now)
+            expected = count_expecting(session)
+        is_overdue = [row.overdue_at is not None and row.overdue_at <= now for row in rows]
+        return ExpectedBackups(
+            expected=expected,
+            overdue=[row for row, is_it in zip(rows, is_overdue, strict=True) if is_it],
+            late=[row for row, is_it in zip(rows, is_overdue, strict=True) if not is_it],
+        )
+
+    def in_states(self, states: Iterable[BackupState], limit: int) -> list[tuple[CollectionRecord, StateRecord]]:
+        """Return collections that are in one of the states, the worst first."""
+        with self._database.reading() as session:
+            return read_in_states(session, states, utc_now(), limit)
+
+    def states(self, ids: Sequence[str]) -> Mapping[str, StateRecord]:
+        """Return the states of collections by id."""
+        with self._database.reading() as session:
+            return read_states(session, ids, utc_now())
+
+    def usage(self, limit: int) -> Sequence[CollectionUsage]:
+        """Return the largest collections, with their growth."""
+        with self._database.reading() as session:
+            return collection_usage(session, utc_now(), limit)
+
+
+def _count_damaged(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))) or 0
+
+
+def _record(row: Sample) -> SampleRecord:
+    return SampleRecord(
+        at=row.at,
+        versions=row.versions,
+        size=row.size,
+        blobs=row.blobs,
+        sent=row.sent,
+        uploads=row.uploads,
+        refusals=row.refusals,
+    )

@@ -1,0 +1,113 @@
+"""Figures about the service for metrics. No query takes longer the more versions, files or events there are."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import (
+    Blob,
+    Collection,
+    Event,
+    JobRun,
+    JobState,
+    ParkedEvent,
+    Subscription,
+    TrashEntry,
+    Version,
+)
+from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics, StorageError
+
+from ..backups.collections.states import count_by_state, state_column
+from ..foundation import Foundation
+
+
+def read_statistics(base: Foundation) -> ServiceStatistics:
+    """Return the figures of `Service.statistics`."""
+    with base.database.reading() as session:
+        collections, versions, size = session.execute(
+            select(func.count(), func.sum(Collection.versions_count), func.sum(Collection.stored_size)).select_from(
+                Collection
+            )
+        ).one()
+        damaged = select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))
+        parked = select(ParkedEvent.subscription, func.count()).group_by(ParkedEvent.subscription)
+        trash = session.execute(select(func.count(), func.sum(TrashEntry.size)).select_from(TrashEntry)).one()
+        last = session.scalar(select(func.max(Event.position))) or 0
+        positions = session.execute(select(Subscription.name, Subscription.position)).all()
+        return ServiceStatistics(
+            collections=collections,
+            versions=int(versions or 0),
+            size=int(size or 0),
+            trash_versions=trash[0],
+            trash_size=int(trash[1] or 0),
+            damaged_blobs=session.scalar(damaged) or 0,
+            events_behind={name: max(0, last - position) for name, position in positions},
+            # 0 for a subscriber without one: a metric that is missing looks like a subscriber that is missing.
+            parked_events={name: 0 for name, _ in positions} | {name: count for name, count in session.execute(parked)},
+            jobs=_read_jobs(session),
+            storage=base.backends.current,
+            free_space=_free_space(base),
+            temporary_space=_temporary_space(base.settings.temp_directory),
+            collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
+        )
+
+
+def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUsage]:
+    """Return what the newest collections contain."""
+    newest = (
+        select(Version.created_at)
+        .where(Version.collection_id == Collection.id, Version.quarantined_at.is_(None))
+        .order_by(Version.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    state = state_column(utc_now())
+    query = select(Collection, newest, state).order_by(Collection.created_at.desc(), Collection.id.desc()).limit(limit)
+    return [
+        CollectionUsage(
+            id=row.id,
+            name=row.filename,
+            versions=row.versions_count,
+            size=row.stored_size,
+            newest_at=newest_at,
+            max_versions=row.max_backups_count,
+            max_size=row.max_collection_size,
+            state=state,
+            due_at=row.due_at,
+        )
+        for row, newest_at, state in session.execute(query)
+    ]
+
+
+def _read_jobs(session: Session) -> Sequence[JobStatus]:
+    succeeded = JobRun.error.is_(None) & JobRun.ended_at.is_not(None)
+    runs = select(JobRun.name, func.max(JobRun.started_at)).group_by(JobRun.name)
+    started = {name: at for name, at in session.execute(runs)}
+    good = {name: at for name, at in session.execute(runs.where(succeeded))}
+    return [
+        JobStatus(
+            name=job.name,
+            is_failing=job.failing_since is not None,
+            next_at=job.next_at,
+            last_started=started.get(job.name),
+            last_success=good.get(job.name),
+        )
+        for job in session.scalars(select(JobState).order_by(JobState.name))
+    ]
+
+
+def _free_space(base: Foundation) -> int | None:
+    try:
+        return base.backends.get(base.backends.current).free_space()
+    except StorageError:  # the health check reports it
+        return None
+
+
+def _temporary_space(folder: Path | None) -> int:
+    folder = folder or Path(tempfile.gettempdir())
+    return shutil.disk_usage(folder if folder.exists() else folder.parent).free

@@ -1,0 +1,29 @@
+"""Maintenance of the storage: the use cases behind the `storage:` commands. The service keeps running meanwhile."""
+
+from ...content.storages.owner_mark import OwnerMark, find_marks
+from ...content.storages.ownership import Ownership, StorageDisputedError
+from .adoption import Comparison, compare
+from .index import IndexReport, read_index
+from .migrate import MigrationReport, Migrator
+from .progress import Progress
+from .sweep import SweepReport, check_grace, sweep
+from .verify import VerifyReport, verify
+
+__all__ = [
+    "Comparison",
+    "IndexReport",
+    "MigrationReport",
+    "Migrator",
+    "OwnerMark",
+    "Ownership",
+    "Progress",
+    "StorageDisputedError",
+    "SweepReport",
+    "VerifyReport",
+    "check_grace",
+    "compare",
+    "find_marks",
+    "read_index",
+    "sweep",
+    "verify",
+]

@@ -1,0 +1,129 @@
+"""Reads blobs and compares them with their digests. Damage is reported and marked; nothing is deleted."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob
+from frepo_core.domain.identity import By
+
+from ...content.blobs.blob_reader import BlobReader, Damage
+from ...content.storages.backends import Backends
+from .progress import Progress, count_blobs, no_progress
+
+log = logging.getLogger(__name__)
+
+PAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyReport:
+    """The numbers of checked blobs and bytes, and the damaged blobs."""
+
+    checked: int
+    size: int
+    damaged: Sequence[Damage]
+
+
+def log_damage(damage: Damage) -> None:
+    """Log a damaged blob."""
+    log.error("blob %s in %s is damaged: %s", damage.key, damage.storage, damage.problem)
+
+
+def verify(
+    database: Database,
+    backends: Backends,
+    *,
+    percent: float = 100,
+    older_than: timedelta | None = None,
+    progress: Progress = no_progress,
+    pace: Callable[[int], None] | None = None,
+    report: Callable[[Damage], None] = log_damage,
+    by: By = None,
+) -> VerifyReport:
+    """Check `percent` of the blobs, starting with those that were not checked for the longest time.
+
+    `older_than` skips blobs that were checked within that time. A date in the future comes from a wrong clock: such
+    blobs are checked first.
+
+    `pace` is called with the number of bytes of each piece that was read, to limit the rate or to end the run. `by` is
+    who verifies, for events.
+
+    A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is removed.
+    An unreadable blob is reported but not marked. `report` is called with each damage at once, by default to log it. An
+    unavailable storage raises its error, and so does one that is not the one it was; the results until then are kept.
+
+    Blobs that are known to be damaged are read whenever they were checked: their bytes may be right again.
+    """
+    started = utc_now()
+    cutoff = started - older_than if older_than is not None else started
+    queue = _Queue(newest=_newest(database), cutoff=cutoff, started=started)
+    reader = BlobReader(database, backends, pace, by)
+    total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
+    checked, size, damaged = 0, 0, list[Damage]()
+    for row in _longest_unverified_first(database, queue, total):
+        is_current, damage = reader.read(row)
+        if not is_current:
+            continue
+        if damage:
+            report(damage)  # at once, in case the run is killed
+            damaged.append(damage)
+        checked += 1
+        size += row.size
+        progress(done=checked, total=total, size=row.size)
+    return VerifyReport(checked=checked, size=size, damaged=damaged)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Queue:
+    """The blobs to check: ids up to `newest`, so no later ones, and not checked since `cutoff`.
+
+    Those that are known to be damaged are due if they were not checked since `started`.
+    """
+
+    newest: int
+    cutoff: datetime
+    started: datetime
+
+    def is_due(self) -> ColumnElement[bool]:
+        """Return the condition. Make a new one for each query, so that no blob that this run has checked is due again."""
+        is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
+        may_be_right_again = and_(Blob.damaged_at.is_not(None), Blob.verified_at < self.started)
+        return and_(Blob.id <= self.newest, or_(is_old, may_be_right_again))
+
+    def order(self) -> tuple[Any, ...]:
+        """Return the order: those that are due because they are damaged, then dates in the future, then the oldest."""
+        last_read = func.coalesce(Blob.verified_at, Blob.created_at)
+        is_recent = and_(Blob.damaged_at.is_not(None), Blob.verified_at >= self.cutoff)
+        return case((is_recent, 0), (last_read > utc_now(), 1), else_=2), last_read, Blob.id
+
+
+def _newest(database: Database) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.max(Blob.id))) or 0
+
+
+def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
+    """Yield `total` blobs, a page at a time.
+
+    A checked blob leaves the queue, except one whose result was not recorded. Those are counted and skipped.
+    """
+    seen: set[int] = set()
+    stuck = 0
+    while len(seen) < total:
+        with database.reading() as session:
+            query = select(Blob).where(queue.is_due()).order_by(*queue.order())
+            query = query.limit(min(PAGE, total - len(seen)) + stuck)
+            found = session.scalars(query).all()
+        rows = [row for row in found if row.id not in seen]
+        if not rows and len(found) <= stuck:
+            return
+        stuck = len(found) - len(rows)
+        seen.update(row.id for row in rows)
+        yield from rows

@@ -1,0 +1,59 @@
+"""Pages of lists: `limit`, `cursor` and `sort` in the query, `items` and `next` in the answer.
+
+A list declares its query with `PageQuery` as base, and `sort` with the names of the orders that it has:
+
+    class CollectionQuery(PageQuery):
+        sort: Literal["name", "-name"] = "name"
+
+Its view passes `page_request(query)` to the service, and `next_cursor(query, page)` into the answer.
+"""
+
+import base64
+import json
+from typing import Any
+
+from pydantic import Field
+
+from frepo_core.errors import FieldsError
+from frepo_core.services.base.keyset import Page, PageRequest
+
+from ..schemas.models import PageNumber, Query
+
+MAX_ITEMS = 500
+
+
+class PageQuery(Query):
+    """The parameters of all lists. A cursor is valid with the `sort` and the filters with which it was returned."""
+
+    limit: PageNumber = Field(50, ge=1, le=MAX_ITEMS, description="Items of a page.")
+    cursor: str = Field("", max_length=2000, description="`next` of the page before; without it, the first page.")
+
+
+def page_request(query: PageQuery) -> PageRequest:
+    """Return the page that a query asks for. Raises `FieldsError` for a cursor of another list or order."""
+    sort = getattr(query, "sort", "")
+    after = _decode(query.cursor, sort) if query.cursor else None
+    return PageRequest(limit=query.limit, sort=sort.removeprefix("-"), is_descending=sort.startswith("-"), after=after)
+
+
+def next_cursor(query: PageQuery, page: Page[Any]) -> str | None:
+    """Return the cursor of the page after `page`, None if it is the last one."""
+    if page.next is None:
+        return None
+    text = json.dumps([getattr(query, "sort", ""), *page.next], ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _decode(cursor: str, sort: str) -> list[Any]:
+    try:
+        values = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+        if isinstance(values, list) and values[:1] == [sort] and all(map(_is_storable, values)):
+            return values[1:]
+    except (ValueError, RecursionError):
+        pass
+    raise FieldsError({"cursor": ["This is no cursor of this list in this order: leave it out to begin"]})
+
+
+def _is_storable(value: Any) -> bool:
+    """Return whether a value is no text, or one that each database can compare: without U+0000 and half characters."""
+    return not isinstance(value, str) or not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in value)
