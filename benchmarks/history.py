@@ -1,7 +1,7 @@
 """Compares the ratios of a full run with those of the last release candidate, and adds them to history.csv.
 
-`python -m benchmarks.history [CANDIDATE]`, by default for what `git describe` names. Rows of other kinds of machines are
-not compared. The exit status is 1 if a ratio is worse by more than 25 %; nothing is added then.
+`python -m benchmarks.history [CANDIDATE]`, by default for what `git describe` names. Rows of other kinds of machines
+are not compared. The exit status is 1 if a ratio is worse by more than 25 %; nothing is added then.
 """
 
 import argparse

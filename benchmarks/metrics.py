@@ -2,7 +2,8 @@
 
 Two services answer the same small downloads; only one has `/metrics`. What counts is the processor time of the server's
 process, because the elapsed time depends on what else the machine does. The services take turns after each request, and
-the median request of each is compared, so that a busy moment affects both or none. The exit status is 1 above the target.
+the median request of each is compared, so that a busy moment affects both or none. The exit status is 1 above the
+target.
 """
 
 import contextlib

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 GB = 1000**3
 DAY = timedelta(days=1)
-# The colours around points of the chart, each a pair of seconds and bytes, and in a column of it. The picture begins with the
-# first time and ends with the last one; its height is 8 % more than the highest value.
+# The colours around points of the chart, each a pair of seconds and bytes, and in a column of it. The picture begins
+# with the first time and ends with the last one; its height is 8 % more than the highest value.
 COLOURS = """([points, first, last, most, wide]) => {
   const area = document.querySelector(".u-over").getBoundingClientRect();
   const canvas = document.querySelector(".uplot canvas");

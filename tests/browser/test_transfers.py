@@ -21,8 +21,8 @@ SAVED = """async (name) => {
   const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
   return [file.size, Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")];
 }"""
-# Read a file of which each stream gives so many bytes, and then nothing, without an end. Return whether all bytes came in their
-# order, and how often it was opened, or the error.
+# Read a file of which each stream gives so many bytes, and then nothing, without an end. Return whether all bytes came
+# in their order, and how often it was opened, or the error.
 READ_SILENT = """async ([size, given]) => {
   const { readFile } = await import(document.querySelector("script[type=module]").src.replace("main.js", "lib/pieces.js"));
   const content = Uint8Array.from({ length: size }, (_, at) => at % 251);

@@ -9,8 +9,8 @@ import schemathesis
 
 from support.contract.common_hooks import mark_passwords, use_existing
 
-# A schema cannot express that a cursor belongs to a list, that cron is valid, that something exists or is in use, or how
-# long a duration may be.
+# A schema cannot express that a cursor belongs to a list, that cron is valid, that something exists or is in use, or
+# how long a duration may be.
 TEXTS = (
     "This is no cursor of this list",
     "matches no kind of event",

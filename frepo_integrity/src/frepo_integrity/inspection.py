@@ -20,8 +20,8 @@ MAX_DEPTH = 4
 class Inspection:
     """What all steps of one check share. `is_on` says whether a kind is checked at all.
 
-    `memory` is for the windows of decompressors, in bytes: for the outermost one, half of it for the one inside, and so on.
-    A check with less than the default ends with `OutOfMemory` where it does not suffice.
+    `memory` is for the windows of decompressors, in bytes: for the outermost one, half of it for the one inside, and so
+    on. A check with less than the default ends with `OutOfMemory` where it does not suffice.
     """
 
     budget: Budget

@@ -36,8 +36,8 @@ class BrokenContent(Exception):
 class NotCheckable(Exception):
     """This part cannot be checked, for example because it is encrypted. What it is in can.
 
-    `source` is the stream that could not be decompressed, where that is the reason. `needs_memory` says that it could be
-    with more memory.
+    `source` is the stream that could not be decompressed, where that is the reason. `needs_memory` says that it could
+    be with more memory.
     """
 
     def __init__(self, message: str, source: object = None, *, needs_memory: bool = False) -> None:

@@ -8,8 +8,8 @@ from .application import Buffer, ServerHooks
 class BodySpool:
     """A buffer that raises errors of writing when the body is read. `buffer` is the application's.
 
-    The thread that receives bodies cannot answer requests. After an error, it gives the room on the disk back at once, and
-    discards the rest of the body.
+    The thread that receives bodies cannot answer requests. After an error, it gives the room on the disk back at once,
+    and discards the rest of the body.
     """
 
     def __init__(self, buffer: Buffer, hooks: ServerHooks | None) -> None:

@@ -140,7 +140,8 @@ class Channel(EarlyResponseChannel):
     def _flush_outbufs_below_high_watermark(self) -> None:
         """Wait until the client has taken bytes. Another thread runs requests meanwhile.
 
-        If too many clients wait like this one, break off its answer: it would keep a thread from the requests of others.
+        If too many clients wait like this one, break off its answer: it would keep a thread from the requests of
+        others.
         """
         dispatcher = self.server.task_dispatcher
         if self.total_outbufs_len > self.adj.outbuf_high_watermark and not dispatcher.lend():

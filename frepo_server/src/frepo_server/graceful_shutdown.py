@@ -63,8 +63,8 @@ class _Loop:
     def turn(self) -> None:
         """Do each of it once, and wait at most a second for an event.
 
-        Connections are checked as of the time before the wait. Everything that arrived until then has been read, however
-        long this thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
+        Connections are checked as of the time before the wait. Everything that arrived until then has been read,
+        however long this thread was held up, e.g. by a slow disk; otherwise that time would count as the clients'.
         """
         before = time.monotonic()
         timeout = self._tasks.start_waiting() or MAX_WAIT

@@ -70,8 +70,8 @@ class IdleTimeout:
         """Close connections that were idle or too slow at `now`, unless the application works on their request.
 
         All bytes that arrived until `now`, a time by `time.monotonic`, have to be read before.
-        A head has `head_timeout`. A body has `channel_timeout`, and a second more per `body_min_rate` bytes received; if
-        the application knows the client, `upload_idle` instead, for at most `MAX_SILENT_BODIES`.
+        A head has `head_timeout`. A body has `channel_timeout`, and a second more per `body_min_rate` bytes received;
+        if the application knows the client, `upload_idle` instead, for at most `MAX_SILENT_BODIES`.
         """
         if len(self._sockets) > HIGH_SHARE * self._limit and now >= self._next_close:
             self._next_close = now + CLOSE_INTERVAL

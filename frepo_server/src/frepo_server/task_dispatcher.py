@@ -75,8 +75,8 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
     `start_waiting` for the queued tasks.
 
     Threads that compute at the same time take the interpreter's lock from each other at each system call, which doubles
-    the cost of a small upload. So the next upload does not begin while one waits for a disk for a moment. One that waits
-    longer, for a database, a storage or a client, delays the others only briefly.
+    the cost of a small upload. So the next upload does not begin while one waits for a disk for a moment. One that
+    waits longer, for a database, a storage or a client, delays the others only briefly.
 
     Tasks with a body (`is_heavy`) leave one thread to the others, and take turns with them. So a small request waits
     for a few uploads, not for all of them.

@@ -12,8 +12,8 @@ from frepo_core.plugins import BlobNotFound, StorageError, StorageFull, StorageU
 # boto3 uses `404` for an answer to HEAD, which has no body.
 ABSENT = {"NoSuchKey", "404", "NotFound"}
 FULL = {"QuotaExceeded", "EntityTooLarge", "InsufficientStorage", "InsufficientCapacity", "XMinioStorageFull"}
-# How servers refuse bytes without the checksum that they want, such as those of a bucket with Object Lock, or with one that
-# they do not know.
+# How servers refuse bytes without the checksum that they want, such as those of a bucket with Object Lock, or with one
+# that they do not know.
 CHECKSUM_REFUSALS = {
     "BadDigest",
     "InvalidArgument",

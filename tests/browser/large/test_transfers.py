@@ -1,7 +1,7 @@
 """An upload and a download of 4 GB, or of another size, whose bytes the page must not keep. Prints what it measures.
 
-`.ci/full` runs it: `FREPO_TEST_BIG=1 .venv/bin/pytest -s tests/browser/test_large_transfers.py`. It needs three times as
-much disk: 12 GB, or 30 GB with `FREPO_TEST_TRANSFER=10GB`.
+`.ci/full` runs it: `FREPO_TEST_BIG=1 .venv/bin/pytest -s tests/browser/test_large_transfers.py`. It needs three times
+as much disk: 12 GB, or 30 GB with `FREPO_TEST_TRANSFER=10GB`.
 """
 
 import os

@@ -160,7 +160,8 @@ PLAN = Plan(
         (_oldest_first, replace(PLAN, capacity=SMALL), "ended early, but the younger"),
         (_quarantine_counted, PLAN, "a version in quarantine evicted"),
         (_retention_ignored, replace(PLAN, min_retention=7), "younger than the retention"),
-        # The sweep stops, because it would delete so many. The database would refuse, too, as the trash refers to the bytes.
+        # The sweep stops, because it would delete so many. The database would refuse, too, as the trash refers to the
+        # bytes.
         (_sweep_blind, PLAN, "was stopped: nothing was deleted"),
     ],
 )

@@ -13,8 +13,8 @@ from support.servers.fork_server import ForkedService
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files
 
 THREADS = 2
-# The socket loop, two for each request (one of them calls the storage), those that hash, the watch of the storage, and the one that
-# writes when tokens were used.
+# The socket loop, two for each request (one of them calls the storage), those that hash, the watch of the storage, and
+# the one that writes when tokens were used.
 ALL_THREADS = 1 + 2 * THREADS + os.cpu_count() + 2
 SILENCE = 2  # seconds after which the service closes an idle connection
 DROPS, SLOWNESS = 50, 2.5  # how many parts a slow request has, and how many seconds it takes

@@ -1,7 +1,7 @@
 """Debian's Chromium, for tests and screenshots.
 
-Its headless shell has the same engine, but no windows and no services of its own: the tests take two thirds of the time.
-The long form runs in the browser that people use.
+Its headless shell has the same engine, but no windows and no services of its own: the tests take two thirds of the
+time. The long form runs in the browser that people use.
 """
 
 import shutil

@@ -1,8 +1,9 @@
 """Records everything that a process logs at debug level, and the secrets that it must not log.
 
-The process that runs the tests calls `record_logs`. Processes that it starts with `environment()` record their logs, too, and
-so do their children, because Python imports `sitecustomize` when it starts. All write to the same two files: `lines`
-has the lines that may contain a secret, `secrets` each token that was created or looked up, and each password without the mark.
+The process that runs the tests calls `record_logs`. Processes that it starts with `environment()` record their logs,
+too, and so do their children, because Python imports `sitecustomize` when it starts. All write to the same two files:
+`lines` has the lines that may contain a secret, `secrets` each token that was created or looked up, and each password
+without the mark.
 """
 
 import importlib.abc

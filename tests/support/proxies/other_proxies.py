@@ -15,7 +15,8 @@ from support.servers.processes import free_port, running_process
 SHIPPED = ROOT / "deploy/proxies"
 PROGRAMS = {"caddy": "caddy", "apache": "apache2", "haproxy": "haproxy"}
 MODULES = Path("/usr/lib/apache2/modules")
-# The configuration of Debian's apache2.conf around sites-enabled, with the modules that deploy/proxies/apache.conf names.
+# The configuration of Debian's apache2.conf around sites-enabled, with the modules that deploy/proxies/apache.conf
+# names.
 APACHE = """\
 ServerRoot {folder}
 PidFile {folder}/pid

@@ -40,9 +40,9 @@ class Ledger:
     """The answers that clients received and the deletions that they requested; threads may share it.
 
     `edited` has the collections whose limits or strategy changed meanwhile, `secrets` the texts forbidden in logs.
-    `pinned` has the versions that are pinned, `quarantined` those that were quarantined and not released, and `released`
-    those that were released or unpinned: younger ones may have been evicted meanwhile. `unanswered` has the collections
-    with a request whose answer was lost, so that it is not known what is in quarantine.
+    `pinned` has the versions that are pinned, `quarantined` those that were quarantined and not released, and
+    `released` those that were released or unpinned: younger ones may have been evicted meanwhile. `unanswered` has the
+    collections with a request whose answer was lost, so that it is not known what is in quarantine.
     """
 
     versions: dict[tuple[str, int], str] = field(default_factory=dict)

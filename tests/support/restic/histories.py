@@ -56,7 +56,8 @@ DISTANT = datetime(2090, 1, 1, tzinfo=UTC)
 class Case:
     """A history in ascending order, a policy, and for each time the rules that keep it, None if restic has no policy.
 
-    The version at `incoming` is the one that was just added; later times are in the future, from a clock that was wrong.
+    The version at `incoming` is the one that was just added; later times are in the future, from a clock that was
+    wrong.
     """
 
     zone: str

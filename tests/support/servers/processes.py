@@ -17,7 +17,8 @@ from typing import Any
 START_SECONDS = 60
 STOP_SECONDS = 20
 LOG_CHARACTERS = 10_000
-# The servers that run, and the paths of their logs. The report of a failed test shows them, see `support.logs.server_logs`.
+# The servers that run, and the paths of their logs. The report of a failed test shows them, see
+# `support.logs.server_logs`.
 running: dict[subprocess.Popen[bytes], Path] = {}
 
 

@@ -42,7 +42,8 @@ def take(pid: int, started: float, disk: int) -> Sample:
 def quarters(samples: list[Sample], measure: str) -> tuple[float, float]:
     """Return what is typical of the second and of the last quarter; the first quarter is the warm-up.
 
-    This is the median, but of the disk the least: it fills until a sweep, sooner or later, and a leak is what stays then.
+    This is the median, but of the disk the least: it fills until a sweep, sooner or later, and a leak is what stays
+    then.
     """
     values = [getattr(sample, measure) for sample in samples]
     quarter = max(len(values) // 4, 1)

@@ -14,8 +14,8 @@ class ClamdError(Exception):
 def scan(address: tuple[str, int], content: BinaryIO, *, timeout: float) -> str | None:
     """Return the name of the malware that clamd finds in the content, None if it finds none.
 
-    The content is sent in chunks, each after its length as four bytes in network order; a length of 0 ends it. `timeout` is
-    in seconds. Raises `OSError` and `ClamdError`.
+    The content is sent in chunks, each after its length as four bytes in network order; a length of 0 ends it.
+    `timeout` is in seconds. Raises `OSError` and `ClamdError`.
     """
     with socket.create_connection(address, timeout) as connection:
         connection.sendall(b"zINSTREAM\0")

@@ -13,7 +13,8 @@ from .tables import ListCommand, Record, Rows, ShowCommand
 class Outcome:
     """What a command did: the text for people, and the same facts by name, in a record for each thing that was changed.
 
-    The text is empty if stdout has a content. `names` are the names of the facts; it is needed if there may be no record.
+    The text is empty if stdout has a content. `names` are the names of the facts; it is needed if there may be no
+    record.
     """
 
     text: str

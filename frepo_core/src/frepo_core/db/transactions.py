@@ -31,7 +31,8 @@ Result = TypeVar("Result")
 
 ATTEMPTS = 10
 CHECKPOINT_SECONDS = 1
-# A single query needs no transaction. MariaDB begins one without a statement of its own, the others would need two more.
+# A single query needs no transaction. MariaDB begins one without a statement of its own, the others would need two
+# more.
 _SINGLE_QUERY: dict[str, dict[str, Any]] = {
     "sqlite": {"sqlite_begin": ""},
     "postgresql": {"isolation_level": "AUTOCOMMIT"},

@@ -95,10 +95,10 @@ _ROUTERS = 8
 class Plan:
     """A collection of the demonstration: what it is, and how its backups arrive.
 
-    `every` is a duration as people write it. `size` is that of its first version in bytes, `growth` in a year in percent.
-    `unchanged` is the share of uploads that repeat the content before. `age` is how long ago it was created, `lateness`
-    how late its last upload is (negative: the next one is due in that time). `keep` has the rules of the strategy of this
-    name, empty for another strategy. With a `pin_note` the oldest version is pinned.
+    `every` is a duration as people write it. `size` is that of its first version in bytes, `growth` in a year in
+    percent. `unchanged` is the share of uploads that repeat the content before. `age` is how long ago it was created,
+    `lateness` how late its last upload is (negative: the next one is due in that time). `keep` has the rules of the
+    strategy of this name, empty for another strategy. With a `pin_note` the oldest version is pinned.
     """
 
     name: str

@@ -20,8 +20,8 @@ def examine(
 ) -> Iterator[Finding]:
     """Yield what all checks find. Nothing is changed, except for a probe that the storage stores and deletes.
 
-    `assemble` builds the services; an error of it ends the examination, as nothing else can be checked then. `url` is the
-    address under which clients reach the service, None: it is not called.
+    `assemble` builds the services; an error of it ends the examination, as nothing else can be checked then. `url` is
+    the address under which clients reach the service, None: it is not called.
     """
     yield from versions.check_packages()
     try:

@@ -12,8 +12,9 @@ from .roles import UPLOADS, Role
 class Rule:
     """The roles that an action requires. An administrator holds all of them.
 
-    The token must hold one of `any_of`; if that is empty, every valid token is enough. It must hold all of `all_of`. With `listed`, the token must
-    also be on the collection's list, or hold `MODIFY_ANY_COLLECTION`. One of `or_any_of` is enough on its own.
+    The token must hold one of `any_of`; if that is empty, every valid token is enough. It must hold all of `all_of`.
+    With `listed`, the token must also be on the collection's list, or hold `MODIFY_ANY_COLLECTION`. One of `or_any_of`
+    is enough on its own.
     """
 
     any_of: frozenset[Role] = frozenset()

@@ -41,8 +41,8 @@ def infinite_fields(requested: Mapping[str, int]) -> list[str]:
 def check_limits(limits: Limits, *, ceilings: Limits, requested: Mapping[str, int], stored: int = 0) -> None:
     """Check the new limits of a collection; `requested` holds the fields that the request sets.
 
-    `stored` is the size of the collection's versions, in bytes. Raises `RuleError` for the first broken rule, with those for
-    the others in its `others`.
+    `stored` is the size of the collection's versions, in bytes. Raises `RuleError` for the first broken rule, with
+    those for the others in its `others`.
     """
     raise_all([*_above_ceilings(ceilings, requested), *_contradictions(limits, requested, stored)])
 

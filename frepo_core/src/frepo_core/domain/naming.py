@@ -37,7 +37,8 @@ _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 def check_file_name(name: str, *, may_have_symbols: bool = True) -> str:
     """Return the name in NFC (UAX 15). Raises `ValueError` with a message for the client if it is not valid.
 
-    `may_have_symbols` allows a colon, as in the times of names of dumps, and symbols such as emoji. The first API refuses them.
+    `may_have_symbols` allows a colon, as in the times of names of dumps, and symbols such as emoji. The first API
+    refuses them.
     """
     normal = unicodedata.normalize("NFC", name) if len(name) <= _MAX_NOT_NORMAL else ""
     is_plain = _PLAIN_NAME.fullmatch(normal) is not None  # most names are; looking at each character takes longer

@@ -41,9 +41,9 @@ def _nothing(context: object) -> Sequence[Any]:
 class FoundPlugin:
     """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
-    `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console does
-    not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the subscribers and
-    jobs that depend on the plug-in's settings.
+    `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console
+    does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the subscribers and jobs
+    that depend on the plug-in's settings.
     """
 
     name: str
@@ -76,8 +76,8 @@ class FoundPlugin:
 def find_plugins(disabled: Sequence[str]) -> tuple[pluggy.PluginManager, list[FoundPlugin]]:
     """Load the entry points of the group `frepo`, except those named in `disabled`, and call their hooks.
 
-    Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, two entry points of one name, or a
-    hook that fails or returns something else than the hook is for.
+    Raises `ConfigurationError` for a plug-in that cannot be imported, a misspelt hook, two entry points of one name, or
+    a hook that fails or returns something else than the hook is for.
     """
     manager = _make_manager()
     origins: dict[str, tuple[str, str]] = {}

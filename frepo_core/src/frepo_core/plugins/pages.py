@@ -31,8 +31,8 @@ class Pages:
     - `title`: the name for people.
     - `menu`: entries in the menu of the web console.
     - `policy`: the Content-Security-Policy. It may only name the sources 'self', 'none', blob: and data:.
-    - `is_versioned`: the files are served below `/<path>/<digest>/`, where browsers may keep them for ever: the digest is
-      that of all files. `/<path>/` answers `index.html` with `{digest}` replaced. A file that lies next to its
+    - `is_versioned`: the files are served below `/<path>/<digest>/`, where browsers may keep them for ever: the digest
+      is that of all files. `/<path>/` answers `index.html` with `{digest}` replaced. A file that lies next to its
       compressed form `<name>.gz` is sent compressed.
 
     Anybody can fetch the files without a token. By default scripts, styles, images and requests are allowed from this

@@ -112,8 +112,8 @@ class HttpAnswer:
 class CollectionUsage:
     """What a collection contains: its versions, the bytes of all of them, and the time of the newest (UTC, aware).
 
-    `max_versions` and `max_size` are its limits; 0 is no limit. `state` is that of `GET /api/v1/collections`, such as `ok`
-    or `overdue`; `due_at` is when the next version is expected, if one is.
+    `max_versions` and `max_size` are its limits; 0 is no limit. `state` is that of `GET /api/v1/collections`, such as
+    `ok` or `overdue`; `due_at` is when the next version is expected, if one is.
     """
 
     id: str
@@ -175,9 +175,9 @@ class RequestObserver(Protocol):
     ) -> None:
         """Take a finished request.
 
-        `path` is the path of the endpoint with its placeholders, empty for an unknown path. `seconds` is the time in the
-        application, without the transfer of bodies. `received` and `sent` are the sizes of the bodies in bytes, 0 if
-        unknown. `error` is the name of the error's class, empty if there was none.
+        `path` is the path of the endpoint with its placeholders, empty for an unknown path. `seconds` is the time in
+        the application, without the transfer of bodies. `received` and `sent` are the sizes of the bodies in bytes, 0
+        if unknown. `error` is the name of the error's class, empty if there was none.
         """
 
 
@@ -244,9 +244,9 @@ class Service(Protocol):
     ) -> Sequence[Event]:
         """Return the first events in the order of commits: those after a position, or since a time in UTC (aware).
 
-        `kinds` are kinds or patterns, as those of a `Subscriber`. Events that have no position yet are left out. These are
-        all events, also those about collections, files and tokens that a client must not see: to answer a client with events,
-        use `request.services.audit.page(search, page, by=request.sender)`.
+        `kinds` are kinds or patterns, as those of a `Subscriber`. Events that have no position yet are left out. These
+        are all events, also those about collections, files and tokens that a client must not see: to answer a client
+        with events, use `request.services.audit.page(search, page, by=request.sender)`.
         """
 
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict
 class PluginSettings(BaseModel):
     """Settings declared as data: name, type, default and help (`Field(description=...)`).
 
-    Unknown names are refused, and values are frozen. A default may be a text, as in an ini file: `Size = Field("10MB")`. A text is never converted to a number: the password `12345` stays a
-    text. Use `pydantic.SecretStr` for values that must not appear in logs. Readers of `/api/v1/settings` see numbers, lengths of time,
-    truth values and choices, and of the others only those that are declared harmless: `Field("", json_schema_extra=HARMLESS)`.
+    Unknown names are refused, and values are frozen. A default may be a text, as in an ini file: `Size =
+    Field("10MB")`. A text is never converted to a number: the password `12345` stays a text. Use `pydantic.SecretStr`
+    for values that must not appear in logs. Readers of `/api/v1/settings` see numbers, lengths of time, truth values
+    and choices, and of the others only those that are declared harmless: `Field("", json_schema_extra=HARMLESS)`.
     """
 
     model_config = ConfigDict(

@@ -73,9 +73,10 @@ class CollectionStrategy(ABC):
 
         Called for an upload before its content is read, to refuse it early, and before the transaction that adds it,
         where the result is used; only once if the content is small and nothing changes between. If the collection
-        has changed when the transaction begins, it is called again with the new state. So a strategy must not keep state. It
-        has two seconds for each call, without the time in which the service loads versions. Return versions of this collection, each once, and
-        enough of them: any other answer is a fault of the plug-in (500), and nothing changes.
+        has changed when the transaction begins, it is called again with the new state. So a strategy must not keep
+        state. It has two seconds for each call, without the time in which the service loads versions. Return versions
+        of this collection, each once, and enough of them: any other answer is a fault of the plug-in (500), and nothing
+        changes.
 
         A strategy may return versions although there is room, to thin a collection, also all of them.
         """

@@ -96,9 +96,9 @@ class UploadCheck:
       calls it in a thread of its own, outside any transaction, and waits. After any other exception, the content is
       accepted and recorded as `not checked`.
     - `on_finding`: what follows a finding, or a function that gets the plug-in's settings and returns it at the start.
-      `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `quarantine`: the version is
-      accepted into quarantine, where nothing is deleted for it, until a person releases or deletes it; for a file, it is
-      the same as `mark`. `refuse`: the upload is refused.
+      `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `quarantine`: the version
+      is accepted into quarantine, where nothing is deleted for it, until a person releases or deletes it; for a file,
+      it is the same as `mark`. `refuse`: the upload is refused.
     - `applies_to`: what is checked: versions of collections, other files, or both.
     - `deadline`: in seconds, or a function that gets the plug-in's settings and returns it at the start. A check that
       takes longer hangs: the content is accepted as `not checked`, and `run` can no longer read it. While four runs of

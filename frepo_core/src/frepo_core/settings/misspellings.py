@@ -21,7 +21,8 @@ def find_misspellings(environment: Mapping[str, str], names: Collection[str]) ->
         if value and variable not in names:
             upper, characters = variable.upper(), set(variable.upper())
             for name, others in known:
-                # An edit adds one character and removes another at most. Counting them is much faster than trying edits.
+                # An edit adds one character and removes another at most. Counting them is much faster than trying
+                # edits.
                 if len(characters ^ others) <= 2 * DISTANCE and is_within(upper, name, DISTANCE):
                     yield variable, name
 

@@ -60,8 +60,8 @@ class ServiceAnswer:
 class RunningService:
     """A service that runs in threads of the test's process.
 
-    `url` is its address, `admin` the id of an administrator's token. `plugins` in the constructor are plug-ins that are not
-    installed, for tests of a module without its package.
+    `url` is its address, `admin` the id of an administrator's token. `plugins` in the constructor are plug-ins that are
+    not installed, for tests of a module without its package.
     """
 
     def __init__(
@@ -141,8 +141,8 @@ class RunningService:
     ) -> str:
         """Create a collection; return its id.
 
-        Raises `FieldsError` for a strategy that is not installed, and for wrong options: `fields` names each field, such
-        as `form.strategyOptions.keep`, with its messages.
+        Raises `FieldsError` for a strategy that is not installed, and for wrong options: `fields` names each field,
+        such as `form.strategyOptions.keep`, with its messages.
         """
         change = CollectionChange(
             limits={COUNT: max_versions}, strategy=strategy, strategy_options=strategy_options, filename=filename

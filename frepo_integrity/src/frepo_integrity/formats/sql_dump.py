@@ -7,7 +7,8 @@ from ..budget import Budget
 from ..byte_stream import ByteStream
 from ..outcomes import BrokenContent
 
-# A dump's first comment is in its first lines, and its last comment in its last lines, unless somebody added statements.
+# A dump's first comment is in its first lines, and its last comment in its last lines, unless somebody added
+# statements.
 HEAD = 4096
 TAIL = 8 << 10
 
@@ -31,8 +32,8 @@ def _later_line(pattern: str) -> re.Pattern[bytes]:
     return re.compile(rb"\n" + pattern.encode())
 
 
-# pg_dump marks the line by empty comments above it, so that a row of a table cannot be taken for it. The dump of a whole
-# cluster contains the dumps of its databases, so it comes first.
+# pg_dump marks the line by empty comments above it, so that a row of a table cannot be taken for it. The dump of a
+# whole cluster contains the dumps of its databases, so it comes first.
 PROGRAMS = (
     Program(
         name="pg_dumpall",

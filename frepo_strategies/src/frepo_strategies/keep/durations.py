@@ -28,8 +28,9 @@ class Duration:
         """Return the time in UTC that is this long before `moment` (aware).
 
         Calendar units are subtracted as Go's `Time.AddDate` does, which restic uses. A day that does not exist counts
-        into the next month: one month before 31 March is 3 March, or 2 March in a leap year. A time that does not exist,
-        because clocks are set forward, or that exists twice gets the offset that was valid at this time of day in UTC.
+        into the next month: one month before 31 March is 3 March, or 2 March in a leap year. A time that does not
+        exist, because clocks are set forward, or that exists twice gets the offset that was valid at this time of day
+        in UTC.
         """
         local = moment.astimezone(zone)
         year, month = divmod((local.year - self.years) * 12 + local.month - 1 - self.months, 12)

@@ -103,8 +103,8 @@ PLANS = {
     "mariadb": ("EXPLAIN {}", "'ref', 'ix_event_position', 'ix_event_position'"),
 }
 
-# What the databases do at any time, or not yet, and what their planners count by: PostgreSQL's statistics, and MariaDB's
-# removal of the index entries from before the UPDATE.
+# What the databases do at any time, or not yet, and what their planners count by: PostgreSQL's statistics, and
+# MariaDB's removal of the index entries from before the UPDATE.
 SETTLE = {"postgresql": "ANALYZE event", "mariadb": "SET GLOBAL innodb_max_purge_lag_wait = 0"}
 
 

@@ -29,8 +29,8 @@ _LOCK_SECONDS = 300
 def make_ready(engine: Engine, *, upgrades: bool) -> bool:
     """Migrate the database if `upgrades` is true, then check that the schema is current.
 
-    Return whether the database was empty before. Raises `ConfigurationError` for a schema that is not current, and leaves
-    no connection open after an error.
+    Return whether the database was empty before. Raises `ConfigurationError` for a schema that is not current, and
+    leaves no connection open after an error.
     """
     was_empty = False
     try:

@@ -23,12 +23,12 @@ class Collection(Base):
     `suspicious_since` is the time of the newest version if that is suspicious. `arrived_at` is when a version was added
     last; it stays if that version is deleted. `created_by` is as the actor of an event.
 
-    `expected_every` is null if no backups are expected; `expected_since` is when it was set. `grace` is in seconds, null:
-    the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
-    `reported_overdue_at` is the value of `overdue_at` about which an event was written.
-    `incarnation` distinguishes the collection from others that had its id before; null stands for the id itself.
-    `restored_until` is the latest `protected_until` of a version that was restored from the trash.
-    `restore_tried_at` and `restore_outcome` are those of the last restore test, whose version may have been deleted.
+    `expected_every` is null if no backups are expected; `expected_since` is when it was set. `grace` is in seconds,
+    null: the default. From them and from the last arrival follow `due_at` and `overdue_at`, the end of the grace.
+    `reported_overdue_at` is the value of `overdue_at` about which an event was written. `incarnation` distinguishes the
+    collection from others that had its id before; null stands for the id itself. `restored_until` is the latest
+    `protected_until` of a version that was restored from the trash. `restore_tried_at` and `restore_outcome` are those
+    of the last restore test, whose version may have been deleted.
 
     `versions_count` and `stored_size` count what the limits count: all versions, pinned ones included, but those in
     quarantine. `quarantine_nights` counts the days in a row on which versions were quarantined for
@@ -87,8 +87,9 @@ class Collection(Base):
 class CollectionSender(Base):
     """What the uploads of one client to a collection have noted when they began: the collection's last number.
 
-    `noted` is the greatest number of an accepted version's upload; that version may have been removed since. `client` is
-    the key of the first token of a chain of rotations. There is no foreign key: a deleted collection can be restored.
+    `noted` is the greatest number of an accepted version's upload; that version may have been removed since. `client`
+    is the key of the first token of a chain of rotations. There is no foreign key: a deleted collection can be
+    restored.
     """
 
     __tablename__ = "collection_sender"

@@ -18,9 +18,9 @@ class Event(Base):
 
     `position` is its place in the order of commits. It is null until the worker that leads has numbered the row, as an
     event with a lower id may be committed after one with a higher id. An index finds such rows: on
-    PostgreSQL `ix_event_unnumbered` of migration 0008, elsewhere that of the positions. `actor` is a token's fingerprint,
-    `system:<job>`, `console:<user>` or `anonymous`; `actor_name` is the token's name at that time. `token` is the
-    fingerprint of the token that the event is about.
+    PostgreSQL `ix_event_unnumbered` of migration 0008, elsewhere that of the positions. `actor` is a token's
+    fingerprint, `system:<job>`, `console:<user>` or `anonymous`; `actor_name` is the token's name at that time. `token`
+    is the fingerprint of the token that the event is about.
     """
 
     __tablename__ = "event"

@@ -14,9 +14,10 @@ from .files import Blob
 class TrashEntry(Base):
     """A version that was evicted or deleted, until `ends_at`. It uses its blob, so that the bytes stay.
 
-    `incarnation` names the collection even if its id was used again since. `reason` is that of `TrashReason`, `evicted_by`
-    is as the actor of an event. `size` and `digest` repeat the blob's. The columns from `version_id` to `checks` are what a
-    restored version gets back. There is no foreign key to the collection: the entries stay when it is deleted.
+    `incarnation` names the collection even if its id was used again since. `reason` is that of `TrashReason`,
+    `evicted_by` is as the actor of an event. `size` and `digest` repeat the blob's. The columns from `version_id` to
+    `checks` are what a restored version gets back. There is no foreign key to the collection: the entries stay when it
+    is deleted.
     """
 
     __tablename__ = "trash"
@@ -64,8 +65,8 @@ class TrashCheck(Base):
 class DeletedCollection(Base):
     """A collection that was deleted, until `ends_at`. Its versions are in the trash.
 
-    `incarnation` names it, because several collections may have had its id. `settings` are the columns of its row, as JSON.
-    `deleted_by` is as the actor of an event.
+    `incarnation` names it, because several collections may have had its id. `settings` are the columns of its row, as
+    JSON. `deleted_by` is as the actor of an event.
     """
 
     __tablename__ = "deleted_collection"

@@ -31,9 +31,10 @@ class Sample(Base):
     """The size of a collection at one time, or of the whole service: `collection_id` is null. One for each day.
 
     `size` of a collection is the sum of its versions, that of the service the sum of its blobs. `sent` (bytes) is what
-    clients sent for what is stored: equal contents count each time. `uploads` and `refusals` are those since the sample of
-    the day before. `trash` (bytes) is the size of what the trash can restore. These four are null for collections, and in
-    samples from before migration 0014, or 0021. There is no foreign key: the samples of a deleted collection stay.
+    clients sent for what is stored: equal contents count each time. `uploads` and `refusals` are those since the sample
+    of the day before. `trash` (bytes) is the size of what the trash can restore. These four are null for collections,
+    and in samples from before migration 0014, or 0021. There is no foreign key: the samples of a deleted collection
+    stay.
     """
 
     __tablename__ = "sample"

@@ -12,7 +12,8 @@ from .base import Base
 class Upload(Base):
     """The recorded answer to an upload with an Idempotency-Key, kept for 14 days.
 
-    `file_id` is the file that the answer names, `version_id` its version, if it is one's. They may have been deleted since.
+    `file_id` is the file that the answer names, `version_id` its version, if it is one's. They may have been deleted
+    since.
     """
 
     __tablename__ = "upload"

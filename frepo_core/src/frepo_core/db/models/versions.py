@@ -25,8 +25,8 @@ class Version(Base):
     `is_suspicious` says that the version violates a guard and was kept, so later versions are not compared with it. It
     is null for versions from before migration 0005.
 
-    A `pinned` version is never deleted. A version is in quarantine while `quarantined_at` is set; `quarantine_reason` is
-    the code name of the guard's error, `check <name>`, or `overtaken`. A version is never both.
+    A `pinned` version is never deleted. A version is in quarantine while `quarantined_at` is set; `quarantine_reason`
+    is the code name of the guard's error, `check <name>`, or `overtaken`. A version is never both.
 
     A version that was restored from the trash is not evicted before `protected_until`.
     """
@@ -52,9 +52,9 @@ class Version(Base):
 class VersionCheck(Base):
     """The result of a check of a version's content: one for each check, replaced by a later result.
 
-    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event: for what a plug-in found when the
-    version arrived, it is the sender. `is_of_service` says that the service or a plug-in found it, not a client; it is
-    false for results from before migration 0027, too.
+    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event: for what a plug-in found when
+    the version arrived, it is the sender. `is_of_service` says that the service or a plug-in found it, not a client; it
+    is false for results from before migration 0027, too.
     """
 
     __tablename__ = "version_check"

@@ -13,8 +13,8 @@ from .base import Base
 class Lease(Base):
     """A right that one process at a time holds: to lead (`worker`), or to run the jobs of a lane (`lane:short`).
 
-    `holder` is null if the lease is free. `epoch` rises each time that somebody gets the lease, `renewals` each time that
-    the row changes. `expires_at` is a time of the database's clock.
+    `holder` is null if the lease is free. `epoch` rises each time that somebody gets the lease, `renewals` each time
+    that the row changes. `expires_at` is a time of the database's clock.
     """
 
     __tablename__ = "lease"
@@ -83,8 +83,8 @@ class JobRun(Base):
 class Subscription(Base):
     """How far the delivery of events to a subscriber has come.
 
-    `position` is that of the last event that is done. `tries`, `next_at` and `error` are about the event after it, if it
-    has failed. `epoch` is that of the leader who delivers: the updates of an earlier leader change nothing.
+    `position` is that of the last event that is done. `tries`, `next_at` and `error` are about the event after it, if
+    it has failed. `epoch` is that of the leader who delivers: the updates of an earlier leader change nothing.
     """
 
     __tablename__ = "subscription"

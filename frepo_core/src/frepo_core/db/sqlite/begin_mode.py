@@ -13,7 +13,8 @@ OPTION = "sqlite_begin"
 # SQLite fails at once if a transaction that has read starts to write while another one writes. So writers take the lock
 # at the start. A single query needs no BEGIN.
 DEFAULT = "IMMEDIATE"
-# How long a writer pauses before it tries to take the lock again: a twentieth of the time that it has waited, in seconds.
+# How long a writer pauses before it tries to take the lock again: a twentieth of the time that it has waited, in
+# seconds.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.3e-3, 20e-3
 
 
@@ -46,8 +47,8 @@ def _begin(connection: Any) -> None:
 def _begin_immediate(connection: sqlite3.Connection) -> None:
     """Begin a transaction that writes, within the connection's busy timeout.
 
-    Another process holds the lock for a millisecond or two. SQLite's own pauses are up to 100 ms long, and meanwhile the
-    other process may take the lock again and again.
+    Another process holds the lock for a millisecond or two. SQLite's own pauses are up to 100 ms long, and meanwhile
+    the other process may take the lock again and again.
     """
     ((timeout,),) = connection.execute("PRAGMA busy_timeout")
     connection.execute("PRAGMA busy_timeout=0")

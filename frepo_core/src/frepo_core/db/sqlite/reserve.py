@@ -12,8 +12,8 @@ from sqlalchemy import Engine
 log = logging.getLogger(__name__)
 
 STEP = 1 << 16
-# Bytes to release for each attempt (None: all). Most deletions need about 100 kB. Small parts come first, because uploads
-# and other programs may use released space, and after a crash it stays released.
+# Bytes to release for each attempt (None: all). Most deletions need about 100 kB. Small parts come first, because
+# uploads and other programs may use released space, and after a crash it stays released.
 LOANS = (1 << 20, 1 << 20, 4 << 20, 4 << 20, None)
 _SIGNS = ("disk is full", "no space left", "could not extend file", "disk full", "quota")
 

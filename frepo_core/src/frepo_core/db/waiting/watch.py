@@ -64,8 +64,8 @@ class Watch:
     `RELEASE_SECONDS` if other requests are queued and no thread of the server is idle. If that lasts, further waits are
     ended after `QUICK_RELEASE_SECONDS`, so that requests that need no database have their turn.
 
-    If a wait takes `SLOW_SECONDS`, `probe` is called: it makes a connection and a query. While a probe hangs, requests fail
-    at once, and the probe is repeated.
+    If a wait takes `SLOW_SECONDS`, `probe` is called: it makes a connection and a query. While a probe hangs, requests
+    fail at once, and the probe is repeated.
     """
 
     def __init__(self, probe: Callable[[], object]) -> None:

@@ -1,7 +1,8 @@
 """Passwords of files and collections: hashed with argon2id, and protected against guessing.
 
 All passwords of a service share one salt, so a listing needs only one argon2 hash (about 30 ms) to try a password on
-all its files. The stored value is an HMAC of a random nonce, keyed with that hash: equal passwords are stored differently.
+all its files. The stored value is an HMAC of a random nonce, keyed with that hash: equal passwords are stored
+differently.
 """
 
 import base64

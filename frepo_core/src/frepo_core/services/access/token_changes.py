@@ -61,7 +61,8 @@ class TokenChanges:
     ) -> TokenRecord:
         """Set the values, under names of `EDITABLE`. A name of None is removed; an expiry of None never comes.
 
-        Raises `FieldsError` for an expiry in the past, and for one of the token of `security.admin_token`, which must not expire.
+        Raises `FieldsError` for an expiry in the past, and for one of the token of `security.admin_token`, which must
+        not expire.
         """
         if unknown := values.keys() - set(EDITABLE):
             raise ValueError(f"{min(unknown)} of a token cannot be edited")

@@ -26,7 +26,8 @@ from .token_rows import check_fingerprint, sees_collection, token_not_found, vis
 MAX_COLLECTIONS = 20
 # The row of `installation` with the time from which on uses are recorded; migration 0017 writes it.
 USES_FROM = "token_uses_from"
-# Columns of pages must not be null. A token that was never used comes before all others, one that never ends after them.
+# Columns of pages must not be null. A token that was never used comes before all others, one that never ends after
+# them.
 SORTS: Mapping[str, tuple[Any, ...]] = {
     "name": (Token.name,),
     "created_at": (Token.created_at,),
@@ -45,9 +46,9 @@ SORTS: Mapping[str, tuple[Any, ...]] = {
 class TokenSearch:
     """What to look for; empty and None restrict nothing.
 
-    `text` is a part of the name or of the fingerprint. `role` is one that the token itself has: an administrator's token
-    has only `security.administrator`. `collection` is the id of a collection that lists the token. `unused_since` (aware)
-    finds the tokens that existed then and were not used since.
+    `text` is a part of the name or of the fingerprint. `role` is one that the token itself has: an administrator's
+    token has only `security.administrator`. `collection` is the id of a collection that lists the token. `unused_since`
+    (aware) finds the tokens that existed then and were not used since.
     """
 
     text: str = ""

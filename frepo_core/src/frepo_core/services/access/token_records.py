@@ -24,9 +24,9 @@ class ListedCollection:
 class TokenRecord:
     """A token. Times are UTC (aware), `max_file_size` is in bytes; empty tuples and 0 restrict nothing.
 
-    `created_by` is None for tokens from before migration 0017, else as the actor of an event. `collections` are 20 at most
-    of the `collections_count` collections that list the token and that the caller may see. `setting` names the setting
-    that holds the token's id, if one does.
+    `created_by` is None for tokens from before migration 0017, else as the actor of an event. `collections` are 20 at
+    most of the `collections_count` collections that list the token and that the caller may see. `setting` names the
+    setting that holds the token's id, if one does.
     """
 
     fingerprint: str

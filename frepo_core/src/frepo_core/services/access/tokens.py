@@ -186,7 +186,8 @@ def consume_token(session: Session, identity: Identity) -> None:
     """Delete a token that allows only one upload, in the transaction of that upload. Other tokens stay.
 
     Raises `AccessDeniedError` if the token was revoked since the upload began. Of two concurrent uploads with the same
-    token for one upload, one succeeds and the other raises that, too, also if the token has expired and was cleared meanwhile.
+    token for one upload, one succeeds and the other raises that, too, also if the token has expired and was cleared
+    meanwhile.
     """
     if not ends_with_upload(identity):
         exists = not identity.token or session.scalar(select(Token.key).where(Token.key == identity.token)) is not None

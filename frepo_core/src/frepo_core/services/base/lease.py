@@ -27,7 +27,8 @@ _EPOCH = select(LeaseRow.epoch).where(LeaseRow.name == bindparam("name"))
 class LeaseTerms:
     """How long a lease is valid, and the times that follow from that, in seconds.
 
-    With 30 seconds, a holder that was killed is replaced after 33, and after 39 if the clock of the database was set back.
+    With 30 seconds, a holder that was killed is replaced after 33, and after 39 if the clock of the database was set
+    back.
     """
 
     length: float = 30.0

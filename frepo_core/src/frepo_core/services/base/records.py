@@ -42,8 +42,8 @@ WITH_BLOB = select(
 class BlobRecord:
     """Bytes in a backend. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
 
-    `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says that
-    this transaction has inserted the row and is tried for the first time.
+    `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says
+    that this transaction has inserted the row and is tried for the first time.
     """
 
     id: int
@@ -134,7 +134,8 @@ class CollectionRecord:
 
     `versions_count` and `stored_size` include pinned versions, but not those in quarantine.
 
-    `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are expected.
+    `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
+    expected.
     """
 
     id: str
@@ -208,7 +209,8 @@ class VersionRecord:
     """One version and its file.
 
     `is_suspicious` says that it violates a guard of its collection and was kept, or that it is in quarantine since
-    `quarantined_at` (UTC, aware) for `quarantine_reason`. One that was restored is not evicted before `protected_until`.
+    `quarantined_at` (UTC, aware) for `quarantine_reason`. One that was restored is not evicted before
+    `protected_until`.
     """
 
     id: str

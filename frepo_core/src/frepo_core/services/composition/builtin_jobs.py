@@ -31,8 +31,8 @@ Summary = Mapping[str, Any]
 def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
     """Read the blobs that were not checked for 30 days, at most `jobs.verify_rate` bytes a second.
 
-    Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and an
-    event. Raises `StorageUnavailable` at the end if some blobs could not be read: those are not marked.
+    Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and
+    an event. Raises `StorageUnavailable` at the end if some blobs could not be read: those are not marked.
     """
     report = verify(
         services.database,
@@ -56,8 +56,8 @@ def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
 
     Deletes no blob without a record if there are ones from before the first mark of this database, see `sweep`.
 
-    Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of others,
-    and `BytesMissingError` at the end if the bytes of records are missing.
+    Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of
+    others, and `BytesMissingError` at the end if the bytes of records are missing.
     """
     report = sweep(
         services.database,

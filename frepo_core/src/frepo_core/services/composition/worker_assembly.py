@@ -19,7 +19,8 @@ def build_worker(
 ) -> tuple[Jobs, Worker]:
     """Return the jobs and the worker of this process, which is not started. `core` is the plug-in with the built-in jobs.
 
-    Raises `ConfigurationError` for a schedule that is not valid, and for a job of a plug-in with the name of an own one.
+    Raises `ConfigurationError` for a schedule that is not valid, and for a job of a plug-in with the name of an own
+    one.
     """
     settings, plugins, contexts = base.settings, base.plugins, base.contexts
     own = describe_core(core)

@@ -1,7 +1,7 @@
 """Counts the bytes that uploads hold until they are committed or given up: an open body must not end what is in the trash.
 
-Each process publishes its numbers in a small file in the folder for temporary files, so that all processes that share this
-folder see each other. The file is locked while its process lives.
+Each process publishes its numbers in a small file in the folder for temporary files, so that all processes that share
+this folder see each other. The file is locked while its process lives.
 """
 
 import contextlib

@@ -22,8 +22,8 @@ _LONG_RUN = re.compile(rb"[\t-\r ]{256}|([^\x00\xff])\1{255}", re.DOTALL)
 _REGEX_BYTES = 1024
 _ENDS_OF_ROWS = (b";", b"),")
 _BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-# Characters that no text contains: control characters except bell, backspace, tab, line feed, form feed, carriage return
-# and escape.
+# Characters that no text contains: control characters except bell, backspace, tab, line feed, form feed, carriage
+# return and escape.
 _CONTROLS = re.compile(r"[\x00-\x06\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 # Markup, and formats that may consist of text characters only: PDF, OpenPGP, ar and Debian packages.
 _RECOGNIZED = ("<", "%PDF-", "-----BEGIN PGP ", "!<arch>\n")

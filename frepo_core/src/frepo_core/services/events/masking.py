@@ -64,7 +64,8 @@ class Mask:
 def _secrets(value: Any) -> Iterator[str]:
     """Yield the values of all secrets in a model, at any depth.
 
-    Not every iterable is a container: that of a network yields each of its addresses, which are 16 million in `10.0.0.0/8`.
+    Not every iterable is a container: that of a network yields each of its addresses, which are 16 million in
+    `10.0.0.0/8`.
     """
     if isinstance(value, SecretStr):
         yield value.get_secret_value()

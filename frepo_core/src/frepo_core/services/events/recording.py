@@ -53,8 +53,8 @@ def record_for_collections(
 ) -> None:
     """Insert an event for each collection of a condition with one statement, in which the database makes the data.
 
-    The values of `data` are expressions of texts. For thousands of collections at once, this takes a quarter of the time
-    of `record`. Raises `ValueError` for a key in the data that the event's kind does not list.
+    The values of `data` are expressions of texts. For thousands of collections at once, this takes a quarter of the
+    time of `record`. Raises `ValueError` for a key in the data that the event's kind does not list.
     """
     _check_keys(kind, data)
     actor = {name: literal(value, String()) for name, value in actor_columns(by).items()}

@@ -25,8 +25,8 @@ _CURSOR = select(Subscription.position, Subscription.epoch, Subscription.tries, 
 class Cursor:
     """How far the delivery to one subscriber has come, in memory; `save_cursor` writes it to the database.
 
-    `position` is that of the last event that is done, `saved` the one in the database. `tries`, `next_at` and `error` are
-    about the next one.
+    `position` is that of the last event that is done, `saved` the one in the database. `tries`, `next_at` and `error`
+    are about the next one.
     """
 
     name: str

@@ -168,8 +168,9 @@ class Downloads:
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified on the way.
 
-        Raises `BytesMissingError` if the bytes are missing, which is logged as critical, `StorageUnavailable` if they are
-        because the storage is not the one it was, and `NotFoundError` if the blob's row was deleted meanwhile as well.
+        Raises `BytesMissingError` if the bytes are missing, which is logged as critical, `StorageUnavailable` if they
+        are because the storage is not the one it was, and `NotFoundError` if the blob's row was deleted meanwhile as
+        well.
         """
         content = self._with_location(blob, lambda backend, key: backend.open(key, start, length))
         if (blob.size - start if length is None else length) > PIECE:

@@ -66,8 +66,8 @@ class FileQuery:
         # Only rows after the page are counted: those before it were read already.
         older = [scan.where(scan.selected_columns.id < page[-1]) for scan in scans]
         if not (self.tags or self.text):
-            # MariaDB would read the newer rows again to reach the older ones, so count from the oldest. Not for a tag or
-            # a part of a name: the first match may come after a million old rows.
+            # MariaDB would read the newer rows again to reach the older ones, so count from the oldest. Not for a tag
+            # or a part of a name: the first match may come after a million old rows.
             older = [scan.order_by(None).order_by(scan.selected_columns.id) for scan in older]
         return page, offset + len(page) + _count(session, _newest(older, COUNT_AHEAD))
 

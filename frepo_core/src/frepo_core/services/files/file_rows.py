@@ -35,8 +35,8 @@ def insert_file(
 ) -> FileRecord:
     """Insert a file that uses the blob, under the first free stored name.
 
-    The first name of a new content is hardly ever taken, so it is not looked up. If it is, the unique index refuses it, and
-    the transaction is tried again.
+    The first name of a new content is hardly ever taken, so it is not looked up. If it is, the unique index refuses it,
+    and the transaction is tried again.
     """
     values: dict[str, Any] = {
         "stored_name": stored_name(blob.digest, name) if blob.is_new else free_stored_name(session, blob.digest, name),

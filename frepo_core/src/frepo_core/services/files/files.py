@@ -178,7 +178,8 @@ class Files:
     ) -> None:
         """Delete a plain file, and its blob if no other file uses it.
 
-        `precondition` is called with the locked file before it is deleted; what it raises prevents the deletion. Raises `NotFoundError`, `AccessDeniedError`, and `FieldsError` for the file of a version.
+        `precondition` is called with the locked file before it is deleted; what it raises prevents the deletion. Raises
+        `NotFoundError`, `AccessDeniedError`, and `FieldsError` for the file of a version.
         """
         file = self.find(name)
         if file.is_version:

@@ -30,7 +30,8 @@ class Upload:
 def read_upload(request: FrepoRequest, may_take: Callable[[], bool] | None = None) -> Iterator[Upload]:
     """Yield the content of the request. Every body that is not multipart/form-data is raw content.
 
-    The file of a form is copied. The trash gives way to the copy, too, if `may_take` says that the rules accept the version.
+    The file of a form is copied. The trash gives way to the copy, too, if `may_take` says that the rules accept the
+    version.
     """
     check_content_headers(request)
     sha256, md5 = _digests(request)
@@ -62,8 +63,9 @@ def limit_body(
 ) -> int | None:
     """Return the maximum size of a body in bytes, None for no maximum. Raises the limit's error if it is exceeded.
 
-    On the disk of the storage, `request.next_step` is set to the size up to which the body may arrive before it is asked
-    about again. The trash gives way to a version if the rules accept it, which `may_take` says; it raises otherwise.
+    On the disk of the storage, `request.next_step` is set to the size up to which the body may arrive before it is
+    asked about again. The trash gives way to a version if the rules accept it, which `may_take` says; it raises
+    otherwise.
 
     The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
     """

@@ -58,8 +58,8 @@ def validate(
 ) -> Model:
     """Validate data. Raises `FieldsError` with all wrong fields; `more` are wrong ones that the caller has found.
 
-    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store them.
-    So are numbers such as 1e999, which no database stores as JSON.
+    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store
+    them. So are numbers such as 1e999, which no database stores as JSON.
     """
     wrong = {name: list(texts) for name, texts in (more or {}).items()}
     for name in fields_with_nul(data):

@@ -28,8 +28,8 @@ class Decision:
     """The decision about a request before its body arrives.
 
     `refusal` is the answer (status, headers, body) if the request is refused. `needs_body` is whether the view reads
-    the body; `max_body` is the body's maximum size in bytes, None for no maximum. `environ` is what the environment of the
-    request has in addition when its body has arrived. `owner` names the valid token of the request, if it has one.
+    the body; `max_body` is the body's maximum size in bytes, None for no maximum. `environ` is what the environment of
+    the request has in addition when its body has arrived. `owner` names the valid token of the request, if it has one.
     """
 
     refusal: tuple[str, list[tuple[str, str]], bytes] | None = None

@@ -2,8 +2,9 @@
 
 A parsed list of empty lists takes 24 times the memory of its text, and error messages for its items take more. With
 limits on the number of values, the depth and the length of names, a refused body takes less than ten times its size.
-Bodies below 256 KiB may take more, because every request takes some 300 KiB. The bytes are parsed directly: Python takes
-four bytes for each character of a text with one character above U+FFFF, so that a decoded body is four times as large.
+Bodies below 256 KiB may take more, because every request takes some 300 KiB. The bytes are parsed directly: Python
+takes four bytes for each character of a text with one character above U+FFFF, so that a decoded body is four times as
+large.
 """
 
 import re

@@ -63,7 +63,8 @@ def parse_body(model: type[Model], request: FrepoRequest) -> Model:
 def validate(model: type[Model], data: dict[str, Any], *, context: Services | None = None) -> Model:
     """Validate data. Raises `FieldsError`, with the message `RULES_TITLE` of the model if only rules of ours failed.
 
-    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store them.
+    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store
+    them.
     """
     try:
         valid = model.model_validate(data, context=context)

@@ -31,8 +31,8 @@ class CollectionStates(Reply):
 class StoredBytes(Reply):
     """The bytes that clients sent for all versions and files, and the bytes in the storage, with equal contents once.
 
-    Both count what is in the trash, whose versions have `trash` bytes, equal contents each time. `measured_at` is the time
-    of the last sample if there are too many files to add up at each request.
+    Both count what is in the trash, whose versions have `trash` bytes, equal contents each time. `measured_at` is the
+    time of the last sample if there are too many files to add up at each request.
     """
 
     sent: Whole
@@ -57,10 +57,10 @@ class Uploads(Reply):
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
-    `free_space` is null if the storage cannot tell, and so is `total_space`, which would be free if the storage were empty:
-    of a disk its size without what is reserved for root. `growth_per_day` is that of the last 30 days, null if less than a day
-    is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is
-    the number of collections with versions that never had a restore test.
+    `free_space` is null if the storage cannot tell, and so is `total_space`, which would be free if the storage were
+    empty: of a disk its size without what is reserved for root. `growth_per_day` is that of the last 30 days, null if
+    less than a day is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is the
+    number of collections with versions that never had a restore test.
     """
 
     at: Time

@@ -32,8 +32,9 @@ class CreateFleet(ListCommand):
     """Make a collection and a token for each host of a CSV file. Safe to run again: what exists does not change.
 
     The file has a header with the column name, and columns named like the options of this command, with underscores,
-    which replace the options for that host. A line that begins with # is a comment. All lines are checked before anything
-    is made. A token is shown only in the run that makes it: --tokens adds it to a file, which keeps those of earlier runs.
+    which replace the options for that host. A line that begins with # is a comment. All lines are checked before
+    anything is made. A token is shown only in the run that makes it: --tokens adds it to a file, which keeps those of
+    earlier runs.
     """
 
     long = frozenset({"Collection"})

@@ -17,8 +17,9 @@ from ...base import FrepoCommand
 class Kind:
     """What distinguishes the packages of one kind.
 
-    `modules` are further files next to `__init__.py`, with their templates. In pyproject.toml, `dependencies` and `data`
-    are added to lists, and the templates in `metadata` to the end. `no_settings` says why `--settings` is refused.
+    `modules` are further files next to `__init__.py`, with their templates. In pyproject.toml, `dependencies` and
+    `data` are added to lists, and the templates in `metadata` to the end. `no_settings` says why `--settings` is
+    refused.
     """
 
     description: str

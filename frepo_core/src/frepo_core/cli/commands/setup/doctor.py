@@ -17,8 +17,8 @@ COLUMNS = ("Check", "State", "What was found", "What to do")
 class Doctor(ListCommand):
     """Examine the installation, and say what to do. Exit status 1 if something is wrong; a warning is not.
 
-    Checks versions, settings, secrets, permissions, database, clock, strategies, storage, disk, proxy headers and upkeep. Run it as
-    the user of the service, with its environment.
+    Checks versions, settings, secrets, permissions, database, clock, strategies, storage, disk, proxy headers and
+    upkeep. Run it as the user of the service, with its environment.
     """
 
     examples = ("frepo doctor", "frepo doctor --url https://files.example.org", "frepo doctor -f json")

@@ -8,8 +8,8 @@ from ...base import FrepoCommand
 class AcceptNewPhrase(FrepoCommand):
     """Accept an ENC_TOKEN_PHRASE that was changed on purpose; all existing tokens become invalid.
 
-    frepo refuses to start with another phrase than the one that its tokens are stored with. If the phrase was changed by
-    mistake, set the former one instead: nothing is lost then. After this command, create new tokens with
+    frepo refuses to start with another phrase than the one that its tokens are stored with. If the phrase was changed
+    by mistake, set the former one instead: nothing is lost then. After this command, create new tokens with
     auth:create-token. To undo it, set the former phrase and run the command again.
     """
 

@@ -16,7 +16,8 @@ OVERDUE_COLUMNS = ("Collection", "Name", "State", "Due", "Overdue", "Last arriva
 class Status(ListCommand):
     """Say whether anything is wrong with the service or its backups. Exit status 1 if so, for cron and Nagios.
 
-    With --overdue, list the collections whose backup is due and has not arrived. Exit status 1 if the grace of one is over.
+    With --overdue, list the collections whose backup is due and has not arrived. Exit status 1 if the grace of one is
+    over.
     """
 
     long = frozenset({"Collection", "Overdue", "Labels"})

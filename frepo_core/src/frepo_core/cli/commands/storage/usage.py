@@ -19,8 +19,9 @@ MAX_LIMIT = 100_000
 class Usage(ListCommand):
     """Show how much space the service and its largest collections use, how fast they grow, and when they are full.
 
-    The first row is the whole service: its size is that of the stored contents, each counted once, and its limit is that
-    size and the free space of the storage. Growth is that of the last 30 days, measured once a day by the job `samples`.
+    The first row is the whole service: its size is that of the stored contents, each counted once, and its limit is
+    that size and the free space of the storage. Growth is that of the last 30 days, measured once a day by the job
+    `samples`.
     """
 
     long = frozenset({"Collection"})

@@ -66,9 +66,10 @@ class Enrolments:
         """Create a collection, and a token with this name that can upload to it. Put the tokens `allow` on its list, too.
 
         Unless the change says otherwise, the collection quarantines versions that shrank by half.
-        `allow` names tokens by fingerprint or id. `may_exist` accepts a collection with the id of the change; if a valid
-        token of the name that can upload is on its list, no other one is made. Raises the errors of `Collections.create`,
-        `Tokens.generate` and `CollectionAccess.find_token`; the last ones before something is created.
+        `allow` names tokens by fingerprint or id. `may_exist` accepts a collection with the id of the change; if a
+        valid token of the name that can upload is on its list, no other one is made. Raises the errors of
+        `Collections.create`, `Tokens.generate` and `CollectionAccess.find_token`; the last ones before something is
+        created.
         """
         name = _check_name(token_name)
         allowed = [self._access.find_token(name) for name in allow]

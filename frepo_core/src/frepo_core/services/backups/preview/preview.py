@@ -101,8 +101,9 @@ class Previews:
         """Return what happens to the versions of a collection after a change of its rules, which is not saved.
 
         Without a plan, one version of the size of the newest is added now. With `is_empty`, the preview begins without
-        the versions that are there. It ends early once `is_wanted` returns False. Raises `FieldsError` and `RuleError` as an edit does, and for a wrong plan;
-        `ConfigurationError` if the strategy is not installed, and `PluginError` if it fails, and `StrategyHangsError`.
+        the versions that are there. It ends early once `is_wanted` returns False. Raises `FieldsError` and `RuleError`
+        as an edit does, and for a wrong plan; `ConfigurationError` if the strategy is not installed, and `PluginError`
+        if it fails, and `StrategyHangsError`.
         """
         now = utc_now()
         with self._database.reading(is_snapshot=True) as session:

@@ -27,8 +27,8 @@ class Eviction:
 class Fate:
     """What happens to a version. Without an `eviction`, it is kept to the end.
 
-    `rules` are the names of the rules that keep it, or that kept it before it was evicted. `protection` is what keeps it
-    at the end, whatever the strategy does.
+    `rules` are the names of the rules that keep it, or that kept it before it was evicted. `protection` is what keeps
+    it at the end, whatever the strategy does.
     """
 
     version: VersionInfo
@@ -61,8 +61,8 @@ class Day:
 class Timeline:
     """What happens to each version, in the order of numbers, which uploads are refused, and each day with an upload.
 
-    `is_complete` is False if the simulation was ended early, because the strategy had read too many versions or taken too
-    much processor time, or because nobody waited for the result any more.
+    `is_complete` is False if the simulation was ended early, because the strategy had read too many versions or taken
+    too much processor time, or because nobody waited for the result any more.
     """
 
     fates: Sequence[Fate]

@@ -33,8 +33,8 @@ class CommandResult:
     """How a command ended.
 
     `status` is its exit status; it is negative if a signal killed the command: -9 for SIGKILL. `is_late` says that it
-    was killed because its time was over. `size` is how many bytes it was given and has read. `output` is the end of what
-    it wrote to stdout and stderr. `seconds` is how long it ran.
+    was killed because its time was over. `size` is how many bytes it was given and has read. `output` is the end of
+    what it wrote to stdout and stderr. `seconds` is how long it ran.
     """
 
     status: int

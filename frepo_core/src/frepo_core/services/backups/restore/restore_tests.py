@@ -112,10 +112,10 @@ class RestoreTests:
     ) -> RestoreResult:
         """Stream a version into a command, and record the outcome as the check `restore` of the version.
 
-        By default, the command and its time limit are those of the settings. The outcome is `broken` if the command says
-        so by its exit status, or if the bytes are missing or not those of the upload; `not checked` if the command was
-        killed, ended before it had read all, or was late.
-        Raises `NotFoundError`, `FieldsError` and `ConfigurationError`, and what `check` raises; then nothing is recorded.
+        By default, the command and its time limit are those of the settings. The outcome is `broken` if the command
+        says so by its exit status, or if the bytes are missing or not those of the upload; `not checked` if the command
+        was killed, ended before it had read all, or was late. Raises `NotFoundError`, `FieldsError` and
+        `ConfigurationError`, and what `check` raises; then nothing is recorded.
         """
         arguments = self._split(command or self._settings.restore_tests_command)
         found = self._versions.find(collection.id, version)

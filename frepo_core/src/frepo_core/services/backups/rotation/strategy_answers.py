@@ -22,8 +22,8 @@ def call_strategy(
 ) -> list[VersionInfo]:
     """Return the versions that the strategy evicts. `collection_id` is for messages.
 
-    Raises `CollectionFull`, `ConfigurationError` if no package provides the strategy, `InvalidAnswerError` if the answer
-    is invalid, and `PluginError` if the strategy fails.
+    Raises `CollectionFull`, `ConfigurationError` if no package provides the strategy, `InvalidAnswerError` if the
+    answer is invalid, and `PluginError` if the strategy fails.
     """
     strategy = plugins.strategy(name, collection_id=collection_id)
     try:

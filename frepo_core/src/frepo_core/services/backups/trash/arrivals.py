@@ -62,8 +62,8 @@ class Arrivals:
     ) -> int | None:
         """Return up to how many bytes the body of a version may arrive now; None as above.
 
-        If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. `may_take` says
-        whether the rules accept the version; if not, it is treated as a file.
+        If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. `may_take`
+        says whether the rules accept the version; if not, it is treated as a file.
         """
         if not self._space.has_temporary_files():
             return None

@@ -37,8 +37,8 @@ def remove_collection(
 ) -> RemovedCollection:
     """Delete a collection, whose row is locked, and record that. Its id is free then.
 
-    Raises `CollectionNotEmptyError` if it has versions, unless they go with it into the trash. Without a trash they cannot.
-    Raises `VersionTooYoungError` if one of them is younger than the minimal retention.
+    Raises `CollectionNotEmptyError` if it has versions, unless they go with it into the trash. Without a trash they
+    cannot. Raises `VersionTooYoungError` if one of them is younger than the minimal retention.
     """
     deleted = CollectionRecord.of(row)
     if (row.versions_count or row.quarantined_count) and not (with_versions and keep):

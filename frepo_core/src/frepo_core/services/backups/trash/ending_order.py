@@ -1,9 +1,10 @@
 """Says what in the trash may end early, and in which order.
 
-Versions that were created last end first, because all that an attacker or a runaway script adds is younger than the good
-versions. Those that a person has deleted end after all evicted ones. Bytes are freed only with the last entry that uses
-them, so the entries of one blob end together, when it is the turn of the one that ends last. An entry whose bytes a
-version or a file uses is passed over. The newest good version in the trash never ends while its collection has no good one.
+Versions that were created last end first, because all that an attacker or a runaway script adds is younger than the
+good versions. Those that a person has deleted end after all evicted ones. Bytes are freed only with the last entry that
+uses them, so the entries of one blob end together, when it is the turn of the one that ends last. An entry whose bytes
+a version or a file uses is passed over. The newest good version in the trash never ends while its collection has no
+good one.
 """
 
 from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select

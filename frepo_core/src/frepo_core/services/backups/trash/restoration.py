@@ -61,8 +61,9 @@ def give_back(
 ) -> tuple[VersionRecord, NewEvent]:
     """Insert the version of an entry, with its number and the first free stored name, and delete the entry.
 
-    The collection and the entry are locked. The version is not evicted before `protected_until`. Returns the version and the event about it. A version that was in quarantine
-    becomes a normal one: somebody has decided that it is needed.
+    The collection and the entry are locked. The version is not evicted before `protected_until`. Returns the version
+    and the event about it. A version that was in quarantine becomes a normal one: somebody has decided that it is
+    needed.
     """
     blob = BlobRecord.of(entry.blob)
     file = insert_file(session, blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash)

@@ -35,8 +35,8 @@ class VersionRoom:
     def make(self, size: int) -> bool:
         """Make room after the storage refused an upload of `size` bytes as full; return whether there is more.
 
-        Nothing ends if the storage can tell that it has room, because the refusal has another reason then, or that it has
-        none even without the trash. Raises `StorageFull` if another upload of the collection makes room.
+        Nothing ends if the storage can tell that it has room, because the refusal has another reason then, or that it
+        has none even without the trash. Raises `StorageFull` if another upload of the collection makes room.
         """
         free = self._space.free()
         if free is not None and (free >= size + SLACK or free + self._trash.size() < size):

@@ -104,10 +104,11 @@ class AddVersion:
         `collection` is as it was when the upload began: if versions of uploads of the same client that began later have
         arrived since, this one was given up, and its version is put into quarantine.
         `after` requires that the last accepted version has this number (`If-Match`). `is_checked` says that the caller
-        has called `check` for this upload already, before the content arrived. `room` is what the body has used meanwhile.
+        has called `check` for this upload already, before the content arrived. `room` is what the body has used
+        meanwhile.
 
-        Raises `RuleError`, also for a check that refuses the content, `TooBigError`, `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`.
-        Nothing has changed then.
+        Raises `RuleError`, also for a check that refuses the content, `TooBigError`, `TypeNotAllowedError`,
+        `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
         """
         size = incoming.declared_size
         with self._refusals.recorded(collection, by=by, size=size) as attempt:

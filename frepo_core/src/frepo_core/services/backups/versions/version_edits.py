@@ -72,7 +72,8 @@ class VersionEdits:
         """Change the given values of a version: release it first, then pin or unpin it.
 
         A released version becomes a normal one: limits count it, later versions are compared with it, and versions are
-        evicted for it as for an upload, but never the newest for an older one. What is so already stays, without an event.
+        evicted for it as for an upload, but never the newest for an older one. What is so already stays, without an
+        event.
 
         `precondition` is called with the locked version before the change; what it raises prevents the change.
         Raises `NotFoundError` if the version was deleted meanwhile, and `RuleError`: a version in quarantine cannot be

@@ -149,7 +149,8 @@ class Blobs:
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
 
-        Never raises: failures are logged, and `storage:sweep` deletes the rest. It ends if the database does not answer.
+        Never raises: failures are logged, and `storage:sweep` deletes the rest. It ends if the database does not
+        answer.
         """
         left = set(blob_ids)
         while left:

@@ -19,7 +19,8 @@ _END = object()
 class GuardedStorage(StorageBackend):
     """A backend that raises only errors of the contract.
 
-    An `OSError` becomes `StorageUnavailable`. Any other exception, and an answer of a wrong type, becomes `PluginError`.
+    An `OSError` becomes `StorageUnavailable`. Any other exception, and an answer of a wrong type, becomes
+    `PluginError`.
     """
 
     def __init__(self, backend: StorageBackend, origin: str) -> None:

@@ -5,8 +5,8 @@ orphans. So each sweep stores a new mark with a higher epoch, then reads the mar
 if there is one that this database did not leave, or if its own last one is missing. Keys are never overwritten, so of
 two services that store their marks at the same time, at least one finds the mark of the other.
 
-A neighbour that leaves no marks, such as an older frepo, is not found that way. What tells it is blobs without a row that
-are older than the first mark of this database: the job leaves them to the operator, see `sweep`.
+A neighbour that leaves no marks, such as an older frepo, is not found that way. What tells it is blobs without a row
+that are older than the first mark of this database: the job leaves them to the operator, see `sweep`.
 
 A kill at any step leaves a state that the next sweep accepts. A mark is recorded before it is stored, it counts as the
 current one only after it was stored, and the older ones are deleted after that.

@@ -20,8 +20,8 @@ LONGEST = 900.0
 class WatchedContent:
     """A content that knows when the storage has read from it last.
 
-    It has a descriptor of its own, because a storage that hangs may go on when the request has closed the content, and the
-    system may have reused the number for another file.
+    It has a descriptor of its own, because a storage that hangs may go on when the request has closed the content, and
+    the system may have reused the number for another file.
     """
 
     def __init__(self, stream: BinaryIO, size: int) -> None:

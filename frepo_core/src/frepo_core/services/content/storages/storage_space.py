@@ -66,8 +66,8 @@ class StorageSpace:
     def has_temporary_files(self) -> bool:
         """Return whether the folder for temporary files is on the disk of the storage.
 
-        A storage that shows no local file is asked for its sizes: two disks of one size are the same one if about as much
-        is free.
+        A storage that shows no local file is asked for its sizes: two disks of one size are the same one if about as
+        much is free.
         """
         if (file := self._presence.find_file(self.storage)) is not None:
             with contextlib.suppress(OSError):  # uploads fail, with a better message

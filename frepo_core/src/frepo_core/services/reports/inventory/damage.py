@@ -39,7 +39,8 @@ class DamagedVersion:
 class DamageRecord:
     """Bytes that are wrong or missing in a storage. `found_at` (UTC) is when they were read last.
 
-    `versions` and `files` (stored names) are the first 20 of the `used_by` that use the bytes. `advice` says what to do.
+    `versions` and `files` (stored names) are the first 20 of the `used_by` that use the bytes. `advice` says what to
+    do.
     """
 
     sha256: str
@@ -56,8 +57,8 @@ class DamageRecord:
 def list_damage(database: Database, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
     """Return a page of the damaged blobs, the latest finding first, with the versions and files that the token may see.
 
-    A token that may not see all collections and files gets no blob of which it sees no version and no file, so the page may
-    be shorter.
+    A token that may not see all collections and files gets no blob of which it sees no version and no file, so the page
+    may be shorter.
     """
     page = replace(page, is_descending=True)
     query = select(Blob).where(Blob.damaged_at.is_not(None))

@@ -27,7 +27,8 @@ class Offer:
 class InstalledPlugin:
     """A plug-in: the name of its entry point, its distribution, and the names of the hooks that it implements.
 
-    `is_disabled` is whether `plugins.disabled` names it: its code is not loaded then, so hooks and offers are not known.
+    `is_disabled` is whether `plugins.disabled` names it: its code is not loaded then, so hooks and offers are not
+    known.
     """
 
     name: str

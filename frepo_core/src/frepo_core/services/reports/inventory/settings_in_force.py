@@ -24,7 +24,8 @@ class Source(StrEnum):
 class SettingInForce:
     """A setting: its names in the ini file and in the environment, its value and default as texts.
 
-    A secret that has a value is shown as `***`, and so is what is neither the default nor declared harmless. `package` is the distribution that declares the setting.
+    A secret that has a value is shown as `***`, and so is what is neither the default nor declared harmless. `package`
+    is the distribution that declares the setting.
     """
 
     name: str

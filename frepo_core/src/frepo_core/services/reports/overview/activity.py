@@ -32,8 +32,8 @@ def count_activity(session: Session, after: datetime, until: datetime) -> Activi
 def count_recent(session: Session, now: datetime, *, short: timedelta, long: timedelta) -> tuple[Activity, Activity]:
     """Count the events of a short and of a long time before now.
 
-    Those of past days come from the samples, and only the others are counted one by one. So the long time may be up to a
-    day longer, as it begins where its first sample does.
+    Those of past days come from the samples, and only the others are counted one by one. So the long time may be up to
+    a day longer, as it begins where its first sample does.
     """
     start = now - long
     has_counts = (Sample.collection_id.is_(None), Sample.uploads.is_not(None))

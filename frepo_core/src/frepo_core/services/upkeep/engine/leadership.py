@@ -26,9 +26,9 @@ class Signal:
 class Leadership:
     """The epoch under which this process leads, 0 if it does not.
 
-    `is_certain` says whether the lease is held for certain; a process that was frozen for longer than its lease does not
-    lead, although it has not noticed yet. Signals: `changed` when the leadership begins or ends, `committed` after a
-    commit of this process, `numbered` when there are new events to deliver.
+    `is_certain` says whether the lease is held for certain; a process that was frozen for longer than its lease does
+    not lead, although it has not noticed yet. Signals: `changed` when the leadership begins or ends, `committed` after
+    a commit of this process, `numbered` when there are new events to deliver.
     """
 
     def __init__(self, is_certain: Callable[[], bool]) -> None:

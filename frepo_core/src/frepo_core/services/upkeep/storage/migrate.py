@@ -52,9 +52,8 @@ class Migrator:
     def run(self, *, purge: bool = False, progress: Progress = no_progress) -> MigrationReport:
         """Move the blobs whose rows name the source; with `purge`, delete the bytes in the source of all moved blobs.
 
-        The target is marked as this database's before the first blob is stored. If it is not the one that was marked, raises
-        `StorageUnavailable`. A source that may hold blobs of others
-        is not purged: `StorageDisputedError`.
+        The target is marked as this database's before the first blob is stored. If it is not the one that was marked,
+        raises `StorageUnavailable`. A source that may hold blobs of others is not purged: `StorageDisputedError`.
 
         A blob that is damaged or unreadable in the source stays there and is reported; the others are moved.
         """

@@ -77,9 +77,9 @@ def sweep(
 
     Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`.
 
-    `leaves_older` is for sweeps that no person has decided: if there are blobs without a row that are older than the first
-    mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is deleted. A
-    storage that was adopted has no such blobs.
+    `leaves_older` is for sweeps that no person has decided: if there are blobs without a row that are older than the
+    first mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is
+    deleted. A storage that was adopted has no such blobs.
 
     `check` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event about that.
 

@@ -55,9 +55,10 @@ def verify(
     `pace` is called with the number of bytes of each piece that was read, to limit the rate or to end the run. `by` is
     who verifies, for events.
 
-    A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is removed.
-    An unreadable blob is reported but not marked. `report` is called with each damage at once, by default to log it. An
-    unavailable storage raises its error, and so does one that is not the one it was; the results until then are kept.
+    A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is
+    removed. An unreadable blob is reported but not marked. `report` is called with each damage at once, by default to
+    log it. An unavailable storage raises its error, and so does one that is not the one it was; the results until then
+    are kept.
 
     Blobs that are known to be damaged are read whenever they were checked: their bytes may be right again.
     """

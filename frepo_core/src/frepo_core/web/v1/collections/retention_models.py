@@ -70,9 +70,9 @@ class PreviewRequest(Patch):
 class PreviewedVersion(Reply):
     """A version, and what happens to it. `imagined`: it is one of the schedule.
 
-    `rules` are the names of the strategy's rules that keep it, or that kept it before it was evicted; empty for a strategy
-    that does not name them. It is evicted by the upload of version `evicted_by`, because of `cause`: no `rule` keeps it
-    any longer, or its `room` is needed. `protection` is what keeps it at the end, whatever the strategy does.
+    `rules` are the names of the strategy's rules that keep it, or that kept it before it was evicted; empty for a
+    strategy that does not name them. It is evicted by the upload of version `evicted_by`, because of `cause`: no `rule`
+    keeps it any longer, or its `room` is needed. `protection` is what keeps it at the end, whatever the strategy does.
     """
 
     number: int
@@ -140,8 +140,8 @@ class StorageDay(Reply):
 class RetentionPreview(Reply):
     """What happens to each version, and the storage at the end of each day with an upload.
 
-    `peak` is the day with the largest sum of both sizes, null without an upload. `complete` is false if the simulation was
-    ended early, because the strategy had read too many versions or taken two seconds of processor time.
+    `peak` is the day with the largest sum of both sizes, null without an upload. `complete` is false if the simulation
+    was ended early, because the strategy had read too many versions or taken two seconds of processor time.
     """
 
     strategy: str

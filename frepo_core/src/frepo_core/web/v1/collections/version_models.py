@@ -23,10 +23,10 @@ from ...schemas.models import Form, Reply
 class Version(Reply):
     """A version. The size is in bytes. `file_name` is the name under which `/files` and links know its content.
 
-    A `pinned` version is not deleted. A `suspicious` one violates a guard. One in quarantine is downloaded by its number
-    only, and limits do not count it; `quarantine_reason` is the code name of the guard, `check` and the name of the
-    upload check, or `overtaken` if newer versions of the same client arrived before it.
-    A version that was restored from the trash is not evicted before `protected_until`.
+    A `pinned` version is not deleted. A `suspicious` one violates a guard. One in quarantine is downloaded by its
+    number only, and limits do not count it; `quarantine_reason` is the code name of the guard, `check` and the name of
+    the upload check, or `overtaken` if newer versions of the same client arrived before it. A version that was restored
+    from the trash is not evicted before `protected_until`.
     """
 
     id: str

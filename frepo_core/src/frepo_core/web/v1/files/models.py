@@ -73,8 +73,8 @@ class UploadQuery(Query):
 class FilePatch(Patch):
     """What can be changed of a file. `tags` are replaced as a whole; a null password removes it.
 
-    A new `name` is that of an upload: the answer has the stored name that follows from it, which is the new address. The
-    file is not found under the old one any more. Aliases that are not in the YAML file follow.
+    A new `name` is that of an upload: the answer has the stored name that follows from it, which is the new address.
+    The file is not found under the old one any more. Aliases that are not in the YAML file follow.
     """
 
     name: FileName = unset()

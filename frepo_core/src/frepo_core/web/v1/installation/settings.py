@@ -10,8 +10,8 @@ from ...schemas.models import Reply
 class Setting(Reply):
     """A setting: `name` is that in the ini file, `variable` that in the environment. The value is written as in an ini file.
 
-    A secret that has a value is shown as `***`, and so is a text that may contain one, such as a command. `package` declares
-    the setting.
+    A secret that has a value is shown as `***`, and so is a text that may contain one, such as a command. `package`
+    declares the setting.
     """
 
     name: str

@@ -13,9 +13,10 @@ from ...schemas.models import Reply
 class Storage(Reply):
     """A storage. `current`: new contents are stored there.
 
-    `state` is what uploads and health checks found last: `full` or `unavailable` since `since`, else `ok`. `free_space` (bytes)
-    is null if the storage cannot tell, does not answer or is not used by the process. `damaged` is the number of
-    its damaged contents, which `/damage` lists. `package` is null if the package of the storage is not installed any more.
+    `state` is what uploads and health checks found last: `full` or `unavailable` since `since`, else `ok`. `free_space`
+    (bytes) is null if the storage cannot tell, does not answer or is not used by the process. `damaged` is the number
+    of its damaged contents, which `/damage` lists. `package` is null if the package of the storage is not installed any
+    more.
     """
 
     name: str

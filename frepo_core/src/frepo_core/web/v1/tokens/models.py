@@ -32,10 +32,10 @@ class TokenCollection(Reply):
 class Token(Reply):
     """A token, without its secret.
 
-    `roles` are those of the token itself. `created_by` is the fingerprint of the token that made it, `console:<user>`, or
-    null for old tokens. `last_used_at` and `last_used_from` are up to a minute old. `collections` are 20 at most of
-    the `collections_count` that list the token; both count only those that the caller may see. `setting` names the setting that
-    holds the token, if one does.
+    `roles` are those of the token itself. `created_by` is the fingerprint of the token that made it, `console:<user>`,
+    or null for old tokens. `last_used_at` and `last_used_from` are up to a minute old. `collections` are 20 at most of
+    the `collections_count` that list the token; both count only those that the caller may see. `setting` names the
+    setting that holds the token, if one does.
     """
 
     fingerprint: Fingerprint
