@@ -37,8 +37,8 @@ def poll(turns):
 def workers():
     started = []
 
-    def workers(short, threads=4, long=NEVER, busy=0.4):
-        turns = TaskDispatcher(short, long, busy)
+    def workers(short, threads=4):
+        turns = TaskDispatcher(short)
         started.append(turns)
         turns.set_thread_count(threads)
         while turns.idle < threads:  # the last idle one is kept for requests without a body
@@ -62,8 +62,8 @@ def test_short_tasks_run_one_after_the_other_in_order(workers):
         task.may_end.set()
 
 
-def test_a_task_that_waits_does_not_block_the_others(workers):
-    """The second task is in the queue when the first one has waited long enough; only the thread that reads sockets can start it."""
+def test_a_task_that_takes_long_does_not_block_the_others(workers):
+    """The second task is in the queue when the first one has taken long enough; only the thread that reads sockets can start it."""
     turns = workers(0.05)
     tasks = [Task() for _ in range(4)]
     for task in tasks:
@@ -75,72 +75,8 @@ def test_a_task_that_waits_does_not_block_the_others(workers):
         task.may_end.set()
 
 
-def test_a_task_that_computes_goes_on_alone(workers):
-    turns, second = workers(0.01, long=NEVER, busy=0.01), Task()  # on a busy machine, it gets less of the processor
-    overlaps = []
-
-    class Computing:
-        def service(self):
-            end = time.monotonic() + 0.2
-            while time.monotonic() < end:
-                pass
-            overlaps.append(second.begun.is_set())
-
-    turns.add_task(Computing())
-    turns.add_task(second)
-    poll(turns)
-
-    assert [False] == overlaps
-    assert second.begun.wait(LONG)
-    second.may_end.set()
-
-
-def test_a_task_that_has_waited_and_computes_again_goes_on_alone(workers):
-    turns, last = workers(0.01, busy=0.1), Task()
-    computes, overlaps = threading.Event(), []
-
-    class Waiting:
-        def service(self):
-            time.sleep(1)
-            end = time.monotonic() + 0.3
-            while time.monotonic() < end:
-                if time.monotonic() > end - 0.2:
-                    computes.set()
-            overlaps.append(last.begun.is_set())
-
-    turns.add_task(Waiting())
-    while not computes.is_set():
-        other = Task()
-        other.may_end.set()
-        turns.add_task(other)
-        poll(turns)
-        time.sleep(0.01)
-    turns.add_task(last)
-    poll(turns)
-
-    assert [False] == overlaps
-    assert last.begun.wait(LONG)
-    last.may_end.set()
-
-
-def test_a_task_that_computes_for_long_does_not_block_the_others(workers):
-    turns, second = workers(0.01, long=0.05), Task()
-
-    class Computing:
-        def service(self):
-            while not second.begun.is_set():
-                pass
-
-    turns.add_task(Computing())
-    turns.add_task(second)
-    poll(turns)
-
-    assert second.begun.wait(LONG)
-    second.may_end.set()
-
-
 def test_the_thread_that_became_idle_last_gets_the_next_task(workers):
-    turns, threads = workers(0, long=0), []
+    turns, threads = workers(0), []
 
     class Quick:
         def __init__(self):
@@ -160,7 +96,7 @@ def test_the_thread_that_became_idle_last_gets_the_next_task(workers):
 
 
 def test_fewer_threads_run_the_rest(workers):
-    turns = workers(0, long=0)
+    turns = workers(0)
     first, *others = [Task() for _ in range(3)]
     turns.add_task(first)
     assert first.begun.wait(LONG)
@@ -177,7 +113,7 @@ def test_fewer_threads_run_the_rest(workers):
 
 
 def test_at_most_one_task_runs_in_each_thread(workers):
-    turns = workers(0, threads=2, long=0)
+    turns = workers(0, threads=2)
     tasks = [Task() for _ in range(3)]
     for task in tasks:
         turns.add_task(task)
@@ -191,7 +127,7 @@ def test_at_most_one_task_runs_in_each_thread(workers):
 
 
 def test_every_task_runs_once_when_many_threads_add_tasks(workers):
-    turns, done = workers(1e-4, threads=8, long=0), []
+    turns, done = workers(1e-4, threads=8), []
 
     class Quick:
         def service(self):
