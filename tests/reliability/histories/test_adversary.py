@@ -15,7 +15,7 @@ from frepo_core.db.models import Version
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import SweepStoppedError
 from frepo_core.services.backups.rotation import added_rows
-from frepo_core.services.backups.trash.early_ending import TrashSpace
+from frepo_core.services.backups.trash.early_ending import EarlyEnding
 from frepo_core.services.backups.versions.version_rows import select_with_files
 from frepo_core.services.content.blobs.blob_use import is_used_by_file
 from frepo_core.services.content.storages.ownership import Ownership
@@ -115,8 +115,8 @@ def _trash_off(services, monkeypatch):
 
 
 def _oldest_first(services, monkeypatch):
-    candidates = TrashSpace._candidates
-    monkeypatch.setattr(TrashSpace, "_candidates", lambda self, *count: candidates(self, *count)[::-1])
+    candidates = EarlyEnding._candidates
+    monkeypatch.setattr(EarlyEnding, "_candidates", lambda self, *count: candidates(self, *count)[::-1])
 
 
 def _quarantine_counted(services, monkeypatch):

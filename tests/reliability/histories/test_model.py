@@ -197,7 +197,7 @@ class Model(FileRules):
     def a_week_passes_for_the_trash(self):
         services = self.world.services
         later = utc_now() + timedelta(days=8)
-        end_expired(services.database, services.blobs, now=later, by=None, check=lambda: None)
+        end_expired(services.database, services.blobs, now=later, by=None, keep_going=lambda: None)
         for shelf in self.known.values():
             shelf.trash.clear()
         self.deleted.clear()

@@ -83,7 +83,7 @@ class Week:
         self.there = self.besieged.numbers()
         self.created |= self.besieged.ages()
         self.trash = read_trash(self.besieged)
-        space = self.besieged.services.trash_space._space.measure()
+        space = self.besieged.services.early_ending._space.measure()
         self.free, self.was_low = (space.free, bool(space.missing)) if space else (None, False)
 
     def after(self, what: str) -> None:
@@ -141,7 +141,7 @@ class Week:
         assert not young, f"versions younger than the retention are gone: {sorted(young)}"
 
     def _check_health(self) -> None:
-        space = self.besieged.services.trash_space._space.measure()
+        space = self.besieged.services.early_ending._space.measure()
         problems: Any = self.besieged.services.health.report("health-5ecre7").storage
         is_told = any("trash.min_free" in problem for problem in problems)
         assert is_told == bool(space and space.missing), f"free: {space}, /health: {problems}"

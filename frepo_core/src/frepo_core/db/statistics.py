@@ -9,8 +9,8 @@ from .transactions import Database
 _SQLITE_LIMIT = 1000
 
 
-def refresh_statistics(database: Database, *, check: Callable[[], None] = lambda: None) -> int:
-    """Analyse all tables of frepo; return their number. `check` is called before each table."""
+def refresh_statistics(database: Database, *, keep_going: Callable[[], None] = lambda: None) -> int:
+    """Analyse all tables of frepo; return their number. `keep_going` is called before each table."""
     name = database.engine.dialect.name
     tables = [table.name for table in Base.metadata.sorted_tables]
     quote = database.engine.dialect.identifier_preparer.quote
@@ -19,7 +19,7 @@ def refresh_statistics(database: Database, *, check: Callable[[], None] = lambda
         if name == "sqlite":
             connection.exec_driver_sql(f"PRAGMA analysis_limit={_SQLITE_LIMIT}")
         for table in tables:
-            check()
+            keep_going()
             connection.exec_driver_sql(f"{verb} {quote(table)}").close()
         if name == "sqlite":
             connection.exec_driver_sql("PRAGMA optimize").close()

@@ -21,8 +21,8 @@ def clock():
     return Clock()
 
 
-def limit(clock, rate, check=lambda: None):
-    return RateLimit(rate, check=check, sleep=clock.sleep, monotonic=lambda: clock.now)
+def limit(clock, rate, keep_going=lambda: None):
+    return RateLimit(rate, keep_going=keep_going, sleep=clock.sleep, monotonic=lambda: clock.now)
 
 
 def test_a_fast_source_is_slowed_to_the_rate(clock):

@@ -9,20 +9,20 @@ CHECK_SECONDS = 1.0
 class RateLimit:
     """Called with the number of bytes that were read; sleeps until the average is below the rate.
 
-    Also calls `check` about once a second, which ends the work by an exception. A pause of the source earns no credit.
+    Also calls `keep_going` about once a second, which ends the work by an exception. A pause of the source earns no credit.
     """
 
     def __init__(
         self,
         rate: int,
         *,
-        check: Callable[[], None],
+        keep_going: Callable[[], None],
         sleep: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`rate` is in bytes a second; 0: no limit."""
         self._rate = rate
-        self._check = check
+        self._keep_going = keep_going
         self._sleep = sleep
         self._monotonic = monotonic
         self._free_at = monotonic()
@@ -41,4 +41,4 @@ class RateLimit:
     def _check_if_due(self, now: float) -> None:
         if now - self._checked_at >= CHECK_SECONDS:
             self._checked_at = now
-            self._check()
+            self._keep_going()

@@ -39,7 +39,7 @@ def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
         services.backends,
         older_than=VERIFY_AFTER,
         progress=ProgressNotes(context.progress),
-        pace=RateLimit(services.settings.jobs_verify_rate, check=context.check_lease),
+        pace=RateLimit(services.settings.jobs_verify_rate, keep_going=context.check_lease),
         by=_actor("verify"),
     )
     unreadable = [damage.key for damage in report.damaged if not damage.is_marked]
@@ -67,7 +67,7 @@ def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
         grace=SWEEP_GRACE,
         leaves_older=True,
         progress=ProgressNotes(context.progress),
-        check=partial(RateLimit(0, check=context.check_lease), 0),
+        keep_going=partial(RateLimit(0, keep_going=context.check_lease), 0),
         by=_actor("sweep"),
     )
     if report.missing:
@@ -96,9 +96,9 @@ def remove_tokens(services: CoreServices, context: JobContext) -> Summary:
 
 def end_trash(services: CoreServices, context: JobContext) -> Summary:
     """End what was in the trash for its time, and more while the storage has too little room."""
-    by, check = _actor("trash"), context.check_lease
-    ended = end_expired(services.database, services.blobs, now=context.now, by=by, check=check)
-    early = services.trash_space.keep_free(by=by, check=check)
+    by, keep_going = _actor("trash"), context.check_lease
+    ended = end_expired(services.database, services.blobs, now=context.now, by=by, keep_going=keep_going)
+    early = services.early_ending.keep_free(by=by, keep_going=keep_going)
     return {**ended, "early": early.versions, "freed_early": early.size}
 
 
@@ -107,9 +107,9 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
 
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
     """
-    database, now, check = services.database, context.now, context.check_lease
-    events = prune_events(database, keep=services.settings.events_keep, now=now, check=check)
-    summary = {**events, "job_runs": prune_job_runs(database, now=now, check=check)}
+    database, now, keep_going = services.database, context.now, context.check_lease
+    events = prune_events(database, keep=services.settings.events_keep, now=now, keep_going=keep_going)
+    summary = {**events, "job_runs": prune_job_runs(database, now=now, keep_going=keep_going)}
     names = [each.name for each in list_subscriptions(database)]
     if gone := [name for name in names if name not in services.plugins.subscribers]:
         advice = (
@@ -123,7 +123,7 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
 
 def maintain_database(services: CoreServices, context: JobContext) -> Summary:
     """Let the database refresh its statistics about the tables, from which it plans its queries."""
-    return {"tables": refresh_statistics(services.database, check=context.check_lease)}
+    return {"tables": refresh_statistics(services.database, keep_going=context.check_lease)}
 
 
 def sample(services: CoreServices, context: JobContext) -> Summary:
@@ -133,7 +133,7 @@ def sample(services: CoreServices, context: JobContext) -> Summary:
 
 def report(services: CoreServices, context: JobContext) -> Summary:
     """Write an event for each collection whose backup became overdue, and for each that has recovered."""
-    return report_overdue(services.database, now=context.now, by=_actor("overdue"), check=context.check_lease)
+    return report_overdue(services.database, now=context.now, by=_actor("overdue"), keep_going=context.check_lease)
 
 
 def test_restore(services: CoreServices, context: JobContext) -> Summary:
@@ -145,7 +145,7 @@ def test_restore(services: CoreServices, context: JobContext) -> Summary:
     if collection is None:
         return {"skipped": "no collection has a version"}
     context.progress(f"collection {collection.id}")
-    result = services.restore_tests.run(collection, by=_actor("restore_tests"), check=context.check_lease)
+    result = services.restore_tests.run(collection, by=_actor("restore_tests"), keep_going=context.check_lease)
     if result.outcome != "good" and not result.is_skipped:
         raise RestoreFailedError(f"Collection {collection.id}, version v{result.version.number}: {result.message}")
     return {

@@ -35,12 +35,12 @@ _REASON = case((_HAS_ARRIVED, "a version arrived"), else_="the expectation was c
 
 
 def report_overdue(
-    database: Database, *, now: datetime, by: Actor, check: Callable[[], None] = lambda: None
+    database: Database, *, now: datetime, by: Actor, keep_going: Callable[[], None] = lambda: None
 ) -> dict[str, int]:
     """Write the events that are due at `now`; return their numbers.
 
     A collection is reported when its grace has ended, and again only after it has recovered. It recovers when a version
-    arrives, or when an edit moves the deadline. `check` is called before each batch.
+    arrives, or when an edit moves the deadline. `keep_going` is called before each batch.
     """
     is_reported = Collection.reported_overdue_at.is_not(None)
     # The next deadline may have passed, too, if no worker ran.
@@ -66,15 +66,15 @@ def report_overdue(
         },
         reported=Collection.overdue_at,
     )
-    found = {"recovered": _in_batches(database, recovered, by, check)}
-    return found | {"overdue": _in_batches(database, overdue, by, check)}
+    found = {"recovered": _in_batches(database, recovered, by, keep_going)}
+    return found | {"overdue": _in_batches(database, overdue, by, keep_going)}
 
 
-def _in_batches(database: Database, turn: _Turn, by: Actor, check: Callable[[], None]) -> int:
+def _in_batches(database: Database, turn: _Turn, by: Actor, keep_going: Callable[[], None]) -> int:
     """Write an event for each collection of the turn, in short transactions, so that no upload waits long."""
     total = 0
     while True:
-        check()
+        keep_going()
         # A read first: on most turns there is nothing to write, and SQLite has one writer at a time.
         with database.reading() as session:
             query = select(Collection.id).where(turn.condition).order_by(Collection.id).limit(BATCH)

@@ -13,19 +13,21 @@ RUNS_KEPT = timedelta(days=90)
 BATCH = 1000
 
 
-def prune_events(database: Database, *, keep: timedelta, now: datetime, check: Callable[[], None]) -> dict[str, Any]:
+def prune_events(
+    database: Database, *, keep: timedelta, now: datetime, keep_going: Callable[[], None]
+) -> dict[str, Any]:
     """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones, and
     the subscriptions that have not got the late ones yet.
 
     An event stays as long as it has no position, a subscription has not got it, or it is parked. The newest one always
-    stays: positions continue from it. `check` is called before each batch.
+    stays: positions continue from it. `keep_going` is called before each batch.
     """
     if not keep:
         return {"events": 0, "late": 0, "waiting_for": []}
     is_old = Event.at < now - keep
     with database.reading() as session:
         newest = session.scalar(select(func.max(Event.position))) or 0
-    deleted = _delete_in_batches(database, Event, is_old & (Event.position < newest) & _is_delivered(), check)
+    deleted = _delete_in_batches(database, Event, is_old & (Event.position < newest) & _is_delivered(), keep_going)
     with database.reading() as session:
         is_late = is_old & ~_is_delivered()
         late, last = session.execute(select(func.count(), func.max(Event.position)).where(is_late)).one()
@@ -33,9 +35,9 @@ def prune_events(database: Database, *, keep: timedelta, now: datetime, check: C
         return {"events": deleted, "late": late, "waiting_for": list(session.scalars(waiting))}
 
 
-def prune_job_runs(database: Database, *, now: datetime, check: Callable[[], None]) -> int:
+def prune_job_runs(database: Database, *, now: datetime, keep_going: Callable[[], None]) -> int:
     """Delete the records of job runs that ended more than 90 days ago; return their number."""
-    return _delete_in_batches(database, JobRun, JobRun.ended_at < now - RUNS_KEPT, check)
+    return _delete_in_batches(database, JobRun, JobRun.ended_at < now - RUNS_KEPT, keep_going)
 
 
 def _is_delivered() -> ColumnElement[bool]:
@@ -46,13 +48,13 @@ def _is_delivered() -> ColumnElement[bool]:
 
 
 def _delete_in_batches(
-    database: Database, model: type[Base], condition: ColumnElement[bool], check: Callable[[], None]
+    database: Database, model: type[Base], condition: ColumnElement[bool], keep_going: Callable[[], None]
 ) -> int:
     """Delete rows in short transactions, so that no writer waits long."""
     row_id: Any = model.id  # type: ignore[attr-defined]  # both models have one
     deleted = 0
     while True:
-        check()
+        keep_going()
         with database.reading() as session:
             ids = session.scalars(select(row_id).where(condition).order_by(row_id).limit(BATCH)).all()
         if not ids:

@@ -43,8 +43,8 @@ def if_match(request: FrepoRequest, tag_of: Callable[[Record], str]) -> Callable
     if not request.headers[IF_MATCH].strip():
         raise FieldsError({IF_MATCH: ["Expected an ETag in quotes, or *"]})
 
-    def check(record: Record) -> None:
+    def require_match(record: Record) -> None:
         if tag_of(record) not in request.if_match:
             raise HTTPPreconditionFailed("The resource was changed since this ETag: read it again")
 
-    return check
+    return require_match

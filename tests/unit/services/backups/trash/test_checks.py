@@ -97,7 +97,7 @@ def test_they_end_with_their_entry(services, make_checked, remove, sender, kept_
     remove["collection deleted"](collection)
     assert 4 == len(kept_checks())
     later = services.deleted_collections.list()[0].ends_at + timedelta(seconds=1)
-    end_expired(services.database, services.blobs, now=later, by=None, check=lambda: None)
+    end_expired(services.database, services.blobs, now=later, by=None, keep_going=lambda: None)
     assert [] == kept_checks()
 
 

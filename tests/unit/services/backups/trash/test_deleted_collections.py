@@ -170,7 +170,7 @@ def test_it_ends_with_its_versions_when_its_time_is_over(services, make_collecti
     push(collection, b"first")
     delete(collection)
     (deleted,) = services.deleted_collections.list()
-    end = lambda now: end_expired(services.database, services.blobs, now=now, by=None, check=lambda: None)
+    end = lambda now: end_expired(services.database, services.blobs, now=now, by=None, keep_going=lambda: None)
 
     early = end(deleted.ends_at - timedelta(seconds=1))
     late = end(deleted.ends_at + timedelta(seconds=1))

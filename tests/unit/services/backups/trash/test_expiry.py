@@ -12,7 +12,7 @@ from frepo_core.services.backups.trash import expiry
 @pytest.fixture
 def end(services):
     return lambda **later: expiry.end_expired(
-        services.database, services.blobs, now=utc_now() + timedelta(**later), by=None, check=lambda: None
+        services.database, services.blobs, now=utc_now() + timedelta(**later), by=None, keep_going=lambda: None
     )
 
 

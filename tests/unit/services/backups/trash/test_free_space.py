@@ -20,7 +20,7 @@ def content(letter, size=KILOBYTE):
 
 @pytest.fixture
 def free(services):
-    return lambda size: services.trash_space.give_way(size, by=None)
+    return lambda size: services.early_ending.give_way(size, by=None)
 
 
 @pytest.mark.databases
@@ -217,12 +217,12 @@ class TestRequired:
     def test_the_trash_keeps_as_much_free(self, services, fill, entries):
         storage = fill(8 * KILOBYTE)
 
-        freed = services.trash_space.keep_free(by=None)
+        freed = services.early_ending.keep_free(by=None)
 
         assert (2, 2 * KILOBYTE) == (freed.versions, freed.size)
         assert storage.free_space() == 2 * KILOBYTE
         assert [1, 2, 3, 4, 5] == [number for number, _ in entries()]
-        assert 0 == services.trash_space.keep_free(by=None).versions
+        assert 0 == services.early_ending.keep_free(by=None).versions
 
     def test_the_health_check_says_that_the_promise_does_not_hold(self, services, fill):
         fill(8 * KILOBYTE + 100)
@@ -230,30 +230,30 @@ class TestRequired:
         (problem,) = services.health.report("health-5ecre7").storage
 
         assert "100B free, trash.min_free requires 2.02kB" in problem
-        services.trash_space.keep_free(by=None)
+        services.early_ending.keep_free(by=None)
         assert () == services.health.report("health-5ecre7").storage
 
     def test_a_storage_that_cannot_tell_its_room_is_healthy(self, services, fill):
         fill(None)
 
-        assert 0 == services.trash_space.keep_free(by=None).versions
+        assert 0 == services.early_ending.keep_free(by=None).versions
         assert () == services.health.report("health-5ecre7").storage
 
     @pytest.mark.parametrize(("limit", "ended"), [("1kB", 1), ("50%", 4), ("0", 0), ("0%", 0)])
     def test_it_is_a_share_or_a_size(self, services, fill, limit, ended):
-        services.trash_space._space = type(services.trash_space._space)(
+        services.early_ending._space = type(services.early_ending._space)(
             services.backends, services.presence, services.settings.model_copy(update={"trash_min_free": limit})
         )
         fill(8 * KILOBYTE)
 
-        assert ended == services.trash_space.keep_free(by=None).versions
+        assert ended == services.early_ending.keep_free(by=None).versions
 
     @pytest.mark.parametrize(("kind", "left"), [("spooled", 5), ("storing", 7)])
     def test_bytes_that_uploads_hold_count_as_free(self, services, fill, entries, kind, left):
         """Those in the folder for temporary files do if it is on this disk, which it is not here."""
         fill(8 * KILOBYTE)
         services.ingest.held.add(**{kind: 2 * KILOBYTE})
-        services.trash_space.keep_free(by=None)
+        services.early_ending.keep_free(by=None)
 
         assert left == len(entries())
 

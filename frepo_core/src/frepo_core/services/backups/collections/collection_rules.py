@@ -27,12 +27,12 @@ def check_roles(change: CollectionChange, by: Identity | None) -> None:
         raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
 
 
-def check_all(*checks: Callable[[], object]) -> None:
-    """Call all checks. Raises the first error, with those of the other checks in its `others`."""
+def apply_all(*rules: Callable[[], object]) -> None:
+    """Call all rules. Raises the first error, with those of the other rules in its `others`."""
     problems: list[FrepoError] = []
-    for check in checks:
+    for rule in rules:
         try:
-            check()
+            rule()
         except (FieldsError, RuleError) as error:
             problems.append(error)
     raise_all(problems)

@@ -31,7 +31,7 @@ from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
 from .collection_change import CollectionChange
 from .collection_rows import count_tokens, find_collection, find_token, set_guards, set_rules
-from .collection_rules import check_all, check_roles, new_id
+from .collection_rules import apply_all, check_roles, new_id
 from .expected_backups import set_expectation
 from .planned_change import (
     changes_rotation,
@@ -128,7 +128,7 @@ class Collections:
         check_strategy(self._plugins, change.strategy)
         strategy = change.strategy or DEFAULT_STRATEGY
         limits = requested_limits(change.limits, self._ceilings)
-        check_all(
+        apply_all(
             lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
             lambda: check_options(self._plugins, strategy, change.strategy_options),
         )

@@ -19,7 +19,7 @@ from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
 from .collection_change import CollectionChange
-from .collection_rules import check_all
+from .collection_rules import apply_all
 
 
 def service_limits(settings: Settings) -> Limits:
@@ -41,7 +41,7 @@ def planned(
     """
     check_strategy(plugins, change.strategy)
     limits = requested_limits(change.limits, current.limits)
-    check_all(
+    apply_all(
         lambda: check_limits(limits, ceilings=ceilings, requested=change.limits, stored=current.stored_size),
         lambda: _planned_strategy(current, change, plugins),
     )

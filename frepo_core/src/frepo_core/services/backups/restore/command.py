@@ -51,17 +51,17 @@ def run_command(
     folder: Path,
     environment: Mapping[str, str],
     timeout: float,
-    check: Callable[[], None],
+    keep_going: Callable[[], None],
 ) -> CommandResult:
     """Run a command in a folder, without a shell, and write the content to its stdin as fast as it reads.
 
     The whole group of its processes is killed after `timeout` seconds, when the command has ended, and if this function
-    raises: what `content.read` or `check`, which is called often, raises. A command that cannot be started raises
+    raises: what `content.read` or `keep_going`, which is called often, raises. A command that cannot be started raises
     `ConfigurationError`.
     """
     command = _Command(arguments, folder, environment)
     try:
-        return command.feed(content, time.monotonic() + timeout, check)
+        return command.feed(content, time.monotonic() + timeout, keep_going)
     finally:
         command.close()
 
@@ -98,13 +98,13 @@ class _Command:
         self._written = 0
         self._kept = b""
 
-    def feed(self, content: Readable, deadline: float, check: Callable[[], None]) -> CommandResult:
+    def feed(self, content: Readable, deadline: float, keep_going: Callable[[], None]) -> CommandResult:
         """Write the content, collect the output, and return when the command has ended or its time is over."""
         poll = select.poll()
         poll.register(self._output, select.POLLIN)
         poll.register(self._input, select.POLLOUT)
         while self._process.poll() is None and time.monotonic() < deadline:
-            check()
+            keep_going()
             for descriptor, _ in poll.poll(POLL_MILLISECONDS):
                 if descriptor == self._output:
                     if not self._read_output():

@@ -108,18 +108,18 @@ class RestoreTests:
         command: str = "",
         timeout: timedelta | None = None,
         by: By,
-        check: Callable[[], None] = lambda: None,
+        keep_going: Callable[[], None] = lambda: None,
     ) -> RestoreResult:
         """Stream a version into a command, and record the outcome as the check `restore` of the version.
 
         By default, the command and its time limit are those of the settings. The outcome is `broken` if the command
         says so by its exit status, or if the bytes are missing or not those of the upload; `not checked` if the command
         was killed, ended before it had read all, or was late. Raises `NotFoundError`, `FieldsError` and
-        `ConfigurationError`, and what `check` raises; then nothing is recorded.
+        `ConfigurationError`, and what `keep_going` raises; then nothing is recorded.
         """
         arguments = self._split(command or self._settings.restore_tests_command)
         found = self._versions.find(collection.id, version)
-        result = self._test(collection, found, arguments, timeout or self._settings.restore_tests_timeout, check)
+        result = self._test(collection, found, arguments, timeout or self._settings.restore_tests_timeout, keep_going)
         details = {"command": Path(arguments[0]).name, "size": found.file.blob.size, "read": result.size}
         details |= {"status": result.status, "seconds": round(result.seconds, 3), "output": result.output}
         new = NewCheck(name=RESTORE, outcome=result.outcome, message=result.message, details=details)
@@ -154,7 +154,7 @@ class RestoreTests:
         version: VersionRecord,
         arguments: list[str],
         timeout: timedelta,
-        check: Callable[[], None],
+        keep_going: Callable[[], None],
     ) -> RestoreResult:
         content = None
         try:
@@ -169,7 +169,7 @@ class RestoreTests:
                         folder=Path(folder),
                         environment=_environment(collection, version),
                         timeout=timeout.total_seconds(),
-                        check=check,
+                        keep_going=keep_going,
                     )
         except BytesMissingError:
             return _unread(version, BROKEN, "the bytes of the version are missing in the storage")

@@ -8,7 +8,7 @@ from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 from ...content.allowances import Allowances
 from ...content.spool import Spool
 from ...content.storages.storage_space import SLACK, StorageSpace
-from .early_ending import TrashSpace
+from .early_ending import EarlyEnding
 from .room_leases import RoomLeases
 from .version_room import VersionRoom
 
@@ -24,7 +24,7 @@ class Arrivals:
     All that raises `StorageFull` here refuses the body; its bytes are deleted with it.
     """
 
-    def __init__(self, trash: TrashSpace, space: StorageSpace, leases: RoomLeases) -> None:
+    def __init__(self, trash: EarlyEnding, space: StorageSpace, leases: RoomLeases) -> None:
         self._trash = trash
         self._space = space
         self._leases = leases

@@ -33,7 +33,7 @@ class Freed:
     size: int = 0
 
 
-class TrashSpace:
+class EarlyEnding:
     """Ends entries of the trash early, so that the storage for new blobs has room."""
 
     def __init__(self, database: Database, blobs: Blobs, space: StorageSpace, held: HeldBytes) -> None:
@@ -42,8 +42,8 @@ class TrashSpace:
         self._blobs = blobs
         self._space = space
 
-    def keep_free(self, *, by: By, check: Callable[[], None] = lambda: None) -> Freed:
-        """End entries until the required room is free, or none can be ended. `check` is called before each blob.
+    def keep_free(self, *, by: By, keep_going: Callable[[], None] = lambda: None) -> Freed:
+        """End entries until the required room is free, or none can be ended. `keep_going` is called before each blob.
 
         Bytes of uploads that are not committed count as free: they may be given back.
         """
@@ -53,14 +53,14 @@ class TrashSpace:
             return Freed()
         spooled = held.spooled if self._space.has_temporary_files() else 0
         missing = max(0, space.missing - held.storing - spooled)
-        return self.give_way(missing, by=by, check=check) if missing else Freed()
+        return self.give_way(missing, by=by, keep_going=keep_going) if missing else Freed()
 
-    def give_way(self, size: int, *, by: By, check: Callable[[], None] = lambda: None) -> Freed:
+    def give_way(self, size: int, *, by: By, keep_going: Callable[[], None] = lambda: None) -> Freed:
         """End entries until `size` bytes are freed, or none can be ended."""
         versions = freed = 0
         while freed < size and (candidates := self._candidates()):
             for blob_id, blob_size in candidates:
-                check()
+                keep_going()
                 ended = self._database.write(partial(_end, blob_id=blob_id, by=by), may_use_reserve=True)
                 self._blobs.collect([blob_id] if ended else [])
                 versions, freed = versions + ended, freed + (blob_size if ended else 0)

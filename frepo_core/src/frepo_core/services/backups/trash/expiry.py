@@ -17,15 +17,15 @@ BATCH = 200
 
 
 def end_expired(
-    database: Database, blobs: Blobs, *, now: datetime, by: By, check: Callable[[], None]
+    database: Database, blobs: Blobs, *, now: datetime, by: By, keep_going: Callable[[], None]
 ) -> Mapping[str, int]:
     """End the entries and the deleted collections whose time is over; return the numbers of both.
 
-    The entries are ended in short transactions. `check` is called before each.
+    The entries are ended in short transactions. `keep_going` is called before each.
     """
     versions = 0
     while True:
-        check()
+        keep_going()
         blob_ids = database.write(lambda session: _end_batch(session, now, by), may_use_reserve=True)
         if not blob_ids:
             break

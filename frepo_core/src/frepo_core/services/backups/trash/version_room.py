@@ -5,14 +5,14 @@ from frepo_core.errors import StorageFull
 
 from ...base.lease import Lease
 from ...content.storages.storage_space import SLACK, StorageSpace
-from .early_ending import TrashSpace
+from .early_ending import EarlyEnding
 from .room_leases import RoomLeases
 
 
 class VersionRoom:
     """The room of one upload of a version, from its first bytes to its commit. `close` it at the end, from any thread."""
 
-    def __init__(self, trash: TrashSpace, space: StorageSpace, leases: RoomLeases, collection_id: str, by: By) -> None:
+    def __init__(self, trash: EarlyEnding, space: StorageSpace, leases: RoomLeases, collection_id: str, by: By) -> None:
         self._trash = trash
         self._space = space
         self._leases = leases
@@ -50,7 +50,7 @@ class VersionRoom:
             return False
         if self._lease is None or not self._lease.is_held:
             self._lease = self._leases.acquire(self._collection_id, lambda: self._is_open)
-        freed = self._trash.give_way(size, by=self._by, check=self._check_open)
+        freed = self._trash.give_way(size, by=self._by, keep_going=self._check_open)
         self._taken += freed.size
         return freed.versions > 0
 

@@ -28,7 +28,7 @@ class Rereading:
         """`rate` is in bytes a second; 0: no limit. A read-only service reads nothing again."""
         self._database = database
         self._reader = BlobReader(
-            database, backends, RateLimit(rate, check=lambda: None), Actor(name="system:downloads")
+            database, backends, RateLimit(rate, keep_going=lambda: None), Actor(name="system:downloads")
         )
         self._is_read_only = is_read_only
         self._busy = threading.Lock()

@@ -112,7 +112,7 @@ class JobRunner:
             service=scheduled.context.service,
             log=scheduled.context.log,
             now=now,
-            check_lease=watch.check,
+            check_lease=watch.keep_going,
             progress=progress.note,
         )
 
@@ -138,7 +138,7 @@ class _LeaseWatch:
         self._is_stopping = is_stopping
         self._checked_at = time.monotonic()
 
-    def check(self) -> None:
+    def keep_going(self) -> None:
         """Raise `LeaseLost` if the process stops, or if another one has the lease. Asks the database once a second."""
         self._hang_watch.touch()
         if self._is_stopping():

@@ -70,7 +70,7 @@ def sweep(
     leaves_older: bool = False,
     most: int | None = None,
     progress: Progress = no_progress,
-    check: Callable[[], None] = lambda: None,
+    keep_going: Callable[[], None] = lambda: None,
     by: By = None,
 ) -> SweepReport:
     """Sweep one storage. Blobs younger than the grace period may belong to an upload in progress, so they stay.
@@ -81,7 +81,7 @@ def sweep(
     first mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is
     deleted. A storage that was adopted has no such blobs.
 
-    `check` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event about that.
+    `keep_going` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event about that.
 
     `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
     `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.
@@ -92,7 +92,7 @@ def sweep(
         ownership.raise_epoch(storage)
     unused = _unused_rows(database, storage, before)
     found = take_inventory(
-        database, backend, storage=storage, before=before, progress=_checked_progress(progress, check)
+        database, backend, storage=storage, before=before, progress=_checked_progress(progress, keep_going)
     )
     older = ownership.count_older(storage, found.orphans)
     orphans = [] if leaves_older and older else found.orphans
@@ -101,7 +101,7 @@ def sweep(
         ownership.confirm(storage, found.marks)
         _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
         blobs.collect(unused)
-        orphans = _delete(database, backend, storage, orphans, check)
+        orphans = _delete(database, backend, storage, orphans, keep_going)
     return SweepReport(
         blobs=found.blobs,
         orphans=len(orphans),
@@ -117,11 +117,11 @@ def sweep(
     )
 
 
-def _checked_progress(progress: Progress, check: Callable[[], None]) -> Progress:
+def _checked_progress(progress: Progress, keep_going: Callable[[], None]) -> Progress:
     """Return a function that checks whether the sweep may go on, and then reports the progress."""
 
     def report(*, done: int, total: int, size: int) -> None:
-        check()
+        keep_going()
         progress(done=done, total=total, size=size)
 
     return report
@@ -141,13 +141,13 @@ def _delete(
     backend: StorageBackend,
     storage: str,
     orphans: Sequence[BlobStat],
-    check: Callable[[], None],
+    keep_going: Callable[[], None],
 ) -> list[BlobStat]:
     """Delete the orphans that still have no row; return those."""
     deleted: list[BlobStat] = []
     for batch in in_batches(orphans):
         for stat in without_row(database, batch, storage):
-            check()
+            keep_going()
             backend.delete(stat.key)
             deleted.append(stat)
     return deleted
