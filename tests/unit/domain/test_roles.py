@@ -80,6 +80,7 @@ TABLE = {
     "collection.choose_id": ({Role.CHOOSE_COLLECTION_IDS}, set()),
     "collection.disable_limits": ({Role.INFINITE_LIMITS}, set()),
     "collection.list": ({Role.LIST_COLLECTIONS}, set()),
+    "collection.list_deleted": ({Role.RESTORE_FROM_TRASH}, set()),
     "collection.fetch": (set(Role), {ANY, Role.VIEW_ALL_COLLECTIONS}),
     "collection.edit": ({Role.MODIFY_COLLECTIONS, ANY}, {ANY}),
     "collection.delete": ({Role.DELETE_COLLECTIONS, ANY}, {ANY}),
@@ -88,6 +89,7 @@ TABLE = {
     "version.list": ({Role.LIST_VERSIONS}, set()),
     "version.edit": ({Role.PIN_VERSIONS}, set()),
     "version.delete": ({Role.DELETE_VERSIONS}, set()),
+    "trash.list": ({Role.RESTORE_FROM_TRASH}, set()),
     "trash.restore": ({Role.RESTORE_FROM_TRASH}, set()),
     "trash.end": (set(), set()),  # needs two roles
     "collection.restore": ({Role.RESTORE_FROM_TRASH}, set()),

@@ -70,6 +70,7 @@ RULES: Mapping[str, Rule] = {
     "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),
     "collection.disable_limits": _holding(Role.INFINITE_LIMITS),
     "collection.list": _holding(Role.LIST_COLLECTIONS),
+    "collection.list_deleted": _holding(Role.RESTORE_FROM_TRASH),
     "collection.fetch": Rule(listed=True, or_any_of=frozenset({Role.VIEW_ALL_COLLECTIONS})),
     "collection.edit": Rule(any_of=frozenset({Role.MODIFY_COLLECTIONS}), listed=True, or_any_of=_MODIFY_ANY),
     "collection.delete": Rule(any_of=frozenset({Role.DELETE_COLLECTIONS}), listed=True, or_any_of=_MODIFY_ANY),
@@ -78,16 +79,43 @@ RULES: Mapping[str, Rule] = {
     "version.list": _in_collection(Role.LIST_VERSIONS),
     "version.edit": _in_collection(Role.PIN_VERSIONS),
     "version.delete": _in_collection(Role.DELETE_VERSIONS),
+    "trash.list": _in_collection(Role.RESTORE_FROM_TRASH),
     "trash.restore": _in_collection(Role.RESTORE_FROM_TRASH),
     # Whoever may only delete, or only restore, cannot make a backup disappear for good.
     "trash.end": Rule(all_of=frozenset({Role.RESTORE_FROM_TRASH, Role.DELETE_VERSIONS}), listed=True),
     "collection.restore": _holding(Role.RESTORE_FROM_TRASH),
 }
 
+# The actions that change nothing. In read-only mode all others are refused, in part at least.
+READING = frozenset(
+    {"token", "token.list", "token.lookup", "file.read_any", "file.list", "file.list_all_tags", "file.list_private"}
+    | {"events.view", "jobs.view", "settings.view", "metrics.view"}
+    | {"collection.list", "collection.list_deleted", "collection.fetch", "version.list", "trash.list"}
+)
+
 
 def allows(action: str, identity: Identity, *, listed: bool = False) -> bool:
     """Return whether the token may do what a name in `RULES` stands for. Raises `KeyError` for another name."""
     return RULES[action].allows(identity, listed=listed)
+
+
+def permitted_actions(identity: Identity, *, is_read_only: bool) -> list[str]:
+    """Return the names of all that the token may do, in the collections that list it or elsewhere."""
+    return _permitted(RULES, identity, listed=True, is_read_only=is_read_only)
+
+
+def permitted_in_collection(identity: Identity, *, listed: bool, is_read_only: bool) -> list[str]:
+    """Return the names of all that the token may do in a collection; `listed` is whether the collection lists it."""
+    rules = {action: rule for action, rule in RULES.items() if rule.listed}
+    return _permitted(rules, identity, listed=listed, is_read_only=is_read_only)
+
+
+def _permitted(rules: Mapping[str, Rule], identity: Identity, *, listed: bool, is_read_only: bool) -> list[str]:
+    return sorted(
+        action
+        for action, rule in rules.items()
+        if rule.allows(identity, listed=listed) and (action in READING or not is_read_only)
+    )
 
 
 def may_upload(identity: Identity, mime: str) -> bool:

@@ -160,6 +160,8 @@ def test_a_change_is_a_503_in_read_only_mode(root):
     answer = root.post(COLLECTIONS, {"name": "a"})
 
     assert (503, 5000001) == (answer.status_int, answer.json["code"])
+    may = root.get("/api/v1").json["may"]
+    assert {"version.list", "trash.list"} < set(may) and not {"version.upload", "trash.restore"} & set(may)
 
 
 ORIGIN = {"Origin": "https://ops.example.org"}

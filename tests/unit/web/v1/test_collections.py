@@ -39,7 +39,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
     )
     shown = answer.json
     assert "Z" == shown.pop("created_at")[-1]
-    assert shown.pop("id")
+    assert shown.pop("id") and "version.upload" in shown.pop("may")
     assert ("new", "Z", 12) == (shown.pop("state"), shown.pop("state_since")[-1], len(shown.pop("created_by")))
     assert shown == {
         "name": "dump.sql.gz",

@@ -8,7 +8,7 @@ import re
 import pytest
 from webtest import TestApp
 
-from frepo_core.domain.access import RULES
+from frepo_core.domain.access import READING, RULES
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange
@@ -70,6 +70,49 @@ def test_a_role_is_allowed_exactly_as_in_the_table(world, name):
         }
         assert expected == found
         assert 400 == found[Role.ADMINISTRATOR]
+
+
+def permissions_of(world, client, *, listed, on):
+    """Return the permissions that endpoints of paths with `on` ask for, and those of them that the token lacks."""
+    names = [name for name in PROTECTED if on in name]
+    refused = {ENDPOINTS[name].permission for name in names if 403 == world.answer(name, client, listed=listed)}
+    return {ENDPOINTS[name].permission for name in names}, refused
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "not-listed"])
+def test_a_collection_says_what_the_token_may_do_there(world, listed):
+    shown = 0
+    for client in world.clients.values():
+        answer = client.call("GET", f"/api/v1/collections/{world.listed[listed]}")
+        asked, refused = permissions_of(world, client, listed=listed, on="/collections/{collection}")
+        if answer.status_int == 200:
+            assert asked - refused == set(answer.json["may"])
+            shown += 1
+        else:
+            assert "collection.fetch" in refused
+    assert shown == len(Role) if listed else shown == 3  # those that see or change all collections
+
+
+def test_collections_of_a_list_say_it_as_well(world):
+    for role in (Role.ADMINISTRATOR, Role.LIST_COLLECTIONS):
+        client = world.clients[role]
+        for one in client.call("GET", "/api/v1/collections").json["items"]:
+            assert client.call("GET", f"/api/v1/collections/{one['id']}").json["may"] == one["may"]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_the_service_says_what_the_token_may_do_at_all(world, role):
+    client = world.clients[role]
+    asked, refused = permissions_of(world, client, listed=True, on="")
+
+    assert asked - refused == asked & set(client.call("GET", "/api/v1").json["may"])
+
+
+def test_reading_changes_nothing():
+    writing = {endpoint.permission for endpoint in ENDPOINTS.values() if endpoint.writes}
+
+    assert {"token"} == writing & READING
+    assert READING < set(RULES)
 
 
 @pytest.mark.parametrize("name", PROTECTED)

@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 from pydantic import Field
 
+from frepo_core.domain.access import permitted_actions
 from frepo_core.domain.identity import Identity
 from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
@@ -63,6 +64,9 @@ class About(Reply):
 
     `features` are the resources of this API that the service has. `pages` are the pages that plug-ins add to the web
     console. `trash_keep` is how long what is evicted or deleted can be restored, null if the trash is off.
+
+    `may` are the actions that the token is allowed: those of a collection, such as `version.upload`, at least in the
+    collections that list it. `may` of a collection says which are allowed there.
     """
 
     version: str
@@ -71,6 +75,7 @@ class About(Reply):
     read_only: bool
     trash_keep: Duration | None
     pages: list[Page]
+    may: list[str]
     token: Caller
 
 
@@ -86,6 +91,7 @@ def show(request: FrepoRequest) -> Answer:
             pages=[
                 page for plugin in request.services.plugins.found for pages in plugin.pages() for page in Page.of(pages)
             ],
+            may=permitted_actions(request.sender, is_read_only=request.services.settings.read_only),
             token=_caller(request.sender),
         )
     )

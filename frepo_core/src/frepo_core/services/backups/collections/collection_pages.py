@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, text_expressions, utc_now
@@ -51,12 +51,16 @@ class CollectionFilter:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionDetails:
-    """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash."""
+    """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash.
+
+    `listed` is whether the collection lists the token of the reader.
+    """
 
     record: CollectionRecord
     newest: VersionRecord | None
     state: StateRecord
     trash_size: int = 0
+    listed: bool = False
 
 
 class CollectionPages:
@@ -77,7 +81,7 @@ class CollectionPages:
         with self._database.reading(is_snapshot=True) as session:
             rows = session.execute(paged(query, page, [order, Collection.id])).all()
             found = cut(rows, page, lambda row: [row[1], row[0]])
-            return Page(items=_read_details(session, [row[0] for row in found.items], now), next=found.next)
+            return Page(items=_read_details(session, [row[0] for row in found.items], now, by), next=found.next)
 
     def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
         """Return time (UTC), size in bytes and number of versions of each daily sample, the oldest first, by collection.
@@ -95,21 +99,23 @@ class CollectionPages:
                 found[collection].append((at, size, versions))
         return {one: sizes for one, sizes in found.items() if one}
 
-    def details(self, record: CollectionRecord) -> CollectionDetails:
-        """Return a collection with its newest version and its state."""
+    def details(self, record: CollectionRecord, *, by: Identity | None = None) -> CollectionDetails:
+        """Return a collection with its newest version and its state. `by` is None for the console."""
         with self._database.reading() as session:
             newest = _newest_versions(session, [record]).get(record.id)
             states = read_states(session, [record.id], utc_now())
             trash_size = read_sizes(session, [record.id]).get(record.id, 0)
+            listed = by is not None and session.get(CollectionToken, (record.id, by.token)) is not None
         # It may have been deleted since the record was read.
         state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
-        return CollectionDetails(record=record, newest=newest, state=state, trash_size=trash_size)
+        return CollectionDetails(record=record, newest=newest, state=state, trash_size=trash_size, listed=listed)
 
 
-def _read_details(session: Session, ids: Sequence[str], now: datetime) -> list[CollectionDetails]:
+def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Identity) -> list[CollectionDetails]:
     """Return collections with their newest versions and states, in the order of the ids."""
-    query = select(Collection, state_column(now), since_column(now)).where(Collection.id.in_(ids))
-    found = {row.id: (row, BackupState(state), since) for row, state, since in session.execute(query)}
+    lists_token = exists().where(CollectionToken.collection_id == Collection.id, CollectionToken.token_key == by.token)
+    query = select(Collection, state_column(now), since_column(now), lists_token).where(Collection.id.in_(ids))
+    found = {row.id: (row, BackupState(state), since, listed) for row, state, since, listed in session.execute(query)}
     newest = _newest_versions(session, [row for row, *_ in found.values()])
     trash = read_sizes(session, ids)
     return [
@@ -118,8 +124,9 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime) -> list[C
             newest=newest.get(row.id),
             state=StateRecord(state=state, since=since),
             trash_size=trash.get(row.id, 0),
+            listed=listed,
         )
-        for row, state, since in (found[one] for one in ids)
+        for row, state, since, listed in (found[one] for one in ids)
     ]
 
 

@@ -5,8 +5,9 @@ from typing import Literal
 from pydantic import Field
 from pyramid.response import Response
 
+from frepo_core.domain.access import permitted_in_collection
 from frepo_core.domain.backup_guards import SAFE_GUARDS
-from frepo_core.services.backups.collections.collection_pages import CollectionFilter
+from frepo_core.services.backups.collections.collection_pages import CollectionDetails, CollectionFilter
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.records import CollectionRecord
 
@@ -54,14 +55,15 @@ def list_collections(request: FrepoRequest) -> Answer:
     query = request.query_as(CollectionQuery)
     wanted = CollectionFilter(text=query.q, strategy=query.strategy, states=query.state, labels=query.label)
     page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
-    return Answer(body=CollectionPage(items=[Collection.of(one) for one in page.items], next=next_cursor(query, page)))
+    items = [_shown(request, one) for one in page.items]
+    return Answer(body=CollectionPage(items=items, next=next_cursor(query, page)))
 
 
 def create(request: FrepoRequest) -> Answer:
     """Create a collection. The token of the request is put on its list."""
     change = request.body_as(NewCollection).change()
     record = request.services.collections.create(change, by=request.sender, default_guards=SAFE_GUARDS)
-    return created(request, f"{COLLECTIONS}/{record.id}", _body(request, record), collection_tag(record))
+    return created(request, f"{COLLECTIONS}/{record.id}", body_of(request, record), collection_tag(record))
 
 
 def show(request: FrepoRequest) -> Answer:
@@ -77,7 +79,7 @@ def edit(request: FrepoRequest) -> Answer:
         by=request.sender,
         precondition=if_match(request, collection_tag),
     )
-    body = EditedCollection(**dict(_body(request, edited.collection)), next_upload=NextUpload.of(edited.next_upload))
+    body = EditedCollection(**dict(body_of(request, edited.collection)), next_upload=NextUpload.of(edited.next_upload))
     return resource(body, collection_tag(edited.collection))
 
 
@@ -103,11 +105,18 @@ def remove(request: FrepoRequest) -> Response:
 
 
 def _answer(request: FrepoRequest, record: CollectionRecord) -> Answer:
-    return resource(_body(request, record), collection_tag(record))
+    return resource(body_of(request, record), collection_tag(record))
 
 
-def _body(request: FrepoRequest, record: CollectionRecord) -> Collection:
-    return Collection.of(request.services.collection_pages.details(record))
+def body_of(request: FrepoRequest, record: CollectionRecord) -> Collection:
+    """Return a collection as the token of the request sees it."""
+    return _shown(request, request.services.collection_pages.details(record, by=request.sender))
+
+
+def _shown(request: FrepoRequest, details: CollectionDetails) -> Collection:
+    is_read_only = request.services.settings.read_only
+    may = permitted_in_collection(request.sender, listed=details.listed, is_read_only=is_read_only)
+    return Collection.of(details, may=may)
 
 
 ENDPOINTS = [

@@ -12,7 +12,7 @@ from ...conventions.answers import created, no_content
 from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.types import Time, Whole
 from ...schemas.models import Reply
-from .collections import COLLECTIONS
+from .collections import COLLECTIONS, body_of
 from .models import Collection, collection_tag
 
 DELETED = f"{V1}/deleted-collections"
@@ -66,8 +66,7 @@ def restore(request: FrepoRequest) -> Answer:
     """Restore a collection under its id, with its settings, its list of tokens, and its versions."""
     restored = request.services.deleted_collections.restore(request.matchdict["deleted"], by=request.sender)
     record = restored.collection
-    body = Collection.of(request.services.collection_pages.details(record))
-    return created(request, f"{COLLECTIONS}/{record.id}", body, collection_tag(record))
+    return created(request, f"{COLLECTIONS}/{record.id}", body_of(request, record), collection_tag(record))
 
 
 def end(request: FrepoRequest) -> Response:
@@ -83,7 +82,7 @@ ENDPOINTS = [
         path=DELETED,
         view=list_deleted,
         summary="List deleted collections",
-        permission="collection.restore",
+        permission="collection.list_deleted",
         query=DeletedCollectionQuery,
         answers={200: DeletedCollectionPage},
     ),

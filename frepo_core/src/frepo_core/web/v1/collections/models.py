@@ -1,6 +1,6 @@
 """The models of a collection: its answer, its creation and its patch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
@@ -94,7 +94,8 @@ class Collection(Reply):
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
-    `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known.
+    `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known. `may` are the actions
+    that the token of the request is allowed in this collection.
     """
 
     id: str
@@ -119,9 +120,10 @@ class Collection(Reply):
     trash_size: Whole
     created_at: Time
     created_by: str | None
+    may: list[str] = Field(examples=[["collection.fetch", "version.upload"]])
 
     @classmethod
-    def of(cls, details: CollectionDetails) -> "Collection":
+    def of(cls, details: CollectionDetails, *, may: Sequence[str] = ()) -> "Collection":
         """Convert a collection. New columns of collections are added here."""
         record = details.record
         return cls(
@@ -147,6 +149,7 @@ class Collection(Reply):
             trash_size=details.trash_size,
             created_at=record.created_at,
             created_by=record.created_by,
+            may=list(may),
         )
 
 

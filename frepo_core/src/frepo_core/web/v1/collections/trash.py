@@ -118,7 +118,7 @@ ENDPOINTS = [
         path=TRASH,
         view=list_trash,
         summary="List what is in the trash of a collection",
-        permission="trash.restore",
+        permission="trash.list",
         query=TrashQuery,
         answers={200: TrashPage},
     ),
@@ -138,7 +138,7 @@ ENDPOINTS = [
         path=ENTRY,
         view=show,
         summary="Show a version in the trash",
-        permission="trash.restore",
+        permission="trash.list",
         answers={200: TrashEntry},
     ),
     Endpoint(
