@@ -2,12 +2,11 @@
 
 import json
 
-import pytest
-
 from support.paths import ROOT
 
 PAGE = (ROOT / "docs/performance.md").read_text()
 RESULTS = json.loads((ROOT / "benchmarks/results.json").read_text())
+ROWS = RESULTS["rows"]
 
 
 def line_of(row):
@@ -15,21 +14,24 @@ def line_of(row):
     return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
-@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
-def test_each_figure_is_on_the_page(row):
-    assert f"{row['ratio']:.2f}" == line_of(row)[1]
+def is_met(row):
+    return row["ratio"] <= row["reach"] if row["is_most"] else row["ratio"] >= row["reach"]
 
 
-@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
-def test_a_missed_target_is_reported(row):
-    is_met = row["ratio"] <= row["reach"] if row["is_most"] else row["ratio"] >= row["reach"]
-
-    assert ("yes" if is_met else "**no**") == line_of(row)[3]
+def has_a_median(row):
+    return row["group"] == "memory" or min(len(row["ours"]), len(row["theirs"])) >= 5 or "1 connections" in row["name"]
 
 
-@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: row["name"])
-def test_medians_are_of_five_or_more_but_for_memory(row):
-    assert row["group"] == "memory" or min(len(row["ours"]), len(row["theirs"])) >= 5 or "1 connections" in row["name"]
+def test_each_figure_is_on_the_page():
+    assert [] == [row["name"] for row in ROWS if f"{row['ratio']:.2f}" != line_of(row)[1]]
+
+
+def test_a_missed_target_is_reported():
+    assert [] == [row["name"] for row in ROWS if ("yes" if is_met(row) else "**no**") != line_of(row)[3]]
+
+
+def test_medians_are_of_five_or_more_but_for_memory():
+    assert [] == [row["name"] for row in ROWS if not has_a_median(row)]
 
 
 def test_each_peer_is_on_the_page_with_its_settings():

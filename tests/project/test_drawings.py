@@ -52,12 +52,15 @@ def test_each_room_of_the_tree_is_in_the_drawing():
     assert distributions | parts | {"errors"} | rooms_of(CORE) - {"web", "services"} == NODES
 
 
-@pytest.mark.parametrize(("importer", "used"), ARROWS, ids=["->".join(arrow) for arrow in ARROWS])
-def test_each_arrow_is_an_import(importer, used):
+def is_import(importer, used):
     room = f"frepo_core.{used.replace('/', '.')}"
     files = [place(importer)] if place(importer).is_file() else place(importer).rglob("*.py")
+    return any(f"{name}.".startswith(f"{room}.") for path in files for name in imported(path))
 
-    assert any(f"{name}.".startswith(f"{room}.") for path in files for name in imported(path))
+
+def test_each_arrow_is_an_import():
+    assert ARROWS
+    assert [] == [arrow for arrow in ARROWS if not is_import(*arrow)]
 
 
 @pytest.mark.parametrize("source", DRAWINGS, ids=[path.name for path in DRAWINGS])
@@ -72,11 +75,12 @@ def test_each_drawing_was_rendered_from_its_text(source):
     assert set(re.findall(r'^ +"([\w/-]+)" \[', source.read_text(), re.MULTILINE)) <= names
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:[\w-]+/)*[\w-]+(?:/[\w-]+|\.(?:py|dot|toml)))`", PAGE))))
-def test_each_path_that_the_page_names_is_there(path):
-    assert any((folder / path).exists() for folder in (ROOT, CORE))
+def test_each_path_that_the_page_names_is_there():
+    paths = set(re.findall(r"`((?:[\w-]+/)*[\w-]+(?:/[\w-]+|\.(?:py|dot|toml)))`", PAGE))
+
+    assert paths
+    assert [] == sorted(path for path in paths if not (ROOT / path).exists() and not (CORE / path).exists())
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS, ids=[path.name for path in DRAWINGS])
-def test_the_page_shows_each_drawing(drawing):
-    assert f"](drawings/{drawing.stem}.svg)" in PAGE
+def test_the_page_shows_each_drawing():
+    assert [] == [drawing.stem for drawing in DRAWINGS if f"](drawings/{drawing.stem}.svg)" not in PAGE]

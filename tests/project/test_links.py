@@ -1,8 +1,7 @@
 """Every relative link in a page of the repository leads to a file, and its anchor to a heading."""
 
 import re
-
-import pytest
+from functools import cache
 
 from support.paths import ROOT
 
@@ -19,6 +18,7 @@ def links(page):
     return re.findall(r"\]\((?!\w+:|/)([^)\s#]*)(?:#([^)\s]*))?\)", CODE.sub("", page.read_text()))
 
 
+@cache
 def anchors(page):
     """Return the anchors of the headings, as GitHub and the site generate them."""
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), re.MULTILINE)
@@ -26,12 +26,12 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", text).strip().lower().replace(" ", "-") for text in texts}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_each_link_has_a_target(page):
-    targets = [(page.parent / path if path else page, anchor) for path, anchor in links(page)]
+def test_each_link_has_a_target():
+    targets = [(page, page.parent / path if path else page, anchor) for page in PAGES for path, anchor in links(page)]
 
-    assert [] == [str(target) for target, _ in targets if not target.exists()]
-    assert [] == [f"{target.name}#{anchor}" for target, anchor in targets if anchor and anchor not in anchors(target)]
+    assert [] == [(page.name, str(target)) for page, target, _ in targets if not target.exists()]
+    anchored = [each for each in targets if each[2]]
+    assert [] == [(page.name, f"{to.name}#{name}") for page, to, name in anchored if name not in anchors(to)]
 
 
 def test_links_are_found():

@@ -51,9 +51,11 @@ def test_the_three_lines_dump_and_restore_as_often_as_you_like(service, fresh_cl
     assert len(lines.splitlines()) == 3
 
 
-@pytest.mark.parametrize("path", re.findall(r"^- \[\S+\]\((.*?)\)|^\| `(frepo_\w+/)` \|", README, re.MULTILINE))
-def test_each_path_in_the_readme_exists(path):
-    assert (ROOT / "".join(path)).exists()
+def test_each_path_in_the_readme_exists():
+    paths = re.findall(r"^- \[\S+\]\((.*?)\)|^\| `(frepo_\w+/)` \|", README, re.MULTILINE)
+
+    assert paths
+    assert [] == [path for path in map("".join, paths) if not (ROOT / path).exists()]
 
 
 def test_the_map_has_every_room():
@@ -86,25 +88,24 @@ SHOWN = [
     *(ROOT / "frepo_core/src/frepo_core/cli").rglob("*.py"),
     *(ROOT / "frepo_console/src/frepo_console/pages/views").rglob("*.js"),
 ]
-FILES = [path for path in SHOWN if path.is_file()]
+LINES = {path: path.read_bytes().decode(errors="replace").splitlines() for path in SHOWN if path.is_file()}
 NEAR = 8  # lines
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_no_command_hides_the_body_of_an_error(path):
+def test_no_command_hides_the_body_of_an_error():
     """Except if curl writes the body to the downloaded file: it must not contain an error message."""
-    lines = path.read_bytes().decode(errors="replace").splitlines()
+    lines = [(path.name, line) for path, lines in LINES.items() for line in lines]
 
-    hiding = [line for line in lines if re.search(r"\bcurl\b.*? (-\w*f\w*|--fail)\b(?!-with-body)", line)]
+    hiding = [each for each in lines if re.search(r"\bcurl\b.*? (-\w*f\w*|--fail)\b(?!-with-body)", each[1])]
 
-    assert [] == [line for line in hiding if ".sql.gz" not in line and " -o " not in line]
+    assert hiding
+    assert [] == [(name, line) for name, line in hiding if ".sql.gz" not in line and " -o " not in line]
 
 
 def test_next_to_each_upload_of_a_pipe_is_said_that_it_cannot_be_repeated():
     """A second attempt of `curl --retry -T -` begins in the middle of the dump, and is stored."""
     silent, repeated = [], []
-    for path in FILES:
-        lines = path.read_bytes().decode(errors="replace").splitlines()
+    for path, lines in LINES.items():
         for number, line in enumerate(lines):
             if re.search(r"curl.* -T -(\s|$)|^\s+-X POST -T - ", line):
                 repeated += [line] if "--retry" in line.replace("`--retry`", "") else []
@@ -117,8 +118,8 @@ def test_next_to_each_upload_of_a_pipe_is_said_that_it_cannot_be_repeated():
 def test_the_token_of_a_client_is_in_a_file_of_one_name():
     named = {
         name
-        for path in FILES
-        for name in re.findall(r"(?:-H @|--config )[\"']?([\w./%~]+)", path.read_bytes().decode(errors="replace"))
+        for lines in LINES.values()
+        for name in re.findall(r"(?:-H @|--config )[\"']?([\w./%~]+)", "\n".join(lines))
     }
 
     assert {"token.header"} == {name.rpartition("/")[2] for name in named}
