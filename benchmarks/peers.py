@@ -106,7 +106,7 @@ def _frepo(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
         mine = headers(service)
         kept = post_file(service.address, name(), big, mine)["filename"]
         little = post_file(service.address, name(), make_file(where / "little", 4096), mine)["filename"]
-        keep = {path for path in service.storage.glob("*/*")}
+        keep = set(service.storage.glob("*/*"))
 
         def upload(file: Path) -> None:
             post_file(service.address, name(), file, mine)
@@ -141,7 +141,7 @@ def _tree(
     where: Path, sizes: Sizes, big: Path, label: str, command: Callable[[Path, int], list[str]], **more: Any
 ) -> Iterator[Peer]:
     """Run a server on a folder; all three servers accept PUT to a path below it."""
-    root, port = where / label.split()[0], free_port()
+    root, port = where / label.split(maxsplit=1)[0], free_port()
     (root / "listed").mkdir(parents=True)
     (root / "up").mkdir()
     (root / "synced").mkdir()
@@ -150,7 +150,7 @@ def _tree(
         (root / "listed" / f"night-{number}.sql.gz").touch()
     shutil.copy(big, root / "big")
     make_file(root / "little", 4096)
-    address, log = f"127.0.0.1:{port}", where / f"{label.split()[0]}-log"
+    address, log = f"127.0.0.1:{port}", where / f"{label.split(maxsplit=1)[0]}-log"
     log.mkdir()
     lister = more.pop("lister")
     line = command(root, port)

@@ -41,8 +41,7 @@ def run(results: Results, sizes: Sizes) -> None:
             def put() -> float:
                 stamp(file)
                 with file.open("rb") as content:
-                    seconds = timed(lambda: client.upload_fileobj(content, "frepo", "boto3"))()
-                return seconds
+                    return timed(lambda: client.upload_fileobj(content, "frepo", "boto3"))()
 
             def upload() -> float:
                 stamp(file)

@@ -166,7 +166,7 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         5: ["version.refused", "version.added"],
         400: ["version.added"],
     }
-    events = [{"kind": kind, "at": (today - days * DAY).isoformat()} for days, all in kinds.items() for kind in all]
+    events = [{"kind": kind, "at": (today - days * DAY).isoformat()} for days, found in kinds.items() for kind in found]
     late = (today - 6 * DAY).isoformat()  # it says nothing about the backups
     events.append({"kind": "version.quarantined", "at": late, "data": {"reason": "overtaken"}})
     created = (today - 100 * DAY).isoformat()

@@ -179,7 +179,7 @@ def test_an_end_long_ago_has_four_digits_for_its_year(app, headers):
     assert answer.json["expires"].startswith("00")
 
 
-@pytest.mark.parametrize("header, value, status", [("If-Match", '"other"', 412), ("Range", "bytes=100-", 416)])
+@pytest.mark.parametrize(("header", "value", "status"), [("If-Match", '"other"', 412), ("Range", "bytes=100-", 416)])
 def test_conditions_that_fail_are_answered_in_json(app, headers, header, value, status):
     url = app.post("/repository/file/upload?fileName=a.txt", b"hello", headers=headers).json["url"]
 

@@ -102,7 +102,7 @@ def test_a_body_is_passed_to_the_service_without_buffering(framing):
 
 
 @pytest.mark.parametrize(
-    "span, start, end",
+    ("span", "start", "end"),
     [("0-", 0, None), ("100000-", 100_000, None), ("-5", 299_995, None), ("7-7", 7, 8), ("0-999999", 0, None)],
 )
 def test_nginx_sends_the_range_of_a_local_file(local_site, file, span, start, end):
@@ -167,7 +167,7 @@ def test_a_download_resumed_by_its_date_is_continued_by_nginx(local_site, file):
 
 
 @pytest.mark.parametrize(
-    "header, status",
+    ("header", "status"),
     [
         ("If-None-Match: {etag}", 304),
         ("If-None-Match: *", 304),

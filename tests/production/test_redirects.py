@@ -60,7 +60,7 @@ def test_what_a_browser_may_show_comes_from_the_service(app, link):
 
 
 @pytest.mark.parametrize(
-    "name, status",
+    ("name", "status"),
     [("If-Match", 200), ("If-Range", 206), ("If-None-Match", 304)],
 )
 @pytest.mark.filterwarnings("ignore:Content-Type header found in a 304")  # WebTest's lint is stricter than HTTP

@@ -85,7 +85,7 @@ def test_a_stop_leaves_sqlite_in_one_file(service):
     assert found - {"frepo.db-reserve"} == {"frepo.db"}
 
 
-@pytest.mark.parametrize("environment, signals", [({"LONG_EXECUTION_TIME": "1"}, 1), ({}, 2)])
+@pytest.mark.parametrize(("environment", "signals"), [({"LONG_EXECUTION_TIME": "1"}, 1), ({}, 2)])
 def test_a_stop_does_not_wait_for_ever(start_service, environment, signals):
     service = start_service(**environment)
     with half_an_upload(service) as upload:

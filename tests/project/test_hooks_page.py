@@ -48,7 +48,7 @@ def test_the_example_of_a_hook_returns_what_it_is_for(name, generator, tmp_path)
     # What an author defines: functions, a model of settings, and classes.
     defined = {"Path": type(tmp_path), "__file__": str(tmp_path / "module.py"), "AcmeSettings": plugins.PluginSettings}
     defined |= {"Options": plugins.StrategyOptions, "QueueLength": lambda service: service}
-    missing = {name: print for name in names - {*dir(builtins), *defined, *dir(plugins)}}
+    missing = dict.fromkeys(names - {*dir(builtins), *defined, *dir(plugins)}, print)
     space = missing | vars(plugins) | defined
     exec(compile(code, f"<{name}>", "exec"), space)
 

@@ -37,7 +37,7 @@ def fill_collections(engine: Engine, count: int, token: str) -> None:
     with _filling(engine) as connection:
         identifier = f"'00000000-0000-4000-8000-' || {_text(connection, 'i + 100000000000')}"
         zeros = ("max_backups_count", "max_one_version_size", "max_collection_size", "last_number", "versions_count")
-        row = {name: "0" for name in (*zeros, "stored_size")} | {
+        row = dict.fromkeys((*zeros, "stored_size"), "0") | {
             "id": identifier,
             "strategy": "'delete_oldest_when_adding_new'",
             "description": "''",

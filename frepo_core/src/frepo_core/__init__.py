@@ -60,7 +60,7 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
             )
             runner.load()(app, global_config, **settings)
             return
-    print(
+    print(  # noqa: T201  # there is no log yet
         "frepo cannot start. `use = egg:frepo-core#waitress` needs the package frepo-server: pip install frepo-server, "
         "and write `use = egg:frepo-server#waitress` in the ini. Or write `use = egg:waitress#main`.",
         file=sys.stderr,

@@ -65,5 +65,6 @@ def _exit_with_error(message: str, hooks: ServerHooks | None) -> NoReturn:
     """Close the application and end the process with status 1. With `SystemExit`, pserve would end with status 0."""
     if hooks:
         hooks.close()
-    print(message, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
     os._exit(1)

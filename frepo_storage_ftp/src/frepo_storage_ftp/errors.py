@@ -26,7 +26,7 @@ def is_not_found(error: BaseException) -> bool:
     the MLSD of a missing folder.
     """
     code, text = reply_code(error), str(error).lower()
-    return code == 550 and not any(word in text for word in REFUSED_WORDS) or code == 501 and "no such" in text
+    return (code == 550 and not any(word in text for word in REFUSED_WORDS)) or (code == 501 and "no such" in text)
 
 
 @contextmanager

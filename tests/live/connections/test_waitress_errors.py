@@ -44,7 +44,7 @@ REFUSED_BY_THE_SERVER = {
 }
 
 
-@pytest.mark.parametrize("sent, expected", REFUSED_BY_THE_SERVER.values(), ids=REFUSED_BY_THE_SERVER.keys())
+@pytest.mark.parametrize(("sent", "expected"), REFUSED_BY_THE_SERVER.values(), ids=REFUSED_BY_THE_SERVER.keys())
 def test_requests_that_waitress_refuses_are_answered_in_json(service, sent, expected):
     status, headers, body = converse(service, sent)
 
@@ -69,7 +69,7 @@ OF_V1 = {
 }
 
 
-@pytest.mark.parametrize("sent, expected", OF_V1.values(), ids=OF_V1.keys())
+@pytest.mark.parametrize(("sent", "expected"), OF_V1.values(), ids=OF_V1.keys())
 def test_below_api_v1_they_are_problems(service, sent, expected):
     status, headers, body = converse(service, sent)
 

@@ -104,7 +104,7 @@ def test_deletions_at_the_same_time_all_work(client, disk):
 def test_uploads_cannot_use_up_the_reserve(client, disk):
     """Uploads must not use the space that is reserved for deletions. With a trash, deletions free no space at once."""
     collection = client.collection()
-    for number in range(20):
+    for _ in range(20):
         assert 200 == client.push(collection, os.urandom(MIB // 4)).status
     is_over = threading.Event()
 

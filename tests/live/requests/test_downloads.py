@@ -138,11 +138,10 @@ def test_head_has_the_headers_of_get(client, name):
 
 
 def test_a_connection_serves_many_ranges_of_one_file(wire, name):
-    pieces = []
-    for start in range(0, SIZE, 1000):
-        pieces.append(
-            wire.send(head("GET", f"/repository/file/{name}", f"Range: bytes={start}-{start + 999}")).reply("GET").body
-        )
+    pieces = [
+        wire.send(head("GET", f"/repository/file/{name}", f"Range: bytes={start}-{start + 999}")).reply("GET").body
+        for start in range(0, SIZE, 1000)
+    ]
 
     assert CONTENT == b"".join(pieces)
 

@@ -1,5 +1,6 @@
 """A TCP proxy in front of a service that cuts connections, holds them, or changes a byte, once as many bytes have passed."""
 
+import contextlib
 import socket
 import threading
 from dataclasses import dataclass
@@ -92,10 +93,8 @@ class FaultyProxy:
         except OSError:
             pass  # the other direction, or an end, was closed
         for end in (source, target):
-            try:
+            with contextlib.suppress(OSError):  # it was closed before
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it was closed before
 
     def _apply(self, fault: Fault, piece: bytes) -> bytes:
         """Return what is forwarded instead of the piece; nothing if the connection ends."""

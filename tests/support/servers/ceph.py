@@ -146,7 +146,9 @@ class Ceph:
             "osd.0": ["mon", "allow profile osd", "mgr", "allow profile osd", "osd", "allow *"],
         }
         for number, (name, caps) in enumerate(rights.items()):
-            arguments = [word for place, cap in zip(caps[::2], caps[1::2]) for word in ("--cap", place, cap)]
+            arguments = [
+                word for place, cap in zip(caps[::2], caps[1::2], strict=True) for word in ("--cap", place, cap)
+            ]
             create = ["--create-keyring"] if number == 0 else []
             _run("ceph-authtool", keyring, *create, "--gen-key", "-n", name, *arguments)
 

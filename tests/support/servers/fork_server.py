@@ -166,10 +166,7 @@ def _execute(order, empty: Path) -> NoReturn:
     """Execute the order, and exit as a separate process would; only the fork calls this."""
     status: Any = 1
     try:
-        if "call" in order:
-            status = _call(order)
-        else:
-            status = _command(order) if "console" in order else _serve(order, empty)
+        status = _call(order) if "call" in order else _command(order) if "console" in order else _serve(order, empty)
         sys.stdout.flush()
     except SystemExit as end:
         status = end.code

@@ -85,7 +85,7 @@ def test_a_table_has_the_columns_that_fit_and_all_with_long(console):
     for command in (["backup:list"], ["backup:versions", ID], ["auth:list"], ["storage:usage"]):
         short = console.answer(*command).splitlines()
         assert all(len(line) <= 100 for line in short), command
-        assert not short or "SHA-256" not in short[1] and " Id " not in short[1]
+        assert not short or ("SHA-256" not in short[1] and " Id " not in short[1])
     assert ID in console.answer("backup:list", "--long")
     assert ID in console.answer("backup:list", "-c", "Id")
     assert ID in console.answer("backup:list", "-f", "value")

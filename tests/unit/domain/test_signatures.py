@@ -1,6 +1,7 @@
 """Keyed hashes and digest fields, and the refusal of forged or invalid ones."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 
@@ -156,10 +157,8 @@ def test_of_two_sha_256_the_last_counts():
 
 @given(st.text())
 def test_any_text_is_a_field_or_a_value_error(value):
-    try:
+    with contextlib.suppress(ValueError):
         assert parse_repr_digest(value) is None or len(parse_repr_digest(value)) == 64
-    except ValueError:
-        pass
 
 
 @given(st.binary())

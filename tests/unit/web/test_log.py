@@ -59,10 +59,7 @@ def test_a_refused_file_is_logged_with_its_name_and_the_reason(app, make_token, 
     client = Client(app, make_token(Role.UPLOAD_ALL, max_file_size=3))
     said()
 
-    if is_form:
-        answer = client.send_form(("file", "a.txt", b"hello"))
-    else:
-        answer = client.upload(b"hello", "a.txt")
+    answer = client.send_form(("file", "a.txt", b"hello")) if is_form else client.upload(b"hello", "a.txt")
 
     assert 400 == answer.status_code
     who, text = services.tokens.fingerprint(client.token), said()

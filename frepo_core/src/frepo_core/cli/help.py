@@ -45,7 +45,7 @@ def make_parser(version: str) -> argparse.ArgumentParser:
 
 def print_help() -> int:
     """Print the help; return the exit status."""
-    return exit_status(lambda: print(help_text(), end=""), sys.stdout, sys.stderr)
+    return exit_status(lambda: print(help_text(), end=""), sys.stdout, sys.stderr)  # noqa: T201
 
 
 def help_text() -> str:

@@ -105,6 +105,7 @@ def describe_core(plugin: object) -> FoundPlugin:
 
 @cache
 def core_version() -> str:
+    """Return the version of the installed package frepo-core."""
     return version(CORE_DISTRIBUTION)
 
 
@@ -115,6 +116,7 @@ def _make_manager() -> pluggy.PluginManager:
 
 
 def sorted_entries() -> list[EntryPoint]:
+    """Return the entry points of all installed plug-ins, by name."""
     return sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: entry.name)
 
 

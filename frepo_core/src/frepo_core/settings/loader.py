@@ -122,7 +122,7 @@ def _load_prefixed(
 
 
 def _belongs_to_others(name: str) -> bool:
-    return name.startswith("pyramid.") or name.count(".") >= 2 and name.startswith("fs.")
+    return name.startswith("pyramid.") or (name.count(".") >= 2 and name.startswith("fs."))
 
 
 def _fill(

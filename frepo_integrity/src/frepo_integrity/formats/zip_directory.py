@@ -55,7 +55,7 @@ def read_directory(file: BinaryIO, size: int) -> Directory:
     position = _find_end(file, tail, start)
     _, disk, first_disk, _, entries, length, offset, _ = END.unpack_from(tail, position)
     end = start + position
-    if disk == _FULL16 or entries == _FULL16 or length == _FULL32 or offset == _FULL32:
+    if _FULL16 in (disk, entries) or _FULL32 in (length, offset):
         zip64 = _read_zip64(file, end)
         if zip64 is not None:
             disk, first_disk, entries, length, offset, end = zip64

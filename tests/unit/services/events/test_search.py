@@ -144,7 +144,7 @@ def _plan(engine, kind, statement, parameters):
 
 def _reads_all(plan):
     return any(
-        "SCAN event" in row and "INDEX" not in row or "Seq Scan" in row or "'ALL', None" in row
+        ("SCAN event" in row and "INDEX" not in row) or "Seq Scan" in row or "'ALL', None" in row
         for row in plan
         if "event" in row
     )

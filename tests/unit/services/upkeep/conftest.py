@@ -39,7 +39,7 @@ class Runner:
             service=PluginService(),
             log=logging.getLogger(__name__),
             now=now or utc_now(),
-            check_lease=lambda: self.check(),
+            check_lease=self.check,
             progress=self.notes.append,
         )
         return jobs[name].run(context)

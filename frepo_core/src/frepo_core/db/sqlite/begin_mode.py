@@ -53,8 +53,8 @@ def _begin_immediate(connection: sqlite3.Connection) -> None:
     ((timeout,),) = connection.execute("PRAGMA busy_timeout")
     connection.execute("PRAGMA busy_timeout=0")
     try:
-        with counted() as most:
-            started, most = time.monotonic(), min(most, timeout / 1000)
+        with counted() as patience:
+            started, most = time.monotonic(), min(patience, timeout / 1000)
             while not _try_to_begin(connection, is_last=(waited := time.monotonic() - started) >= most):
                 time.sleep(min(max(waited / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
     finally:

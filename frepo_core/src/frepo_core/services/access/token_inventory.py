@@ -160,8 +160,9 @@ def _find_collections(session: Session, counts: Mapping[str, int], by: By) -> di
     )
     few = [key for key, count in counts.items() if count <= MAX_COLLECTIONS]
     queries = [_seen(query.where(CollectionToken.token_key.in_(few)), by)] if few else []
-    for key in counts.keys() - few:
-        queries.append(_seen(query.where(CollectionToken.token_key == key), by).limit(MAX_COLLECTIONS))
+    queries += [
+        _seen(query.where(CollectionToken.token_key == key), by).limit(MAX_COLLECTIONS) for key in counts.keys() - few
+    ]
     lists: dict[str, list[ListedCollection]] = defaultdict(list)
     for each in queries:
         for key, collection_id, name in session.execute(each):

@@ -84,7 +84,7 @@ def _find(
     database: Database, search: EventSearch, conditions: list[ColumnElement[bool]], limit: int, *, newest_first: bool
 ) -> Sequence[Event]:
     kinds = matching_kinds(search.kinds)
-    if search.kinds and not kinds or is_hidden(search):
+    if (search.kinds and not kinds) or is_hidden(search):
         return []
     order = Event.position.desc() if newest_first else Event.position
     with database.reading() as session:
