@@ -18,12 +18,12 @@ const VIEWS = [
   {
     name: "overview",
     key: "o",
-    needs: ["overview.view", "collections.list"],
+    needs: ["metrics.view", "collection.list"],
     load: () => import("./views/overview.js"),
   },
-  { name: "collections", key: "c", needs: ["collections.list"], load: () => import("./views/collections.js") },
-  { name: "files", key: "f", needs: ["files.list", "files.upload"], load: () => import("./views/files.js") },
-  { name: "tokens", key: "t", needs: ["tokens.list"], load: () => import("./views/tokens.js") },
+  { name: "collections", key: "c", needs: ["collection.list"], load: () => import("./views/collections.js") },
+  { name: "files", key: "f", needs: ["file.list", "file.upload"], load: () => import("./views/files.js") },
+  { name: "tokens", key: "t", needs: ["token.list"], load: () => import("./views/tokens.js") },
   { name: "events", key: "e", needs: ["events.view"], load: () => import("./views/events.js") },
   { name: "health", key: "h", needs: ["jobs.view", "settings.view"], load: () => import("./views/health.js") },
 ];
@@ -82,13 +82,16 @@ function CurrentView({ about }) {
         ? html`<${MorePage} />`
         : !view
           ? html`<${NotFound} />`
-          : allowed.includes(view)
+          : allowed.includes(view) || isOneCollection(route)
             ? html`<${Lazy} key=${view.name} load=${view.load} route=${route} />`
             : html`<h1>${t.menu[view.name]}</h1>
                 <${NoPermission} action=${view.needs[0]} />`
     }
   <//>`;
 }
+
+/** A token may see a collection without those of the list: the service decides. */
+const isOneCollection = ({ parts: [first, id] }) => first === "collections" && id !== undefined && id !== "new";
 
 const NotFound = () =>
   html`<h1 class="vh">${t.errors.notFound}</h1>

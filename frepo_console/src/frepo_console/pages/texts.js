@@ -54,7 +54,7 @@ export const t = {
     chartFrom: (time) => `This chart was read at ${time}, and cannot be read again.`,
     tryLater: "Try again in a moment. If the error stays, look at the log of the service.",
     noPermission: "This token may not see this",
-    needsRole: "It needs the role",
+    needsRole: "It needs a role that allows",
     notFound: "This page does not exist",
     notFoundText: "The address is wrong, or what it named was deleted.",
     toOverview: "Go to the overview",

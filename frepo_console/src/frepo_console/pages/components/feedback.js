@@ -2,7 +2,6 @@
 
 import { html, useEffect, useState } from "../lib/html.js";
 import { signOut } from "../lib/api.js";
-import { rolesFor } from "../lib/access.js";
 import { timeOfDay } from "../lib/format.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
@@ -74,14 +73,14 @@ export function ChartError({ error, at, retry }) {
   </div>`;
 }
 
-/** The token may not see this. `action` is one of `lib/access.js`. */
+/** The token may not see this. `action` is a name in `may` of the API. */
 export const NoPermission = ({ action, text = t.errors.noPermission }) =>
   html`<${Note}
     icon="lock"
     title=${text}
     actions=${html`<button class="btn s" onClick=${() => signOut()}>${t.changeToken}</button>`}
   >
-    ${t.errors.needsRole} <code>${rolesFor(action)[0]}</code>.
+    ${t.errors.needsRole} <code>${action}</code>.
   <//>`;
 
 /**

@@ -60,7 +60,7 @@ function MenuEntry({ view, isCurrent }) {
  * How many collections need attention, "?" if that cannot be read. It is drawn only if the token may read the overview.
  */
 function BadCollections() {
-  const overview = useResource(useAccess().may("overview.view") ? "/overview" : null, { every: 60 });
+  const overview = useResource(useAccess().may("metrics.view") ? "/overview" : null, { every: 60 });
   if (!overview.data) return overview.error && html`<span class="badge end" title=${t.menu.attentionUnknown}>?</span>`;
   const states = overview.data.collections;
   const bad = BAD_STATES.reduce((sum, state) => sum + states[state], 0);

@@ -9,7 +9,7 @@ import { go, link } from "../lib/navigation.js";
 import { upload } from "../lib/transfers.js";
 import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
-import { Empty, Loaded, Note } from "../components/feedback.js";
+import { Empty, Loaded, NoPermission, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { StateBadge, Tag, advice, expectation, reason } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
@@ -21,18 +21,22 @@ import { Settings } from "./collection/settings.js";
 import { downloadVersion } from "./collection/version_actions.js";
 import { Versions } from "./collection/versions.js";
 
-/** The tabs, with what a token needs for each. */
+/** The tabs, each with what the token needs in the collection, or with what it needs at all. */
 const TABS = [
-  { name: "versions", View: Versions, needs: "versions.list" },
-  { name: "settings", View: Settings, needs: "collections.edit" },
-  { name: "access", View: Access, needs: "collections.access" },
+  { name: "versions", View: Versions, needsHere: "version.list" },
+  { name: "settings", View: Settings, needsHere: "collection.edit" },
+  { name: "access", View: Access, needsHere: "collection.tokens" },
   { name: "send", View: Send },
   { name: "events", View: Events, needs: "events.view" },
 ];
 
 export default function CollectionView({ id, tab, route }) {
   const now = useNow();
+  const access = useAccess();
   const collection = useResource(`/collections${path(id)}`);
+  if (collection.error?.status === 403 && !collection.data)
+    return html`<h1>${t.menu.collections}</h1>
+      <${NoPermission} action=${access.may("collection.list") ? "collection.fetch" : "collection.list"} />`;
   if (collection.error?.status === 404 && !collection.data)
     return html`<h1 class="vh">${t.collection.gone}</h1>
       <div class="card">
@@ -48,7 +52,10 @@ export default function CollectionView({ id, tab, route }) {
 
 function Shown({ collection, resource, tab, query, now }) {
   const access = useAccess();
-  const tabs = TABS.filter((one) => !one.needs || access.may(one.needs));
+  const { may } = collection;
+  const tabs = TABS.filter(
+    ({ needs, needsHere }) => (!needs || access.may(needs)) && (!needsHere || may.includes(needsHere)),
+  );
   const current = tabs.find((one) => one.name === tab) ?? tabs[0];
   const [isUploading, setUploading] = useState(false);
   const [changes, setChanges] = useState(0);
@@ -65,7 +72,7 @@ function Shown({ collection, resource, tab, query, now }) {
     const url = apiUrl(`/collections${path(collection.id)}/versions`);
     for (const file of files) upload({ topic: collection.id, file, url, finished: changed });
   };
-  useDrop(access.may("versions.upload") ? take : null, setOver);
+  useDrop(may.includes("version.upload") ? take : null, setOver);
   return html`<${Head} collection=${collection} startUpload=${() => setUploading(!isUploading)} now=${now} />
     ${
       (isUploading || isOver) &&
@@ -89,10 +96,10 @@ function Shown({ collection, resource, tab, query, now }) {
 
 function Head({ collection, startUpload, now }) {
   const access = useAccess();
-  const last = collection.last_version;
+  const { last_version: last, may } = collection;
   return html`<header class="head">
     <div>
-      <a class="sm" href=${link(["collections"])}>${t.menu.collections}</a>
+      ${access.may("collection.list") && html`<a class="sm" href=${link(["collections"])}>${t.menu.collections}</a>`}
       <h1>${collection.name}</h1>
       <p class="row wrap">
         <${StateBadge} state=${collection.state} />
@@ -106,18 +113,18 @@ function Head({ collection, startUpload, now }) {
     <div class="row">
       ${
         last &&
-        access.may("versions.list") &&
+        may.includes("version.list") &&
         html`<${ActionButton} className="btn" data-key="d" run=${() => downloadVersion(collection, last)}
           ><${Icon} name="download" />${t.collection.download(last.number)}<//
         >`
       }
       ${
-        access.may("versions.upload") &&
+        may.includes("version.upload") &&
         html`<button class="btn pri" data-key="u" onClick=${startUpload}>
           <${Icon} name="upload" />${t.collection.upload}
         </button>`
       }
-      ${access.may("collections.delete") && html`<${DeleteButton} collection=${collection} />`}
+      ${may.includes("collection.delete") && html`<${DeleteButton} collection=${collection} />`}
     </div>
   </header>`;
 }

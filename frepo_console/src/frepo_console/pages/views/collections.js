@@ -29,7 +29,7 @@ function List({ query, isNew }) {
   const now = useNow();
   const filters = filtersOf(query);
   const list = useList("/collections", { query: filters });
-  const overview = useResource(access.may("overview.view") ? "/overview" : null, { every: 60 });
+  const overview = useResource(access.may("metrics.view") ? "/overview" : null, { every: 60 });
   const items = list.items ?? [];
   const selection = useSelection(items.map((one) => one.id));
   const sizes = useSizes(items);
@@ -41,7 +41,7 @@ function List({ query, isNew }) {
       <div class="row">
         <${CsvButton} filters=${filters} />
         ${
-          access.may("collections.create") &&
+          access.may("collection.create") &&
           html`<a class="btn pri" data-key="n" href=${link(["collections", "new"])}
             ><${Icon} name="plus" />${t.collectionsView.new}</a
           >`
@@ -63,14 +63,14 @@ function List({ query, isNew }) {
           keyOf=${(one) => one.id}
           nameOf=${(one) => one.name}
           open=${(one) => go(["collections", one.id])}
-          selection=${access.may("collections.edit") || access.may("collections.access") ? selection : undefined}
+          selection=${items.some(isChangeable) ? selection : undefined}
           sort=${filters.sort}
           sortBy=${(sort) => changeQuery({ sort })}
         />
         <${ListEnd} list=${list} total=${isFiltered ? null : total} />
       </section>`
     }
-    ${access.has("deleted-collections") && access.may("trash.view") && html`<${DeletedCollections} now=${now} />`}
+    ${access.has("deleted-collections") && access.may("collection.list_deleted") && html`<${DeletedCollections} now=${now} />`}
     ${
       selection.keys.length > 0 &&
       html`<${SelectionBar}
@@ -82,13 +82,15 @@ function List({ query, isNew }) {
     ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
 }
 
+const isChangeable = ({ may }) => may.includes("collection.edit") || may.includes("collection.tokens");
+
 function Nothing({ isFiltered, filters }) {
   const access = useAccess();
   if (!isFiltered)
     return html`<div class="card">
       <${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
         ${
-          access.may("collections.create") &&
+          access.may("collection.create") &&
           html`<a class="btn pri" href=${link(["collections", "new"])}
             ><${Icon} name="plus" />${t.collectionsView.new}</a
           >`

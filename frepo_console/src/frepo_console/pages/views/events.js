@@ -34,7 +34,7 @@ export default function Events({ route }) {
     setLive(!isLive);
     list.reload();
   };
-  const names = useNames(list, access.may("collections.list"));
+  const names = useNames(list, access.may("collection.list"));
   return html`<header class="head">
       <h1>${common.menu.events}</h1>
       <div class="row">

@@ -25,11 +25,11 @@ export default function Files({ route }) {
   const [, selected] = route.parts;
   const { query } = route;
   const filters = { q: query.get("q") ?? "", tag: query.get("tag") ?? "" };
-  const list = useList(access.may("files.list") ? "/files" : null, { query: filters, limit: PAGE });
+  const list = useList(access.may("file.list") ? "/files" : null, { query: filters, limit: PAGE });
   const uploads = useTransfers(TOPIC);
   const choose = useRef(null);
   const hasSide = selected || uploads.length > 0;
-  const mayUpload = access.may("files.upload");
+  const mayUpload = access.may("file.upload");
   return html`<header class="head">
       <h1>${common.menu.files}</h1>
       ${
@@ -43,7 +43,7 @@ export default function Files({ route }) {
       <div class="w8 stack">
         ${mayUpload && html`<${DropZone} choose=${choose} reload=${list.reload} />`}
         ${
-          access.may("files.list") &&
+          access.may("file.list") &&
           html`<${Filters}
               filters=${filters}
               items=${list.items ?? []}

@@ -19,19 +19,19 @@ const QUIET_STEP = 20;
 export default function Overview() {
   const access = useAccess();
   const now = useNow();
-  const overview = useResource(access.may("overview.view") ? "/overview" : null);
-  const collections = useReading(access.may("collections.list") ? "collections" : null, () =>
+  const overview = useResource(access.may("metrics.view") ? "/overview" : null);
+  const collections = useReading(access.may("collection.list") ? "collections" : null, () =>
     readAll("/collections", { query: { sort: "state" }, most: MANY }),
   );
   const states = useMemo(() => countStates(overview.data, collections.data), [overview.data, collections.data]);
-  const source = access.may("collections.list") ? collections : overview;
+  const source = access.may("collection.list") ? collections : overview;
   const isCut = collections.data?.length >= MANY;
   return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} /> ${
-      access.may("collections.list")
+      access.may("collection.list")
         ? html`<${Loaded} resource=${collections} lines=${8}
             >${(items) => html`<${States} items=${items} states=${states} now=${now} />`}<//
           >`
-        : html`<${NoPermission} action="collections.list" />`
+        : html`<${NoPermission} action="collection.list" />`
     }
     ${
       source.data &&
@@ -128,7 +128,7 @@ function NoCollections() {
   return html`<div class="card">
     <${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
       ${
-        access.may("collections.create") &&
+        access.may("collection.create") &&
         html`<a class="btn pri" href=${link(["collections", "new"])}
           ><${Icon} name="plus" />${t.collectionsView.new}</a
         >`

@@ -52,7 +52,7 @@ export default function Tokens({ route }) {
         ${list.items && html`<p class="dim">${summary(list, now)}</p>`}
       </div>
       ${
-        access.may("tokens.create") &&
+        access.may("token.generate") &&
         html`<a class=${selected ? "btn" : "btn pri"} data-key="n" href=${link(["tokens", "new"])}
           ><${Icon} name="plus" />${t.new}</a
         >`

@@ -19,7 +19,7 @@ export function Access({ collection, now }) {
   const base = `/collections${path(collection.id)}/access`;
   const list = useResource(base);
   // The list of access does not say when a token was used; that of tokens does.
-  const tokens = useResource(access.may("tokens.list") ? "/tokens" : null, {
+  const tokens = useResource(access.may("token.list") ? "/tokens" : null, {
     query: { collection: collection.id, limit: 500 },
     every: 60,
   });

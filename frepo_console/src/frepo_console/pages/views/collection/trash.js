@@ -1,7 +1,6 @@
 // The trash of a collection: versions that were evicted or deleted, and can be restored.
 
 import { html, useState } from "../../lib/html.js";
-import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useList, useReload } from "../../lib/data.js";
 import { dateTime, exactTime, size } from "../../lib/format.js";
@@ -16,7 +15,6 @@ const howItEnded = ({ size: bytes, reason, evicted_at: at }, now) =>
   `${size(bytes)}, ${t.trash.reasons[reason] ?? reason} ${dateTime(at, now)}`;
 
 export function Trash({ collection, changed, changes, now }) {
-  const access = useAccess();
   const base = `/collections${path(collection.id)}/trash`;
   const list = useList(base, { limit: 20 });
   const [ending, setEnding] = useState(null);
@@ -48,7 +46,7 @@ export function Trash({ collection, changed, changes, now }) {
             </div>
             <div class="row">
               ${
-                access.may("trash.restore") &&
+                collection.may.includes("trash.restore") &&
                 html`<${ActionButton} run=${restore(entry)}
                   ><${Icon} name="retry" />${t.trash.restore}<span class="vh"
                     >${" "}${t.versions_.number(entry.number)}</span
@@ -56,7 +54,7 @@ export function Trash({ collection, changed, changes, now }) {
                 >`
               }
               ${
-                access.mayEndTrash &&
+                collection.may.includes("trash.end") &&
                 html`<button class="btn s bare bad" onClick=${() => setEnding(entry)}>
                   ${t.trash.end}<span class="vh">${" "}${t.versions_.number(entry.number)}</span>
                 </button>`

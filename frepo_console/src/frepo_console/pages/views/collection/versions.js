@@ -31,7 +31,7 @@ export function Versions({ collection, changed, changes, now }) {
     note: (version) => setDialog({ kind: "note", version }),
     delete: (versions) => setDialog({ kind: "delete", versions }),
   };
-  const table = { collection, results, hasFailed: Boolean(checks.error), access, open, changed, now };
+  const table = { collection, results, hasFailed: Boolean(checks.error), open, changed, now };
   return html`<${Loaded} resource=${{ ...list, data: list.items }}>
       ${(items) =>
         items.length === 0
@@ -54,7 +54,7 @@ export function Versions({ collection, changed, changes, now }) {
                   keyOf=${(one) => one.number}
                   nameOf=${(one) => t.versions_.number(one.number)}
                   open=${press("d")}
-                  selection=${access.may("versions.delete") ? selection : undefined}
+                  selection=${collection.may.includes("version.delete") ? selection : undefined}
                   keys=${ROW_KEYS}
                 />
                 <${ListEnd} list=${list} total=${collection.versions + (collection.quarantined_versions ?? 0)} />
@@ -69,7 +69,7 @@ export function Versions({ collection, changed, changes, now }) {
       />`
     }
     ${
-      access.may("trash.view") &&
+      collection.may.includes("trash.list") &&
       html`<${Trash} collection=${collection} changed=${changed} changes=${changes} now=${now} />`
     }
     ${
@@ -160,8 +160,8 @@ const Received = ({ version, now, table }) => html`
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
 
-function Release({ version, collection, access, changed }) {
-  if (!access.may("versions.pin")) return null;
+function Release({ version, collection, changed }) {
+  if (!collection.may.includes("version.edit")) return null;
   const release = async () => {
     await releaseVersion(collection, version);
     changed();
@@ -203,13 +203,13 @@ function Checks({ version, results, hasFailed }) {
   );
 }
 
-function Actions({ version, collection, access, open, changed }) {
+function Actions({ version, collection, open, changed }) {
   const run = (action) => async () => {
     await action(collection, version);
     changed();
   };
   const name = t.versions_.number(version.number);
-  const canPin = "pinned" in version && access.may("versions.pin");
+  const canPin = "pinned" in version && collection.may.includes("version.edit");
   const bare = { className: "btn bare s" };
   return html`<span class="row actions">
     <${ActionButton}
@@ -245,7 +245,7 @@ function Actions({ version, collection, access, open, changed }) {
       </button>`
     }
     ${
-      access.may("versions.delete") &&
+      collection.may.includes("version.delete") &&
       !version.pinned &&
       html`<button
         class="btn bare s"

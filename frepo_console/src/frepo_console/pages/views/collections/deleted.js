@@ -46,13 +46,13 @@ export function DeletedCollections({ now }) {
             </div>
             <div class="row">
               ${
-                access.may("trash.restore") &&
+                access.may("collection.restore") &&
                 html`<${ActionButton} run=${restore(one)}
                   ><${Icon} name="retry" />${t.trash.restore}<span class="vh"> ${one.name}</span><//
                 >`
               }
               ${
-                access.mayEndTrash &&
+                access.may("trash.end") &&
                 html`<button class="btn s bare bad" onClick=${() => setEnding(one)}>
                   ${t.trash.end}<span class="vh"> ${one.name}</span>
                 </button>`

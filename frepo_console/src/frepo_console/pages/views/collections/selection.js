@@ -12,8 +12,8 @@ import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
 
 export function SelectionBar({ items, clear, reload }) {
-  const access = useAccess();
   const [dialog, setDialog] = useState("");
+  const mayAll = (action) => items.every(({ may }) => may.includes(action));
   const sum = (field) => items.reduce((total, one) => total + one[field], 0);
   const close = () => setDialog("");
   const done = () => {
@@ -25,13 +25,13 @@ export function SelectionBar({ items, clear, reload }) {
       <b>${t.selected(items.length)}</b
       ><span class="dim sm grow">${size(sum("stored_size"))}, ${t.versions(sum("versions"))}</span>
       ${
-        access.may("collections.edit") &&
+        mayAll("collection.edit") &&
         html`<button class="btn" onClick=${() => setDialog("interval")}>
           <${Icon} name="clock" />${t.selection.interval}
         </button>`
       }
       ${
-        access.may("collections.access") &&
+        mayAll("collection.tokens") &&
         html`<button class="btn" onClick=${() => setDialog("access")}>
           <${Icon} name="tokens" />${t.selection.access}
         </button>`
@@ -104,7 +104,7 @@ function AccessDialog({ items, close, done }) {
 /** A choice of the tokens, or a field for a fingerprint if the token may not list them. */
 export function TokenField({ form }) {
   const access = useAccess();
-  const mayChoose = access.may("tokens.list");
+  const mayChoose = access.may("token.list");
   const tokens = useResource(mayChoose ? "/tokens" : null, { query: { limit: 500 }, every: 0 });
   if (!mayChoose || tokens.error)
     return html`<${Field} label=${t.selection.fingerprint} ...${fieldOf(form, "fingerprint")} autofocus />`;

@@ -64,12 +64,12 @@ function Card({ file, changed, reload }) {
     </dl>
     <${Copyable} label=${t.link} text=${fileUrl(found[0]?.alias ?? file.name)} />
     <${TimedLink} file=${file} />
-    ${access.may("files.edit") && html`<${Settings} file=${file} changed=${changed} renamed=${renamed} />`}
+    ${access.may("file.overwrite") && html`<${Settings} file=${file} changed=${changed} renamed=${renamed} />`}
     ${mayAlias && html`<${Aliases} file=${file} list=${aliases} />`}
     <div class="row">
       <${Download} file=${file} />
       ${
-        access.may("files.delete") &&
+        access.may("file.delete_any") &&
         html`<button class="btn bad end" onClick=${() => setAsking(true)}><${Icon} name="trash" />${t.remove}</button>`
       }
     </div>

@@ -32,9 +32,9 @@ function Card({ token, finish, reload, changed }) {
   const [asking, setAsking] = useState("");
   const access = useAccess();
   const about = useContext(About);
-  const mayRevoke =
-    access.may("tokens.revoke") && (!token.roles.includes(ADMINISTRATOR) || about.token.roles.includes(ADMINISTRATOR));
-  const mayChange = mayRevoke && access.may("tokens.create") && !token.setting;
+  const revoking = token.roles.includes(ADMINISTRATOR) ? "token.revoke_administrator" : "token.revoke";
+  const mayRevoke = access.may(revoking);
+  const mayChange = mayRevoke && access.may("token.change") && !token.setting;
   const isOver = token.expires_at && new Date(token.expires_at) < new Date();
   const revoke = async () => {
     await send("DELETE", path("tokens", token.fingerprint));
