@@ -1,12 +1,11 @@
 """Checks the free space of the storage, of temporary files, and of an SQLite database."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from frepo_core.domain.sizes import readable_size
 from frepo_core.services.composition.container import Services
+from frepo_core.services.content.storages.storage_space import free_on_disk, read_free_space, temporary_folder
 
 from .findings import Finding, good, problem, warning
 
@@ -18,12 +17,12 @@ _REMEDY = "Free space: lower limits, delete versions, run `frepo storage:sweep`;
 def check_disk(services: Services) -> Iterator[Finding]:
     """Yield how much is free where the service writes."""
     spaces: dict[str, int | None] = {
-        f"the storage {services.backends.current!r}": services.backends.get(services.backends.current).free_space(),
-        "temporary files (temp_directory)": _free(services.settings.temp_directory or Path(tempfile.gettempdir())),
+        f"the storage {services.backends.current!r}": read_free_space(services.backends, services.backends.current),
+        "temporary files (temp_directory)": free_on_disk(temporary_folder(services.settings)),
     }
     engine = services.database.engine
     if engine.dialect.name == "sqlite":
-        spaces["the database"] = _free(Path(str(engine.url.database)).absolute().parent)
+        spaces["the database"] = free_on_disk(Path(str(engine.url.database)).absolute().parent)
     for what, free in spaces.items():
         if free is None:
             yield good("disk", f"How much is free for {what} is not known, or there is no limit")
@@ -33,7 +32,3 @@ def check_disk(services: Services) -> Iterator[Finding]:
             yield warning("disk", f"{readable_size(free)} are free for {what}", _REMEDY)
         else:
             yield good("disk", f"{readable_size(free)} are free for {what}")
-
-
-def _free(folder: Path) -> int:
-    return shutil.disk_usage(folder if folder.exists() else folder.parent).free

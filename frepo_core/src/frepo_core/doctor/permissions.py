@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from frepo_core.services.composition.container import Services
+from frepo_core.services.content.storages.storage_space import temporary_folder
 from frepo_core.settings import Settings
 
 from .findings import Finding, good, problem, warning
@@ -71,7 +72,7 @@ def _can_be_reached_by_others(path: Path) -> bool:
 
 def _unwritable(settings: Settings) -> Iterator[Finding]:
     """Yield a problem if the folder for temporary files cannot be written. The storage is checked by a probe."""
-    folder = settings.temp_directory or Path(tempfile.gettempdir())
+    folder = temporary_folder(settings)
     try:
         with tempfile.NamedTemporaryFile(dir=folder):
             pass

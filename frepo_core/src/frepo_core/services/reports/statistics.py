@@ -1,29 +1,26 @@
 """Figures about the service for metrics. No query takes longer the more versions, files or events there are."""
 
-import shutil
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import (
-    Blob,
     Collection,
     Event,
-    JobRun,
-    JobState,
     ParkedEvent,
     Subscription,
     TrashEntry,
     Version,
 )
-from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics, StorageError
+from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics
 
 from ..backups.collections.states import count_by_state, state_column
+from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
+from ..upkeep.engine.job_reports import report_jobs
+from .inventory.damage import count_damaged
 
 
 def read_statistics(base: Foundation) -> ServiceStatistics:
@@ -34,7 +31,6 @@ def read_statistics(base: Foundation) -> ServiceStatistics:
                 Collection
             )
         ).one()
-        damaged = select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))
         parked = select(ParkedEvent.subscription, func.count()).group_by(ParkedEvent.subscription)
         trash = session.execute(select(func.count(), func.sum(TrashEntry.size)).select_from(TrashEntry)).one()
         last = session.scalar(select(func.max(Event.position))) or 0
@@ -45,14 +41,14 @@ def read_statistics(base: Foundation) -> ServiceStatistics:
             size=int(size or 0),
             trash_versions=trash[0],
             trash_size=int(trash[1] or 0),
-            damaged_blobs=session.scalar(damaged) or 0,
+            damaged_blobs=sum(count_damaged(session).values()),
             events_behind={name: max(0, last - position) for name, position in positions},
             # 0 for a subscriber without one: a metric that is missing looks like a subscriber that is missing.
             parked_events={name: 0 for name, _ in positions} | {name: count for name, count in session.execute(parked)},
             jobs=_read_jobs(session),
             storage=base.backends.current,
-            free_space=_free_space(base),
-            temporary_space=_temporary_space(base.settings.temp_directory),
+            free_space=find_free_space(base.backends, base.backends.current),
+            temporary_space=free_on_disk(temporary_folder(base.settings)),
             collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
         )
 
@@ -85,29 +81,13 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
 
 
 def _read_jobs(session: Session) -> Sequence[JobStatus]:
-    succeeded = JobRun.error.is_(None) & JobRun.ended_at.is_not(None)
-    runs = select(JobRun.name, func.max(JobRun.started_at)).group_by(JobRun.name)
-    started = {name: at for name, at in session.execute(runs)}
-    good = {name: at for name, at in session.execute(runs.where(succeeded))}
     return [
         JobStatus(
             name=job.name,
             is_failing=job.failing_since is not None,
             next_at=job.next_at,
-            last_started=started.get(job.name),
-            last_success=good.get(job.name),
+            last_started=job.started_at,
+            last_success=job.last_success,
         )
-        for job in session.scalars(select(JobState).order_by(JobState.name))
+        for job in report_jobs(session)
     ]
-
-
-def _free_space(base: Foundation) -> int | None:
-    try:
-        return base.backends.get(base.backends.current).free_space()
-    except StorageError:  # the health check reports it
-        return None
-
-
-def _temporary_space(folder: Path | None) -> int:
-    folder = folder or Path(tempfile.gettempdir())
-    return shutil.disk_usage(folder if folder.exists() else folder.parent).free

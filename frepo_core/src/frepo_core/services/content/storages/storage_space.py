@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from frepo_core.domain.sizes import parse_free_space, readable_size
-from frepo_core.errors import StorageFull
+from frepo_core.errors import FrepoError, StorageFull
 from frepo_core.settings import Settings
 
 from .backends import Backends
@@ -31,12 +33,41 @@ class Space:
         return max(0, self.needed - self.free)
 
 
+def read_free_space(backends: Backends, storage: str) -> int | None:
+    """Return the free bytes of a storage, None if it cannot tell. Raises `StorageError`."""
+    return backends.get(storage).free_space()
+
+
+def find_free_space(backends: Backends, storage: str) -> int | None:
+    """Return the free bytes of a storage, None if it cannot tell or does not answer: a health check reports that."""
+    with contextlib.suppress(FrepoError):
+        return read_free_space(backends, storage)
+    return None
+
+
+def find_total_space(backends: Backends, storage: str) -> int | None:
+    """Return the size of the empty storage in bytes, None as above."""
+    with contextlib.suppress(FrepoError):
+        return backends.get(storage).total_space()
+    return None
+
+
+def temporary_folder(settings: Settings) -> Path:
+    """Return the folder for temporary files."""
+    return settings.temp_directory or Path(tempfile.gettempdir())
+
+
+def free_on_disk(folder: Path) -> int:
+    """Return the free bytes of the disk of a folder, which may not exist yet."""
+    return shutil.disk_usage(folder if folder.exists() else folder.parent).free
+
+
 class StorageSpace:
     """The room in the storage for new blobs."""
 
     def __init__(self, backends: Backends, presence: Presence, settings: Settings) -> None:
         self._presence = presence
-        self._temporary = settings.temp_directory or tempfile.gettempdir()
+        self._temporary = temporary_folder(settings)
         self._backends = backends
         self._limit = parse_free_space(settings.trash_min_free)
         self._is_on = bool(settings.trash_keep)
@@ -48,7 +79,7 @@ class StorageSpace:
 
     def free(self) -> int | None:
         """Return the free bytes, None if the storage cannot tell. Raises `StorageError`."""
-        return self._backends.get(self.storage).free_space()
+        return read_free_space(self._backends, self.storage)
 
     def total(self) -> int | None:
         """Return the size of the empty storage in bytes, None if the storage cannot tell. Raises `StorageError`."""
@@ -58,9 +89,8 @@ class StorageSpace:
         """Return the room, None if the storage cannot tell it, or if none is required. Raises `StorageError`."""
         if not self._limit.percent and not self._limit.size:
             return None
-        backend = self._backends.get(self.storage)
-        free = backend.free_space()
-        needed = self._limit.bytes_of(backend.total_space() if self._limit.percent else None)
+        free = self.free()
+        needed = self._limit.bytes_of(self.total() if self._limit.percent else None)
         return None if free is None or needed is None else Space(free=free, needed=needed)
 
     def has_temporary_files(self) -> bool:
@@ -75,8 +105,7 @@ class StorageSpace:
         return self._has_same_size()
 
     def _has_same_size(self) -> bool:
-        backend = self._backends.get(self.storage)
-        total, free = backend.total_space(), backend.free_space()
+        total, free = self.total(), self.free()
         if total is None or free is None:
             return False
         try:

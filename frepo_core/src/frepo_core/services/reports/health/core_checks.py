@@ -4,17 +4,16 @@ import contextlib
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
-
 from frepo_core.db import migrations
-from frepo_core.db.models import Blob
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, DatabaseUnavailableError, StorageFull, StorageUnavailable
 from frepo_core.plugins import HealthCheck, hookimpl
 
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
-from ..job_health import LEADERLESS, JobReport, check_jobs, check_worker, report_jobs
+from ...upkeep.engine.job_reports import JobReport, report_jobs
+from ..inventory.damage import count_damaged
+from ..job_health import LEADERLESS, check_jobs, check_worker
 
 # Less than the checks of plug-ins have: /health is answered within 5 seconds if only the database hangs.
 DATABASE_SECONDS = 3
@@ -63,7 +62,7 @@ class CoreChecks:
 
     def _check_blobs(self) -> None:
         with self._database.reading() as session:
-            damaged = session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None)))
+            damaged = sum(count_damaged(session).values())
         if damaged:
             blobs = "1 blob is" if damaged == 1 else f"{damaged} blobs are"
             raise BytesMissingError(f"{blobs} damaged, storage:verify lists them")
@@ -74,6 +73,7 @@ class CoreChecks:
             check_worker(self._database)
 
     def _check_jobs(self) -> None:
-        self.job_reports = report_jobs(self._database)
+        with self._database.reading() as session:
+            self.job_reports = report_jobs(session)
         if self._needs_worker:
             check_jobs(self._database, self.job_reports)

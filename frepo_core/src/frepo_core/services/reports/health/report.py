@@ -14,7 +14,7 @@ from frepo_core.plugins.registry import Owned, make_contexts
 from ...access.job_output import HIDDEN_OUTPUT, sees_output
 from ...base.plugin_calls import call_with_context
 from ...foundation import Foundation
-from ..job_health import JobReport
+from ...upkeep.engine.job_reports import JobReport
 from .check_runs import HealthChecks
 from .core_checks import CoreChecks
 

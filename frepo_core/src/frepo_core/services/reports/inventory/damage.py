@@ -1,6 +1,7 @@
 """Lists the damaged blobs, with the versions and files that use them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -52,6 +53,14 @@ class DamageRecord:
     files: Sequence[str]
     used_by: int
     advice: str
+
+
+def count_damaged(session: Session) -> Mapping[str, int]:
+    """Return the numbers of damaged blobs by storage. There are few, and an index finds them.
+
+    They are not grouped by the database: SQLite would read all blobs in the order of their storages.
+    """
+    return Counter(session.scalars(select(Blob.storage).where(Blob.damaged_at.is_not(None))))
 
 
 def list_damage(database: Database, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:

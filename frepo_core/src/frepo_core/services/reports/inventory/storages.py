@@ -1,18 +1,14 @@
 """The storages: which are installed, which one gets new blobs, and whether they work."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
-
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
-from frepo_core.errors import FrepoError
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...content.storages.backends import Backends
+from ...content.storages.storage_space import find_free_space
 from ...events.storage_states import StorageTrouble, read_troubles
+from .damage import count_damaged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +31,7 @@ class StorageRecord:
 def list_storages(database: Database, backends: Backends, plugins: PluginRegistry) -> list[StorageRecord]:
     """Return the installed storages, and those that are not installed any more and are known to fail, by name."""
     with database.reading() as session:
-        damaged, troubles = _count_damaged(session), read_troubles(session)
+        damaged, troubles = count_damaged(session), read_troubles(session)
     packages = {spec.name: plugin.distribution for plugin in plugins.found for spec in plugin.storages}
     return [
         StorageRecord(
@@ -44,23 +40,8 @@ def list_storages(database: Database, backends: Backends, plugins: PluginRegistr
             summary=plugins.storages[name].summary if name in plugins.storages else "",
             is_current=name == backends.current,
             trouble=troubles.get(name),
-            free_space=_free_space(backends, name),
+            free_space=find_free_space(backends, name) if name in backends.in_use else None,
             damaged=damaged.get(name, 0),
         )
         for name in sorted({*packages, *troubles, *damaged})
     ]
-
-
-def _count_damaged(session: Session) -> Mapping[str, int]:
-    """Count the damaged blobs of each storage. There are few, and an index finds them."""
-    query = select(Blob.storage, func.count()).where(Blob.damaged_at.is_not(None)).group_by(Blob.storage)
-    return {storage: number for storage, number in session.execute(query)}
-
-
-def _free_space(backends: Backends, name: str) -> int | None:
-    if name not in backends.in_use:
-        return None
-    try:
-        return backends.get(name).free_space()
-    except FrepoError:  # the health check reports it
-        return None

@@ -1,16 +1,13 @@
 """The overview: the state and the sizes of the service, for operators, and the history of sizes."""
 
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, JobState, Sample
-from frepo_core.errors import FrepoError
+from frepo_core.db.models import Sample
 
 from ...backups.collections.states import (
     BackupState,
@@ -24,6 +21,9 @@ from ...backups.collections.states import (
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord
 from ...content.storages.backends import Backends
+from ...content.storages.storage_space import find_free_space, find_total_space
+from ...upkeep.engine.job_reports import report_jobs
+from ..inventory.damage import count_damaged
 from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
 from .sizes import Sizes, read_sizes
@@ -90,9 +90,9 @@ class Overviews:
 
     def read(self) -> Overview:
         """Return the overview of this moment."""
-        now, (free_space, total_space) = utc_now(), self._space()
+        now, storage = utc_now(), self._backends.current
+        free_space = find_free_space(self._backends, storage)
         with self._database.reading() as session:
-            failing = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
             collections, versions = count_with_versions(session, now)
             last_day, last_month = count_recent(session, now, short=DAY, long=MONTH)
             return Overview(
@@ -100,24 +100,15 @@ class Overviews:
                 collections=collections,
                 versions=versions,
                 sizes=read_sizes(session, now, least=versions),
-                storage=self._backends.current,
+                storage=storage,
                 free_space=free_space,
-                total_space=total_space,
+                total_space=None if free_space is None else find_total_space(self._backends, storage),
                 growth=service_growth(session, now, free_space),
                 last_day=last_day,
                 last_month=last_month,
-                damaged_blobs=_count_damaged(session),
-                failing_jobs=session.scalars(failing).all(),
+                damaged_blobs=sum(count_damaged(session).values()),
+                failing_jobs=[job.name for job in report_jobs(session) if job.failing_since],
             )
-
-    def _space(self) -> tuple[int | None, int | None]:
-        """Return the free and the total bytes of the storage for new blobs; None if it cannot tell, or does not answer."""
-        free = total = None
-        with contextlib.suppress(FrepoError):  # the health check reports it
-            backend = self._backends.get(self._backends.current)
-            free = backend.free_space()
-            total = None if free is None else backend.total_space()
-        return free, total
 
     def history(
         self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None
@@ -159,10 +150,6 @@ class Overviews:
         """Return the largest collections, with their growth."""
         with self._database.reading() as session:
             return collection_usage(session, utc_now(), limit)
-
-
-def _count_damaged(session: Session) -> int:
-    return session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))) or 0
 
 
 def _record(row: Sample) -> SampleRecord:

@@ -1,12 +1,12 @@
 """The runs of jobs: the rows of the table `job_run`, and the events about failures."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -114,11 +114,11 @@ def find_running(database: Database, lane: str) -> RunRecord | None:
         return _make_record(row) if row else None
 
 
-def find_last_runs(database: Database, names: Iterable[str]) -> dict[str, RunRecord]:
-    """Return the latest run of each of these jobs that has run."""
-    with database.reading() as session:
-        latest = select(func.max(JobRun.id)).where(JobRun.name.in_(list(names))).group_by(JobRun.name)
-        return {row.name: _make_record(row) for row in session.scalars(select(JobRun).where(JobRun.id.in_(latest)))}
+def find_last_run(session: Session, name: str, *conditions: ColumnElement[bool]) -> RunRecord | None:
+    """Return the latest run of a job that meets the conditions."""
+    query = select(JobRun).where(JobRun.name == name, *conditions)
+    row = session.scalar(query.order_by(JobRun.started_at.desc(), JobRun.id.desc()).limit(1))
+    return _make_record(row) if row else None
 
 
 def list_runs(database: Database, name: str, limit: int) -> list[RunRecord]:

@@ -17,7 +17,7 @@ from ...events.masking import Mask
 from .job_catalog import ScheduledJob
 from .job_requests import RequestRecord, find_requests, store_request
 from .job_runner import JobRunner, RunResult
-from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_runs, find_running, list_runs, page_runs
+from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_run, find_running, list_runs, page_runs
 from .job_states import find_turns
 from .lane import lease_name
 from .visible_output import visible_run
@@ -61,7 +61,8 @@ class Jobs:
         """Return all jobs, sorted by name. `by` sees the output of their runs as `visible_run` says."""
         now = self._database.now()
         turns = {turn.scheduled.name: turn.at for turn in find_turns(self._database, self.scheduled, now, stores=False)}
-        runs = find_last_runs(self._database, self.scheduled)
+        with self._database.reading() as session:
+            runs = {name: run for name in self.scheduled if (run := find_last_run(session, name))}
         requests = {one.name: one for one in find_requests(self._database, self.scheduled)}
         return [
             JobStatus(
