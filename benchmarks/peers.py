@@ -211,7 +211,8 @@ def _devpi(where: Path, sizes: Sizes, big: Path) -> Iterator[Peer]:
         little = index.path(index.upload(make_file(where / "release", 4096)))
         yield Peer(
             name=label,
-            settings="waitress, 50 threads, files in a folder, SQLite; SHA-256, a login; its uploads are releases, as forms",
+            settings="waitress, 50 threads, files in a folder, SQLite; SHA-256, a login; its uploads are releases, "
+            "as forms",
             address=index.address,
             upload=index.upload,
             download=lambda: fetch(index.address, kept),

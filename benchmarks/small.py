@@ -160,7 +160,10 @@ def empty(where: Path) -> Iterator[Service]:
     where.mkdir()
     service = Service(where, {"PYTHONPATH": str(Path(__file__).parents[1])})
     server = service.ini.read_text().partition("[server:main]")[2].replace("level = INFO", "level = WARNING")
-    app = f"[app:main]\nuse = call:benchmarks.harness.empty:main\ndatabase.url = sqlite:///{where}/empty.db\nfolder = {where}/stored\n"
+    app = (
+        "[app:main]\nuse = call:benchmarks.harness.empty:main\n"
+        f"database.url = sqlite:///{where}/empty.db\nfolder = {where}/stored\n"
+    )
     service.ini = where / "empty.ini"
     service.ini.write_text(f"[DEFAULT]\nhttp_listen = {service.address}\n{app}\n[server:main]{server}")
     service.start()

@@ -49,7 +49,10 @@ FROM generate_series(cast(1 AS bigint), e) i
 _STATEMENTS = (
     _COLLECTIONS,
     _TOKENS,
-    f"INSERT INTO collection_token (collection_id, token_key) SELECT {COLLECTION}, 'key-' || i FROM generate_series(1, c) i",
+    (
+        f"INSERT INTO collection_token (collection_id, token_key) SELECT {COLLECTION}, 'key-' || i FROM "
+        "generate_series(1, c) i"
+    ),
     f"""INSERT INTO blob (id, digest, size, storage, key, mime, created_at, verified_at, damaged_at)
 SELECT i, md5('d' || i) || md5('e' || i), 1000000, 'local', 'k-' || i, 'application/gzip',
     {NOW} - (v - i / c) * {DAY}, {NOW} - {DAY}, CASE WHEN i % (c * v / 10) = 5 THEN {NOW} - {DAY} END
@@ -64,7 +67,8 @@ FROM generate_series(1, c * v) i""",
 SELECT cast(md5('v' || i) AS uuid), 'gzip', CASE WHEN i % 500 = 0 THEN 'broken' ELSE 'good' END, '', '{{}}',
     {NOW} - {DAY}, 'system:integrity' FROM generate_series(1, c * v) i""",
     f"""INSERT INTO sample (at, collection_id, versions, size, blobs, sent, uploads, refusals, trash)
-SELECT {NOW} - i * {DAY}, NULL, c * v, c * v * 1000000, c * v, c * v * 1000000, c, c / 100, 0 FROM generate_series(1, 365) i""",
+SELECT {NOW} - i * {DAY}, NULL, c * v, c * v * 1000000, c * v, c * v * 1000000, c, c / 100, 0
+FROM generate_series(1, 365) i""",
     f"""INSERT INTO sample (at, collection_id, versions, size, blobs)
 SELECT {NOW} - d * {DAY}, {COLLECTION}, v, v * 1000000, v FROM generate_series(1, c) i, generate_series(1, 30) d""",
 )

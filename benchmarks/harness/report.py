@@ -43,8 +43,9 @@ def write(path: Path) -> None:
 
 def _machine(machine: dict[str, str]) -> str:
     return (
-        f"Measured on {machine['day']}, {machine['form']} form: {machine['processor']}, {machine['cores']} cores, {machine['disk']}, {machine['system']}, "
-        f"Python {machine['python']}; the load average at the end was {machine['load']}."
+        f"Measured on {machine['day']}, {machine['form']} form: {machine['processor']}, {machine['cores']} cores, "
+        f"{machine['disk']}, {machine['system']}, Python {machine['python']}; the load average at the end was "
+        f"{machine['load']}."
     )
 
 

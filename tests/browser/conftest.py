@@ -14,7 +14,8 @@ from playwright.sync_api import Error, sync_playwright
 from support.browser.chromium import MISSING, launch
 
 # Reports each violation of the policy, also of those that the browser does not log.
-WATCH = "window.violations = []; addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective))"
+WATCH = """window.violations = [];
+addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective))"""
 VIOLATIONS = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
   ({ id, nodes }) => nodes.map(({ target }) => [id, target]))"""
 XSS = "<img src=x onerror=\"alert('xss')\">'\"><script>alert(1)</script>"

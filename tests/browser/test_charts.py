@@ -150,7 +150,8 @@ def squares(page):
     """The days of the calendar: the date and the text of each, the classes of its square, and its column and row."""
     return page.locator("svg.cal g").evaluate_all("""(all) => all.map((one) => {
       const { x, y } = one.querySelector("rect").getBBox();
-      return [...one.querySelector("title").textContent.split(": "), one.querySelector("rect").getAttribute("class"), Math.floor(x / 11), Math.floor(y / 11)];
+      const [title, kind] = [one.querySelector("title").textContent, one.querySelector("rect").getAttribute("class")];
+      return [...title.split(": "), kind, Math.floor(x / 11), Math.floor(y / 11)];
     })""")
 
 

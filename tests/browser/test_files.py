@@ -15,7 +15,8 @@ PICTURE = draw_landscape("sunset")
 DROP = """async ([names, text]) => {
   const data = new DataTransfer();
   for (const name of names) data.items.add(new File([`${text} ${name}`], name));
-  for (const kind of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+  const options = { dataTransfer: data, bubbles: true, cancelable: true };
+  for (const kind of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, options));
 }"""
 
 

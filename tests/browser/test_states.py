@@ -195,7 +195,8 @@ MOVING = """() => [...document.querySelectorAll("*")].filter((one) => {
 }).map((one) => one.outerHTML.slice(0, 80))"""
 # What is cut off to the right, or leads to scrolling to the side; tables and tabs may scroll in their own box.
 OUTSIDE = """() => [...document.querySelectorAll("main *, nav *")].filter((one) =>
-  !one.closest(".scroll, .tabs, pre, svg, .vh") && one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1
+  !one.closest(".scroll, .tabs, pre, svg, .vh") && one.checkVisibility() &&
+  one.getBoundingClientRect().right > innerWidth + 1
 ).map((one) => one.outerHTML.slice(0, 80))"""
 
 

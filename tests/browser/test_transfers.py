@@ -24,13 +24,15 @@ SAVED = """async (name) => {
 # Read a file of which each stream gives so many bytes, and then nothing, without an end. Return whether all bytes came
 # in their order, and how often it was opened, or the error.
 READ_SILENT = """async ([size, given]) => {
-  const { readFile } = await import(document.querySelector("script[type=module]").src.replace("main.js", "lib/pieces.js"));
+  const main = document.querySelector("script[type=module]").src;
+  const { readFile } = await import(main.replace("main.js", "lib/pieces.js"));
   const content = Uint8Array.from({ length: size }, (_, at) => at % 251);
   let opened = 0;
   let read = 0;
   const stream = (at) => {
     opened += 1;
-    return new ReadableStream({ type: "bytes", start: (controller) => void (given && controller.enqueue(content.slice(at, at + given))) });
+    const start = (controller) => void (given && controller.enqueue(content.slice(at, at + given)));
+    return new ReadableStream({ type: "bytes", start });
   };
   const file = { size, slice: (at) => ({ stream: () => stream(at) }) };
   try {

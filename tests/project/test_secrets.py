@@ -153,7 +153,10 @@ def _break_off(service, admin):
     """Send incomplete requests."""
     host, _, port = service.address.partition(":")
     for head in (
-        f"POST /repository/file/upload?fileName=c.txt&_token={admin} HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nbo",
+        (
+            f"POST /repository/file/upload?fileName=c.txt&_token={admin} HTTP/1.1\r\nHost: x\r\nContent-Length: "
+            "99\r\n\r\nbo"
+        ),
         f"GET /version?_token={admin} HTTP/1.1\r\nX-Auth-Token: {admin}\r\nBad header {admin}\r\n\r\n",
         f"GET /version?_token={admin}\r\n\r\n",
     ):
@@ -241,7 +244,8 @@ def test_the_console_prints_only_the_requested_secret(tmp_path, verbose_ini):
         "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db",
         "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
         "SECURITY_ADMIN_TOKEN": admin,
-        "POST_INSTALL_CMD": f"backup:create-collection -f a.sql -p {PASSWORD}; auth:create-token --roles x --id {given}",
+        "POST_INSTALL_CMD": f"backup:create-collection -f a.sql -p {PASSWORD}; auth:create-token --roles x --id "
+        f"{given}",
     }
     told = ""
     for command in (

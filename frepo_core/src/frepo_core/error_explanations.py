@@ -17,8 +17,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "unknown_strategy_allowed": "There is no such strategy. Installed are: {known}",
     # Ids
     "collection_no_longer_exists": "There is no collection with this id: it was deleted, or the id is wrong",
-    "custom_id_is_not_uuid_format": "The id of the collection is not a UUID of version 4: send one, or leave it out for "
-    "a random one",
+    "custom_id_is_not_uuid_format": "The id of the collection is not a UUID of version 4: send one, or leave it out "
+    "for a random one",
     "id_already_exists_please_select_other_one": "Another token has this id: choose another, or leave it out for a "
     "random one",
     "id_expects_to_be_uuidv4_format": "The id of the token is not a UUID of version 4: send one, or leave it out for a "
@@ -36,10 +36,11 @@ EXPLANATIONS: Mapping[str, str] = {
     "version: raise maxCollectionSize, or lower maxOneVersionSize",
     "max_collection_size_is_smaller_than_real_sum_of_data_in_collection": "The collection stores more than this size "
     "now: delete versions first, or ask for more",
-    "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less, or raise the setting "
-    "backup.collection_max_size. `frepo backup:edit ID --max-collection-size 0` lifts the limit of one collection",
-    "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "This number of versions of this size needs "
-    "{needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
+    "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less, or raise the "
+    "setting backup.collection_max_size. `frepo backup:edit ID --max-collection-size 0` lifts the limit of one "
+    "collection",
+    "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "This number of versions of this "
+    "size needs {needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
     "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less, or raise the setting "
     "backup.one_version_max_size. `frepo backup:edit ID --max-one-version-size 0` lifts the limit of one collection",
     # Versions
@@ -54,8 +55,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "raise maxCollectionSize. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
     "new_version_shrank_too_much": "The version is smaller than the last one by more than maxShrinkPercent of the "
     "collection: check what made it",
-    "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an upload that "
-    "the client gave up",
+    "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an "
+    "upload that the client gave up",
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "
     "the newest one: raise the limits of the collection, or unpin a version",
     "version_is_in_quarantine": "The version is in quarantine: release it first",

@@ -63,21 +63,25 @@ class IntegritySettings(PluginSettings):
     inline_limit: Size = Field(
         "64MiB",
         validate_default=True,
-        description="Contents up to this size are checked completely before the upload is answered; larger ones by a job.",
+        description="Contents up to this size are checked completely before the upload is answered; larger ones by a "
+        "job.",
     )
     inline_seconds: Seconds = Field(
         1.0,
-        description="Seconds of the processor's time that the check of an upload may take. What takes longer, or ten times as long on a busy host, is checked by the job.",
+        description="Seconds of the processor's time that the check of an upload may take. What takes longer, or ten "
+        "times as long on a busy host, is checked by the job.",
     )
     threads: int = Field(
         2,
         ge=1,
         le=64,
-        description="How many uploads are checked at the same time in each process. Further ones are checked by the job.",
+        description="How many uploads are checked at the same time in each process. Further ones are checked by the "
+        "job.",
     )
     deep_seconds: Seconds = Field(
         14400.0,
-        description="Time limit in seconds for the job's check of one version, programs included. A version that takes longer is not checked.",
+        description="Time limit in seconds for the job's check of one version, programs included. A version that "
+        "takes longer is not checked.",
     )
     max_output: Size = Field(
         "1TiB",
@@ -88,11 +92,13 @@ class IntegritySettings(PluginSettings):
     max_ratio: float = Field(
         1100.0,
         gt=1,
-        description="Contents that unpack to more than this many times their size, and to more than 64 MiB, are not checked further. gzip reaches 1030 with zeros only.",
+        description="Contents that unpack to more than this many times their size, and to more than 64 MiB, are not "
+        "checked further. gzip reaches 1030 with zeros only.",
     )
     command: Annotated[tuple[Command, ...], BeforeValidator(_commands)] = Field(
         (),
-        description="Programs that the job runs for contents that only they understand, one per line: `magic:PGDMP = pg_restore --file=/dev/null`. A line without a pattern is for contents that begin with PGDMP.",
+        description="Programs that the job runs for contents that only they understand, one per line: `magic:PGDMP = "
+        "pg_restore --file=/dev/null`. A line without a pattern is for contents that begin with PGDMP.",
     )
     command_seconds: Seconds = Field(3600.0, description="Time limit in seconds for one run of a program.")
     command_memory: Size = Field(

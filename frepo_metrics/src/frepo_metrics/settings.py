@@ -19,7 +19,8 @@ class MetricsSettings(PluginSettings):
         1000,
         ge=0,
         le=100_000,
-        description="For at most how many collections there are metrics of their own, the newest collections first; 0: none.",
+        description="For at most how many collections there are metrics of their own, the newest collections first; "
+        "0: none.",
     )
 
     @property

@@ -17,13 +17,15 @@ class NotifySettings(PluginSettings):
 
     targets: SecretStr = Field(
         SecretStr(""),
-        description="Where to send notifications, one target a line: its name, its URL, and options: `kinds=`, `collections=`, `secret=`, `summary=`.",
+        description="Where to send notifications, one target a line: its name, its URL, and options: `kinds=`, "
+        "`collections=`, `secret=`, `summary=`.",
     )
     group_wait: float = Field(
         30,
         ge=0,
         le=3600,
-        description="Seconds that an event waits, so that all events of this time are sent in one message. Webhooks do not wait.",
+        description="Seconds that an event waits, so that all events of this time are sent in one message. Webhooks "
+        "do not wait.",
     )
     summary: str = Field(
         "off",
@@ -32,7 +34,8 @@ class NotifySettings(PluginSettings):
     )
     heartbeat: SecretStr = Field(
         SecretStr(""),
-        description="A URL that is requested each minute while the service is healthy, of a service that alerts when requests stay away.",
+        description="A URL that is requested each minute while the service is healthy, of a service that alerts when "
+        "requests stay away.",
     )
     allowed_networks: Networks = Field(
         (),

@@ -135,7 +135,8 @@ def _check_secret(target: Target) -> None:
     _check_url(target.url)
     if not target.secret:
         raise ValueError(
-            'a webhook needs secret=whsec_..., with which its receiver verifies messages. Make one with: echo "whsec_$(openssl rand -base64 32)"'
+            "a webhook needs secret=whsec_..., with which its receiver verifies messages. "
+            'Make one with: echo "whsec_$(openssl rand -base64 32)"'
         )
     Signer(target.secret)
 

@@ -33,8 +33,8 @@ def check_urls(targets: Sequence[Target]) -> None:
         raise ConfigurationError("Apprise, which sends notifications, cannot be imported. Install frepo-notify again")
     if wrong := json.loads(done.stdout):
         raise ConfigurationError(
-            f"Setting notify.targets (NOTIFY_TARGETS): Apprise does not understand the URL of the target {', '.join(map(repr, wrong))}. "
-            "https://appriseit.com/services/ lists the URLs of all services"
+            "Setting notify.targets (NOTIFY_TARGETS): Apprise does not understand the URL of the target "
+            f"{', '.join(map(repr, wrong))}. https://appriseit.com/services/ lists the URLs of all services"
         )
 
 

@@ -31,7 +31,8 @@ class FtpSettings(StorageSettings):
     )
     ssl: bool = Field(
         False,
-        description="Use TLS on the control and data connections (explicit, AUTH TLS). If the server does not support it, nothing is sent.",
+        description="Use TLS on the control and data connections (explicit, AUTH TLS). If the server does not "
+        "support it, nothing is sent.",
     )
     ssl_ca_file: Annotated[Path | None, BeforeValidator(_empty_is_none)] = Field(
         None,
@@ -44,7 +45,8 @@ class FtpSettings(StorageSettings):
     )
     ignore_passive_address: bool = Field(
         True,
-        description="Open data connections to the address of the control connection and ignore the address in the reply to PASV.",
+        description="Open data connections to the address of the control connection and ignore the address in the "
+        "reply to PASV.",
     )
     timeout: float = Field(30, gt=0, description="Timeout in seconds for each answer of the server.")
     pool_size: int = Field(4, ge=0, description="How many idle connections are kept open. Busy threads may open more.")

@@ -61,7 +61,7 @@ def _refusal(what: str, error: ClientError) -> StorageError:
     refusal = f"The S3 storage refuses {error.operation_name}: {code or status}"
     if code in CHECKSUM_REFUSALS and error.operation_name in SENDING:
         refusal += (
-            ". If it wants another checksum, or knows none of the newer ones, change fs.awss3v3.request_checksum_calculation "
-            "(FS_AWSS3V3_REQUEST_CHECKSUM_CALCULATION)"
+            ". If it wants another checksum, or knows none of the newer ones, change "
+            "fs.awss3v3.request_checksum_calculation (FS_AWSS3V3_REQUEST_CHECKSUM_CALCULATION)"
         )
     return StorageUnavailable(refusal)

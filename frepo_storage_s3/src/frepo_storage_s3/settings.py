@@ -40,7 +40,8 @@ class S3Settings(StorageSettings):
     )
     request_checksum_calculation: Checksums = Field(
         "when_required",
-        description="`when_supported`: uploads include one of AWS's newer checksums (CRC32), which several S3-compatible servers refuse; `when_required`: their MD5, which buckets with Object Lock accept, too.",
+        description="`when_supported`: uploads include one of AWS's newer checksums (CRC32), which several "
+        "S3-compatible servers refuse; `when_required`: their MD5, which buckets with Object Lock accept, too.",
     )
     response_checksum_validation: Checksums = Field(
         "when_required", description="When the checksums of downloads are requested and compared."

@@ -155,9 +155,9 @@ def test_the_first_load_is_small(chromium, open_console, service):
     console.page.wait_for_load_state("networkidle")
 
     print(
-        f"\nfirst load: {before} files until the tiles, {len(sizes['files'])} of {sum(sizes['files'])} bytes in all; data "
-        f"{len(sizes['data'])} answers of {sum(sizes['data'])} bytes; main thread {sum(tasks):.0f} ms, longest task "
-        f"{max(tasks):.0f} ms; {seconds:.1f} s by the clock"
+        f"\nfirst load: {before} files until the tiles, {len(sizes['files'])} of {sum(sizes['files'])} bytes in all; "
+        f"data {len(sizes['data'])} answers of {sum(sizes['data'])} bytes; main thread {sum(tasks):.0f} ms, longest "
+        f"task {max(tasks):.0f} ms; {seconds:.1f} s by the clock"
     )
     assert (sum(sizes["files"]) < 120_000, len(sizes["files"]) <= 25) == (True, True)
 
@@ -186,8 +186,9 @@ def test_each_view_is_interactive_and_scrolls(chromium, open_console, service, a
             page.evaluate(SCROLL)
         rows = page.locator("main :is(tr, li)").count()
         print(
-            f"{fragment.split('-')[0]:24} main thread {sum(opening):4.0f} ms until shown, {clock:5.0f} ms by the clock; "
-            f"{rows} rows, longest task while they are added {max(adding):3.0f} ms, while scrolling {max(scrolling):3.0f} ms",
+            f"{fragment.split('-')[0]:24} main thread {sum(opening):4.0f} ms until shown, {clock:5.0f} ms by the "
+            f"clock; {rows} rows, longest task while they are added {max(adding):3.0f} ms, while scrolling "
+            f"{max(scrolling):3.0f} ms",
             flush=True,
         )
         if sum(opening) > INTERACTIVE_MS or max(*scrolling, *adding) > BLOCKED_MS:
@@ -251,7 +252,8 @@ def test_an_hour_by_the_clock_needs_no_more_memory(open_console, service, api, e
             print(
                 f"\nafter {passed} minutes: heap of "
                 + ", ".join(f"{name} {size / MB:.1f} MB" for name, size in heaps[-1].items())
-                + f", both processes {renderers[-1] / MB:.0f} MB, {len(answers)} answers, {answers.count(304)} unchanged",
+                + f", both processes {renderers[-1] / MB:.0f} MB, "
+                f"{len(answers)} answers, {answers.count(304)} unchanged",
                 flush=True,
             )
         api("PUT", f"/collections/{empty_collection}/versions", f"minute {minute}".encode())

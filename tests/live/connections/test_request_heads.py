@@ -173,9 +173,10 @@ SEEDS = [
     head("GET", "http://[::1]:80/repository/file/a?x=%FF#f", "Range: bytes=0-1,3-4", "If-Range: x"),
     head("DELETE", "/repository/collection/x/backup/v1", "X-Forwarded-For: 1.2.3.4", "Authorization: Bearer x"),
 ]
-WORDS = [b"\r\n", b"\r", b"\n", b" ", b"\t", b":", b"\x00", b"\xff", b"[", b"]", b"//", b"%", b"?", b"#", b";", b",", b"9" * 30,
-         b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n", b"HTTP/1.1", b"HTTP/1.0", b"http://", b"%zz", b"\xc3\xa4",
-         b"Host: \r\n", b"Connection: keep-alive\r\n", b"Expect: 100-continue\r\n", b"-1", b'"', b"\\", b"ffffffffffffffffffff"]  # fmt: skip
+WORDS = [b"\r\n", b"\r", b"\n", b" ", b"\t", b":", b"\x00", b"\xff", b"[", b"]", b"//", b"%", b"?", b"#", b";", b",",
+         b"9" * 30, b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n", b"HTTP/1.1", b"HTTP/1.0", b"http://",
+         b"%zz", b"\xc3\xa4", b"Host: \r\n", b"Connection: keep-alive\r\n", b"Expect: 100-continue\r\n", b"-1", b'"',
+         b"\\", b"ffffffffffffffffffff"]  # fmt: skip
 
 
 def mutated(rng: random.Random) -> bytes:

@@ -52,7 +52,8 @@ def test_another_state_is_used_in_a_shell_that_has_read_the_environment_of_the_f
     first, second = tmp_path / "first", tmp_path / "second"
     make("serve", first)
     stub = f"BIN={tmp_path / 'bin'}"
-    script = f". {first}/environment; make -s -o install serve {stub} STATE={second}; . {second}/environment; echo $DATABASE_URL"
+    serve = f"make -s -o install serve {stub} STATE={second}"
+    script = f". {first}/environment; {serve}; . {second}/environment; echo $DATABASE_URL"
 
     done = subprocess.run(
         ["sh", "-c", script], cwd=ROOT, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=True

@@ -68,7 +68,8 @@ def test_a_target_that_is_down_fails_the_job_after_the_others_were_sent(mail, su
     services = assemble(
         ini
         | {
-            "notify.targets": f"down mailto://127.0.0.1:1?from=a@example.org&to=a@example.org&mode=insecure\nops {mail.url}"
+            "notify.targets": "down mailto://127.0.0.1:1?from=a@example.org&to=a@example.org&mode=insecure\nops "
+            f"{mail.url}"
         },
         {},
     )

@@ -60,8 +60,14 @@ def test_a_single_event_says_what_to_do_who_did_it_and_when():
     assert "[backup1] Backup refused for db.sql (c0)" == found.title
     assert "failure" == found.level
     assert found.body.splitlines() == [
-        "An upload to the collection db.sql (c0) was refused: The version has 5 GB, the limit is 4 GB. The version was not stored.",
-        "What to do: Correct what the reason names, in the client or in the limits of the collection, and run the backup again.",
+        (
+            "An upload to the collection db.sql (c0) was refused: The version has 5 GB, the limit is 4 GB. The version "
+            "was not stored."
+        ),
+        (
+            "What to do: Correct what the reason names, in the client or in the limits of the collection, and run the "
+            "backup again."
+        ),
         "When: 2026-11-23 02:00:07 UTC. By: ab12 from 192.0.2.7. Event 7.",
     ]
 
@@ -154,6 +160,6 @@ def test_an_overdue_backup_says_since_when_and_how_often_it_is_expected():
     overdue = event(1, "collection.overdue", collection_id="c0", data=data)
 
     assert (
-        "No backup of the collection db.sql (c0) has arrived. It is expected every P1D and was due at 2026-11-22 02:00 UTC. "
-        "Last arrival: never." == describe(overdue, "db.sql")
+        "No backup of the collection db.sql (c0) has arrived. It is expected every P1D and was due at 2026-11-22 02:00 "
+        "UTC. Last arrival: never." == describe(overdue, "db.sql")
     )

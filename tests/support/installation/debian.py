@@ -30,7 +30,8 @@ unit={root}/etc/systemd/system/frepo@.service
 value() {{ sed -n "s/^$1=//p" "$unit" | sed "s/%i/$port/"; }}
 case "$1" in
     daemon-reload) ;;
-    reload) [ ! -f {root}/pids/nginx ] || exec nginx -s reload; nginx > {root}/nginx.log 2>&1 & echo $! > {root}/pids/nginx ;;
+    reload) [ ! -f {root}/pids/nginx ] || exec nginx -s reload
+        nginx > {root}/nginx.log 2>&1 & echo $! > {root}/pids/nginx ;;
     enable)
         shift 2
         for name in "$@"; do

@@ -33,7 +33,9 @@ def _panel(samples: list[Sample], measure: str, unit: str, top: int) -> Iterable
         for sample, value in zip(samples, values, strict=True)
     )
     before, after = quarters(samples, measure)
-    label = f"{measure} {f'({unit})' if unit else ''}: {'least' if measure == 'disk' else 'median'} of the second quarter {before:.0f}, of the last {after:.0f}"
+    what = "least" if measure == "disk" else "median"
+    title = f"{measure} {f'({unit})' if unit else ''}"
+    label = f"{title}: {what} of the second quarter {before:.0f}, of the last {after:.0f}"
     yield f'<rect class="frame" x="{LEFT}" y="{top}" width="{WIDTH}" height="{PANEL}"/>'
     yield f'<text x="{LEFT}" y="{top - 6}">{label}</text>'
     for share in (0, 0.5, 1):

@@ -62,7 +62,10 @@ def test_every_code_name_has_a_message():
         ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size")),
         (
             {COUNT: 5, ONE: "5MB", TOTAL: "20MB"},
-            "This number of versions of this size needs 25.00MB: raise maxCollectionSize, or lower one of the other limits",
+            (
+                "This number of versions of this size needs 25.00MB: raise maxCollectionSize, or lower one of the "
+                "other limits"
+            ),
         ),
         ({"id": "x"}, explain("custom_id_is_not_uuid_format")),
         ({"minRetention": "x"}, explain("expected_length_of_time_such_as_7d")),

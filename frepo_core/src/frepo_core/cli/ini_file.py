@@ -26,7 +26,8 @@ def read_ini(path: Path) -> dict[str, str]:
 
     if not path.is_file():
         raise ConfigurationError(
-            f"The ini file {str(path)!r} does not exist. Name one with --ini FILE or FREPO_INI, or run frepo in its folder"
+            f"The ini file {str(path)!r} does not exist. Name one with --ini FILE or FREPO_INI, or run frepo in its "
+            "folder"
         )
     try:
         uri = plaster.parse_uri(str(path.absolute()))

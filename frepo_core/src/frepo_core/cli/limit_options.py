@@ -129,8 +129,8 @@ def add_numbers(parser: argparse.ArgumentParser, *, short_names: str = "boc", sh
     parser.add_argument(
         "--on-suspicious",
         metavar="ACTION",
-        help="quarantine a suspicious version: nothing is deleted for it; refuse it; or mark: add it if no other version has "
-        f"to be deleted{f'; default: {SAFE_GUARDS.action}' if shows_defaults else ''}",
+        help="quarantine a suspicious version: nothing is deleted for it; refuse it; or mark: add it if no other "
+        f"version has to be deleted{f'; default: {SAFE_GUARDS.action}' if shows_defaults else ''}",
     )
 
 

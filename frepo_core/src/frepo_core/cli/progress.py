@@ -48,4 +48,5 @@ class ProgressBar:
             return f"{self._what}: {done} blobs, {readable_size(self._size)}, {rate}"
         left = int(seconds / done * max(total - done, 0))
         bar = "#" * min(WIDTH * done // total, WIDTH)
-        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {readable_size(self._size)}, {rate}, {left // 3600:02}:{left // 60 % 60:02}:{left % 60:02} left"
+        clock = f"{left // 3600:02}:{left // 60 % 60:02}:{left % 60:02}"
+        return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {readable_size(self._size)}, {rate}, {clock} left"

@@ -66,7 +66,8 @@ def check_url(url: str) -> Iterator[Finding]:
         yield problem(
             "address",
             f"Links begin with {', '.join(found)}, but clients use {url}",
-            "Let the proxy set X-Forwarded-Proto and X-Forwarded-Host, and name it in trusted_proxies; or set app.domain",
+            "Let the proxy set X-Forwarded-Proto and X-Forwarded-Host, and name it in trusted_proxies; or set "
+            "app.domain",
         )
     else:
         yield good("address", f"{url} answers, and forged headers have no effect")

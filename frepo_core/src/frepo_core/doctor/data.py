@@ -106,8 +106,8 @@ def _check_older_storages(services: Services) -> Iterator[Finding]:
             yield problem(
                 "storage",
                 f"The storage {name!r} holds {number} older blobs, which cannot be read: {error.message}",
-                f"Install its package, check the settings fs.{name}.*, and that it is mounted or reachable; or move the blobs "
-                f"with `frepo storage:migrate`",
+                f"Install its package, check the settings fs.{name}.*, and that it is mounted or reachable; or move "
+                f"the blobs with `frepo storage:migrate`",
             )
         else:
             yield good("storage", f"{name!r}, which holds {number} older blobs, answers")

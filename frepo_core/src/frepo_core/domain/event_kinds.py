@@ -34,7 +34,10 @@ class EventKind(StrEnum):
     )
     VERSION_EVICTED = (
         "version.evicted",
-        "A version was moved to the trash to make room: by the collection's strategy, or as the oldest one in its quarantine.",
+        (
+            "A version was moved to the trash to make room: by the collection's strategy, or as the oldest one in its "
+            "quarantine."
+        ),
         *("name", "size", "sha256", "type", "replaced_by", "reason", "ends_at"),
     )
     VERSION_QUARANTINED = (
@@ -70,7 +73,10 @@ class EventKind(StrEnum):
     COLLECTION_CREATED = "collection.created", "A collection was created.", "after"
     COLLECTION_EDITED = (
         "collection.edited",
-        "A collection was edited. `next_upload` says which versions the next upload would evict, if that may have changed.",
+        (
+            "A collection was edited. `next_upload` says which versions the next upload would evict, if that may have "
+            "changed."
+        ),
         *("before", "after", "next_upload"),
     )
     COLLECTION_DELETED = (
@@ -85,7 +91,10 @@ class EventKind(StrEnum):
     )
     COLLECTION_OVERDUE = (
         "collection.overdue",
-        "A backup that was expected has not arrived within the grace. It is written once until the collection recovers.",
+        (
+            "A backup that was expected has not arrived within the grace. It is written once until the collection "
+            "recovers."
+        ),
         *("expected_every", "due_at", "overdue_at", "last_arrival"),
     )
     COLLECTION_RECOVERED = (

@@ -52,7 +52,8 @@ class Settings(DatabaseSettings):
     base_path: BasePath = harmless(
         "base_path",
         "",
-        "Path below which a proxy shows the service, such as `/frepo`: links and redirects begin with it. The proxy may remove it from requests, or leave it.",
+        "Path below which a proxy shows the service, such as `/frepo`: links and redirects begin with it. The proxy "
+        "may remove it from requests, or leave it.",
     )
     read_only: bool = setting("read_only", False, "Refuse every write with 503.")
     trusted_proxies: Networks = harmless(
@@ -61,7 +62,8 @@ class Settings(DatabaseSettings):
     cors_origins: Origins = harmless(
         "cors.origins",
         (),
-        "Origins of web pages on other sites, such as `https://ops.example.org`, whose scripts may call `/api/v1`; empty: none.",
+        "Origins of web pages on other sites, such as `https://ops.example.org`, whose scripts may call `/api/v1`; "
+        "empty: none.",
     )
     temp_directory: Path | None = harmless(
         "temp_directory", None, "Folder for temporary files of request bodies; empty: the system's folder."
@@ -93,7 +95,8 @@ class Settings(DatabaseSettings):
     enc_token_phrase: SecretStr = setting(
         "enc.token_phrase",
         "",
-        "Key for the HMAC of token ids in the database. Required in `prod`. Keep it: the service does not start with another one.",
+        "Key for the HMAC of token ids in the database. Required in `prod`. Keep it: the service does not start with "
+        "another one.",
     )
     security_admin_token: SecretStr = setting(
         "security.admin_token", "", "A UUIDv4 for which `frepo install` creates an administrator's token."
@@ -108,7 +111,8 @@ class Settings(DatabaseSettings):
     password_attempts: int = setting(
         "password.attempts",
         10,
-        "How many different wrong passwords a client may try for a file, for a collection, or in listings, before it gets 429; 0: no limit.",
+        "How many different wrong passwords a client may try for a file, for a collection, or in listings, before it "
+        "gets 429; 0: no limit.",
         ge=0,
     )
     password_window: Seconds = setting(
@@ -122,7 +126,8 @@ class Settings(DatabaseSettings):
     fs_accel_redirect: Location = harmless(
         "fs.accel_redirect",
         "",
-        "Internal location, e.g. `/_blobs`, under which nginx serves the local storage: nginx then sends the downloads. It must be one of `trusted_proxies`.",
+        "Internal location, e.g. `/_blobs`, under which nginx serves the local storage: nginx then sends the "
+        "downloads. It must be one of `trusted_proxies`.",
     )
     fs_redirect_downloads: bool = setting(
         "fs.redirect_downloads",
@@ -132,7 +137,8 @@ class Settings(DatabaseSettings):
     fs_read_back: bool = setting(
         "fs.read_back",
         False,
-        "Read each new blob back and compare it before its upload is answered. Doubles the traffic; for storages that may corrupt data silently.",
+        "Read each new blob back and compare it before its upload is answered. Doubles the traffic; for storages that "
+        "may corrupt data silently.",
     )
     fs_cache_size: Size = setting(
         "fs.cache_size",
@@ -182,7 +188,8 @@ class Settings(DatabaseSettings):
     trash_min_free: FreeSpace = harmless(
         "trash.min_free",
         "10%",
-        "How much of the storage must be free, as a percentage or a size such as `50GB`; 0: nothing. While it is less, versions in the trash end early.",
+        "How much of the storage must be free, as a percentage or a size such as `50GB`; 0: nothing. While it is less, "
+        "versions in the trash end early.",
     )
 
     # Events and jobs
@@ -200,7 +207,8 @@ class Settings(DatabaseSettings):
     restore_tests_command: CommandLine = setting(
         "restore_tests.command",
         "",
-        "The command that tests whether a version can be restored, such as `gunzip -t`; it reads the version from its stdin. Empty: no nightly restore tests.",
+        "The command that tests whether a version can be restored, such as `gunzip -t`; it reads the version from its "
+        "stdin. Empty: no nightly restore tests.",
     )
     restore_tests_timeout: Duration = setting(
         "restore_tests.timeout",
@@ -218,7 +226,8 @@ class Settings(DatabaseSettings):
     worker_lease: Seconds = setting(
         "worker.lease",
         30.0,
-        "Seconds after which another worker leads if the one that leads does not answer. It renews its lease after a third of it.",
+        "Seconds after which another worker leads if the one that leads does not answer. It renews its lease after a "
+        "third of it.",
     )
     jobs_timezone: str = harmless(
         "jobs.timezone", "UTC", "Time zone in which the cron expressions of jobs are read, such as `Europe/Berlin`."
@@ -241,13 +250,14 @@ class Settings(DatabaseSettings):
     anti_hotlink_key: SecretStr = setting(
         "anti_hotlink.key",
         "",
-        "Key for `hmac-sha256`, shared with the web site that makes the URLs. Required for it; it must differ from app.secret.",
+        "Key for `hmac-sha256`, shared with the web site that makes the URLs. Required for it; it must differ from "
+        "app.secret.",
     )
     anti_hotlink_secret_method: SecretStr = setting(
         "anti_hotlink.secret_method",
         "",
-        "Template of the hashed text with the variables `$expiration_time`, `$filename`, `$http_<header>`, `$query_<name>`, "
-        "`$server_<CGI variable>` and `$http_remote_addr`; empty: no protected URL.",
+        "Template of the hashed text with the variables `$expiration_time`, `$filename`, `$http_<header>`, "
+        "`$query_<name>`, `$server_<CGI variable>` and `$http_remote_addr`; empty: no protected URL.",
     )
     anti_hotlink_url: str = harmless(
         "anti_hotlink.url",
@@ -262,7 +272,7 @@ class Settings(DatabaseSettings):
     add_by_url_at_once: int = setting(
         "add_by_url.at_once",
         4,
-        "How many URLs each process fetches at the same time, each in a thread: at most half of `threads`. Further requests are refused "
-        f"({RemotesBusyError.number}).",
+        "How many URLs each process fetches at the same time, each in a thread: at most half of `threads`. Further "
+        f"requests are refused ({RemotesBusyError.number}).",
         ge=1,
     )

@@ -25,8 +25,8 @@ def read_or_make_secrets(path: Path, names: Sequence[str]) -> dict[str, str]:
             _make(path, names)
     except OSError as error:
         raise ConfigurationError(
-            f"app.secrets_file (APP_SECRETS_FILE): {path} cannot be created: {type(error).__name__}: {error}. Let this user "
-            "write to the folder, or name a file on another disk"
+            f"app.secrets_file (APP_SECRETS_FILE): {path} cannot be created: {type(error).__name__}: {error}. Let this "
+            "user write to the folder, or name a file on another disk"
         ) from error
     try:
         found = json.loads(path.read_text())

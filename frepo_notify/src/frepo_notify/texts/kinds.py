@@ -21,23 +21,24 @@ TEXTS: Mapping[str, Text] = {
         title="Backup refused for {collection}",
         counted=("backup refused", "backups refused"),
         what="An upload to the collection {collection} was refused{times}: {message}. The version was not stored.",
-        advice="Correct what the reason names, in the client or in the limits of the collection, and run the backup again.",
+        advice="Correct what the reason names, in the client or in the limits of the collection, and run the backup "
+        "again.",
         level="failure",
     ),
     "version.suspicious": Text(
         title="Suspicious backup in {collection}",
         counted=("suspicious backup", "suspicious backups"),
         what="V" + _VERSION[1:] + " ({size}) was stored, but looks wrong: {message}.",
-        advice="Check the backup job of this collection. If the version is right, there is nothing to do; if not, repair the job and "
-        "run it again before good versions are evicted.",
+        advice="Check the backup job of this collection. If the version is right, there is nothing to do; if not, "
+        "repair the job and run it again before good versions are evicted.",
         level="warning",
     ),
     "version.quarantined": Text(
         title="Backup of {collection} in quarantine",
         counted=("backup in quarantine", "backups in quarantine"),
         what="V" + _VERSION[1:] + " ({size}) was put into quarantine: {message}. No other version was deleted for it.",
-        advice="Check the backup job of this collection. If the version is right, release it with `frepo backup:release`; if "
-        "not, repair the job and run it again.",
+        advice="Check the backup job of this collection. If the version is right, release it with `frepo "
+        "backup:release`; if not, repair the job and run it again.",
         level="warning",
     ),
     # Not a kind of its own, but what `version.quarantined` is called here after three nights with the same reason.
@@ -48,8 +49,8 @@ TEXTS: Mapping[str, Text] = {
         + _VERSION[1:]
         + " ({size}) was put into quarantine: {message}. It is night {nights} in a row with this "
         "reason, so it may be the new normal.",
-        advice="If backups are right like this, release the version with `frepo backup:release`: later ones are compared with "
-        "it. If not, the collection has had no good backup for all these nights: repair its job today.",
+        advice="If backups are right like this, release the version with `frepo backup:release`: later ones are "
+        "compared with it. If not, the collection has had no good backup for all these nights: repair its job today.",
         level="failure",
     ),
     # Not a kind of its own either, but what `version.quarantined` is called here for a leftover.
@@ -60,7 +61,8 @@ TEXTS: Mapping[str, Text] = {
         + _VERSION[1:]
         + " ({size}) arrived after newer ones of the same client, which had given it up. It was put "
         "into quarantine.",
-        advice="Nothing has to be done. If this happens often, look for a network that is cut, or for two jobs with one token.",
+        advice="Nothing has to be done. If this happens often, look for a network that is cut, or for two jobs with "
+        "one token.",
     ),
     "version.released": Text(
         title="Version of {collection} released from quarantine",
@@ -110,8 +112,8 @@ TEXTS: Mapping[str, Text] = {
         title="Broken backup in {collection}",
         counted=("broken backup", "broken backups"),
         what="The check {check} says that " + _VERSION + " is broken{explanation}. It was stored as it came.",
-        advice="Run the backup again now, and keep the last good version until a new one is stored. Then find out why the "
-        "client sent a broken file: a full disk, or a dump that was interrupted.",
+        advice="Run the backup again now, and keep the last good version until a new one is stored. Then find out "
+        "why the client sent a broken file: a full disk, or a dump that was interrupted.",
         level="failure",
     ),
     "version.downloaded": Text(
@@ -145,9 +147,10 @@ TEXTS: Mapping[str, Text] = {
     "collection.overdue": Text(
         title="Backup of {collection} is overdue",
         counted=("overdue backup", "overdue backups"),
-        what="No backup of the collection {collection} has arrived. It is expected every {expected_every} and was due at {due_at}. "
-        "Last arrival: {last_arrival}.",
-        advice="Look at the backup job on the client: did it run, and what did it print? `frepo status --overdue` lists all that are missing.",
+        what="No backup of the collection {collection} has arrived. It is expected every {expected_every} and was "
+        "due at {due_at}. Last arrival: {last_arrival}.",
+        advice="Look at the backup job on the client: did it run, and what did it print? `frepo status --overdue` "
+        "lists all that are missing.",
         level="failure",
     ),
     "collection.recovered": Text(
@@ -159,7 +162,8 @@ TEXTS: Mapping[str, Text] = {
     "collection.full": Text(
         title="Collection {collection} is full",
         counted=("collection full", "collections full"),
-        what="The collection {collection} has no room ({versions} versions, {stored_size}): {message}. Uploads are refused.",
+        what="The collection {collection} has no room ({versions} versions, {stored_size}): {message}. Uploads are "
+        "refused.",
         advice="Raise the limits of the collection, delete versions, or choose a strategy that deletes old versions.",
         level="failure",
     ),
@@ -247,7 +251,8 @@ TEXTS: Mapping[str, Text] = {
         title="The storage {storage} is full",
         counted=("full storage", "full storages"),
         what="The storage {storage} has no room: {problem}. Uploads are refused.",
-        advice="Enlarge the storage, or delete versions and files that are no longer needed. Deleting works on a full disk.",
+        advice="Enlarge the storage, or delete versions and files that are no longer needed. Deleting works on a "
+        "full disk.",
         level="failure",
     ),
     "storage.unavailable": Text(
@@ -266,8 +271,10 @@ TEXTS: Mapping[str, Text] = {
     "storage.disputed": Text(
         title="The storage {storage} may belong to another database",
         counted=("disputed storage", "disputed storages"),
-        what="The storage {storage} may hold the blobs of another database, or newer ones: {problem}. Nothing was deleted.",
-        advice="Find out which services use this storage. If it is this one alone, accept it with `frepo storage:adopt`.",
+        what="The storage {storage} may hold the blobs of another database, or newer ones: {problem}. Nothing was "
+        "deleted.",
+        advice="Find out which services use this storage. If it is this one alone, accept it with `frepo "
+        "storage:adopt`.",
         level="failure",
     ),
     "storage.adopted": Text(

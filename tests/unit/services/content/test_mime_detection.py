@@ -145,7 +145,8 @@ def test_a_format_is_recognized_before_a_long_run_of_one_character():
 
 def test_libmagic_is_loaded_from_the_wheel():
     """A system's libmagic of another version cannot read the wheel's database."""
-    script = "from frepo_core.services.content.mime_detection import detect_type; detect_type(b'a'); import magic; print(magic.libmagic._name)"
+    detect = "from frepo_core.services.content.mime_detection import detect_type; detect_type(b'a')"
+    script = f"{detect}; import magic; print(magic.libmagic._name)"
 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 

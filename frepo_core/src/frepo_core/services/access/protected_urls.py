@@ -58,8 +58,8 @@ class ProtectedUrls:
             )
         if self._key in {settings.app_secret.get_secret_value(), settings.enc_token_phrase.get_secret_value()}:
             raise ConfigurationError(
-                "anti_hotlink.key (ANTI_HOTLINK_KEY) must differ from app.secret and enc.token_phrase, which a web site "
-                "must not know. Make another one, e.g. with `openssl rand -hex 32`"
+                "anti_hotlink.key (ANTI_HOTLINK_KEY) must differ from app.secret and enc.token_phrase, which a web "
+                "site must not know. Make another one, e.g. with `openssl rand -hex 32`"
             )
 
     def _check_settings(self) -> None:
@@ -70,8 +70,8 @@ class ProtectedUrls:
         if unknown := find_unknown_variables(self._template):
             raise ConfigurationError(
                 "anti_hotlink.secret_method (ANTI_HOTLINK_SECRET_METHOD) has an unknown variable at characters "
-                f"{' and '.join(f'{first} to {last}' for first, last in unknown)}. Known variables are $expiration_time, "
-                "$filename, $http_<header>, $query_<name> and $server_<variable>"
+                f"{' and '.join(f'{first} to {last}' for first, last in unknown)}. Known variables are "
+                "$expiration_time, $filename, $http_<header>, $query_<name> and $server_<variable>"
             )
         if not _can_route(self.route):
             raise ConfigurationError(

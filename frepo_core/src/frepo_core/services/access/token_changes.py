@@ -159,7 +159,10 @@ def _check_can_rotate(token: TokenRecord, now: datetime) -> None:
         raise FieldsError(
             {
                 "fingerprint": [
-                    f"This is the token of {ADMIN_SETTING}: set another id there, run `frepo install`, and revoke this one"
+                    (
+                        f"This is the token of {ADMIN_SETTING}: set another id there, run `frepo install`, and revoke "
+                        "this one"
+                    )
                 ]
             }
         )

@@ -45,7 +45,8 @@ def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
     unreadable = [damage.key for damage in report.damaged if not damage.is_marked]
     if unreadable:
         raise StorageUnavailable(
-            f"{len(unreadable)} of {report.checked} blobs could not be read; the log has the reasons. {_list(unreadable)}"
+            f"{len(unreadable)} of {report.checked} blobs could not be read; the log has the reasons. "
+            f"{_list(unreadable)}"
         )
     keys = [f"{damage.storage} {damage.key}: {damage.problem}" for damage in report.damaged]
     return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
@@ -113,8 +114,9 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
     names = [each.name for each in list_subscriptions(database)]
     if gone := [name for name in names if name not in services.plugins.subscribers]:
         advice = (
-            f"No plug-in has the subscribers {', '.join(gone)} any more. Events that they have not got are kept: install the "
-            "package or configure the target again, or end the subscription with `frepo events:unsubscribe NAME`"
+            f"No plug-in has the subscribers {', '.join(gone)} any more. Events that they have not got are kept: "
+            "install the package or configure the target again, or end the subscription with `frepo events:unsubscribe "
+            "NAME`"
         )
         context.log.warning("the job events: %s", advice)
         summary |= {"gone": gone, "advice": advice}
@@ -219,10 +221,10 @@ def _run(services: CoreServices, work: Callable[[CoreServices, JobContext], Summ
 def _advise(report: SweepReport, storage: str) -> str:
     """Return what the operator decides about blobs that the sweep left."""
     return (
-        f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them are older "
-        "than the first mark of this database: they may be those of another service. If one uses this storage, give it a "
-        f"storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look at --dry-run first), and "
-        f"`frepo storage:adopt --storage {storage}` makes the job delete them"
+        f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them "
+        "are older than the first mark of this database: they may be those of another service. If one uses this "
+        f"storage, give it a storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look "
+        f"at --dry-run first), and `frepo storage:adopt --storage {storage}` makes the job delete them"
     )
 
 

@@ -50,8 +50,8 @@ FILE_NAME: dict[str, Any] = {
 # Those of /api/v1. Emoji beyond the first 65,536 characters are accepted, too, but not every dialect can name them.
 _IN_FREE_NAMES = rf"{_IN_NAMES}:\u2600-\u2767\u2794-\u27bf"
 FREE_FILE_NAME = FILE_NAME | {
-    "description": "1 to 200 letters, marks, digits and symbols of any script, spaces and . - _ + ( ) [ ] ! , @ $ ' & % # ~ = :; "
-    "not . or .., and no space at either end. The pattern names common ones; others are accepted, too.",
+    "description": "1 to 200 letters, marks, digits and symbols of any script, spaces and . - _ + ( ) [ ] ! , @ $ ' "
+    "& % # ~ = :; not . or .., and no space at either end. The pattern names common ones; others are accepted, too.",
     "pattern": f"^[{_IN_FREE_NAMES}]([{_IN_FREE_NAMES} ]{{0,198}}[{_IN_FREE_NAMES}])?$",
 }
 
@@ -138,7 +138,8 @@ NETWORK: dict[str, Any] = {
         {"type": "string", "format": "ipv6"},
         {
             "type": "string",
-            "pattern": r"^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}"
+            "pattern": r"^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+            r"(\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}"
             r"/([12]?[0-9]|3[0-2])|([0-9A-Fa-f]{1,4}:){1,6}:/([1-9]?[0-9]|1[01][0-9]|12[0-8]))$",
         },
     ],

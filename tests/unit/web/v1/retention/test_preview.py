@@ -178,7 +178,8 @@ def test_refused_uploads_have_their_error(preview):
             "at": "2026-01-30T02:00:00Z",
             "size": 100,
             "code": 4000,
-            "message": "The limit of versions is 29: delete one, or raise the limit, up to the setting backup.max_versions",
+            "message": "The limit of versions is 29: delete one, or raise the limit, up to the setting "
+            "backup.max_versions",
         }
     ]
 

@@ -189,9 +189,12 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
         yield f"#   echo 'X-Auth-Token: {made.token.id}' | install -D -m 600 /dev/stdin {TOKEN_FILE}"
         yield f"# {_limits(made)}"
     else:
-        yield f"# The collection has the token {made.fingerprint} already; `frepo auth:revoke {made.fingerprint}` revokes it"
-    yield "# The line for /etc/cron.d, with your own command instead of DUMP. Never add --retry: a second attempt would begin"
-    yield "# in the middle of the dump, and would be stored."
+        token = made.fingerprint
+        yield f"# The collection has the token {token} already; `frepo auth:revoke {token}` revokes it"
+    yield (
+        "# The line for /etc/cron.d, with your own command instead of DUMP. "
+        "Never add --retry: a second attempt would begin\n# in the middle of the dump, and would be stored."
+    )
     yield f"#   {_cron_line(url)}"
 
 

@@ -117,8 +117,8 @@ def _check_output(stdout: TextIO) -> None:
     is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
     if is_file and not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:
         problem = (
-            "is required if the output is a file: with > alone, the next run would replace the tokens of this one, and a "
-            "token is shown only once. --tokens FILE adds lines to a file"
+            "is required if the output is a file: with > alone, the next run would replace the tokens of this one, and "
+            "a token is shown only once. --tokens FILE adds lines to a file"
         )
         raise FieldsError({"--tokens": [problem]})
 

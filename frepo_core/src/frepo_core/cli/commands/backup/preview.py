@@ -31,7 +31,10 @@ class RetentionPreview(ListCommand):
     """
 
     examples = (
-        "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --strategy keep --strategy-options '{\"daily\": 30}'",
+        (
+            "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --strategy keep "
+            "--strategy-options '{\"daily\": 30}'"
+        ),
         "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --every 1d --for 730d --size 3GB --growth 1",
         "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --for 365d --storage -f csv",
     )

@@ -53,8 +53,8 @@ class Unsubscribe(ShowCommand):
         found = find_subscription(services.database, arguments.name)
         if (owned := services.plugins.subscribers.get(found.name)) and not arguments.force:
             message = (
-                f"is required: {owned.plugin.origin} has the subscriber {found.name!r}. {found.behind} events that it has not "
-                f"got and {found.parked} parked ones would be lost for it"
+                f"is required: {owned.plugin.origin} has the subscriber {found.name!r}. {found.behind} events that it "
+                f"has not got and {found.parked} parked ones would be lost for it"
             )
             raise FieldsError({"--force": [message]})
         delete_subscription(services.database, found.name)

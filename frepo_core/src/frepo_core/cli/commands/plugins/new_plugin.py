@@ -85,7 +85,8 @@ class PluginNew(FrepoCommand):
         parser.add_argument(
             "--settings",
             action="store_true",
-            help="a subscriber or a job gets a setting, too; a storage, a check, a command and a metric always have one",
+            help="a subscriber or a job gets a setting, too; a storage, a check, a command and a metric always have "
+            "one",
         )
         return parser
 

@@ -64,7 +64,8 @@ def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]
         f", the newest of {latest:%Y-%m-%d %H:%M} UTC" if latest else ""
     )
     if sides.older:
-        yield f"  {sides.older} of the unknown ones are older than the first mark of this database: the job sweep leaves them"
+        older = f"{sides.older} of the unknown ones are older than the first mark of this database"
+        yield f"  {older}: the job sweep leaves them"
     if sides.problem:
         yield f"Difference: {sides.problem}."
     if sides.problem or sides.older:

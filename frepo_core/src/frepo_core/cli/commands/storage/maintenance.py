@@ -183,7 +183,10 @@ class RebuildIndex(StorageCommand):
             raise FieldsError(
                 {
                     "dry-run": [
-                        "is required: keys hold digests, but neither names nor collections, so records cannot be rebuilt"
+                        (
+                            "is required: keys hold digests, but neither names nor collections, so records cannot be "
+                            "rebuilt"
+                        )
                     ]
                 }
             )

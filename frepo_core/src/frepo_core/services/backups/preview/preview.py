@@ -141,8 +141,8 @@ class Previews:
 def _check_count(versions: int) -> None:
     """Raise `FieldsError` if there are more versions than one preview simulates."""
     if versions > MAX_VERSIONS:
-        text = f"{versions} versions are more than the {MAX_VERSIONS} of one preview: leave out those that are there, or shorten the schedule"
-        raise FieldsError({"empty": [text]})
+        problem = f"{versions} versions are more than the {MAX_VERSIONS} of one preview"
+        raise FieldsError({"empty": [f"{problem}: leave out those that are there, or shorten the schedule"]})
 
 
 def _without_versions(collection: CollectionRecord) -> CollectionRecord:

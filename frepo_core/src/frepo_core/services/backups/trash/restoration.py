@@ -38,7 +38,8 @@ def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     newest = _newest_size(session, row.id)
     if limits.total and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total:
         raise RestoreConflictError(
-            f"The collection has {collection.stored_size} bytes of {limits.total}, the version has {entry.size}. {advice}"
+            f"The collection has {collection.stored_size} bytes of {limits.total}, the version has {entry.size}. "
+            f"{advice}"
         )
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
     if session.scalar(same):

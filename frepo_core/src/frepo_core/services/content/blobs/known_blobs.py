@@ -56,6 +56,6 @@ def require_known_blobs(database: Database, backends: Backends, storage: str) ->
 def exchanged(storage: str, reason: str) -> StorageUnavailable:
     """Return the error that the storage is another one; `reason` says what tells that."""
     return StorageUnavailable(
-        f"The storage {storage!r} is not the one it was: {reason}. Nothing is written to it. Mount the right disk, or correct "
-        f"the settings fs.{storage}.*. If it was replaced on purpose: frepo storage:adopt --storage {storage}"
+        f"The storage {storage!r} is not the one it was: {reason}. Nothing is written to it. Mount the right disk, or "
+        f"correct the settings fs.{storage}.*. If it was replaced on purpose: frepo storage:adopt --storage {storage}"
     )

@@ -38,7 +38,10 @@ BROKEN = "Fetching the URL broke on the way"
 BAD_SCHEME = "The scheme of the URL, or of a redirect, is not http or https."
 BAD_URL = "The URL, or a redirect, is not valid."
 BAD_NAME = "The host name of the URL, or of a redirect, cannot be resolved."
-BAD_ADDRESS = "The host of the URL, or of a redirect, has an address that is not public. The operator can allow it with {setting}."
+BAD_ADDRESS = (
+    "The host of the URL, or of a redirect, has an address that is not public. "
+    "The operator can allow it with {setting}."
+)
 NO_CONNECTION = "The host of the URL, or of a redirect, does not accept a connection."
 BAD_CERTIFICATE = "The certificate of the host of the URL, or of a redirect, is not valid or not trusted."
 CUT = "The connection broke, or the answer is not valid HTTP."

@@ -92,6 +92,6 @@ class Patience:
             if not isinstance(error, PluginNotRunError):
                 content.give_up()
             raise StorageUnavailable(
-                f"The storage {storage!r} hangs: it took no byte for {SILENCE:g} s, or earlier uploads still wait for it. Check the "
-                "disk or the server. The upload can be repeated"
+                f"The storage {storage!r} hangs: it took no byte for {SILENCE:g} s, or earlier uploads still wait for "
+                "it. Check the disk or the server. The upload can be repeated"
             ) from error

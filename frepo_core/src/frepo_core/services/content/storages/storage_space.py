@@ -125,6 +125,6 @@ class StorageSpace:
         if space is not None and space.missing:
             raise StorageFull(
                 f"The storage {self.storage} has {readable_size(space.free)} free, trash.min_free requires "
-                f"{readable_size(space.needed)}: evicted versions are deleted before trash.keep is over. Enlarge the storage, "
-                "or delete what is not needed"
+                f"{readable_size(space.needed)}: evicted versions are deleted before trash.keep is over. Enlarge the "
+                "storage, or delete what is not needed"
             )

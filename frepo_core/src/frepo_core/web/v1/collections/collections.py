@@ -88,8 +88,8 @@ class DeletionQuery(Query):
 
     versions: Literal["refuse", "trash"] = Field(
         "refuse",
-        description="`refuse`: delete only an empty collection. `trash`: move its versions into the trash, from where they "
-        "can be restored with the collection. That is refused if the trash is off.",
+        description="`refuse`: delete only an empty collection. `trash`: move its versions into the trash, from "
+        "where they can be restored with the collection. That is refused if the trash is off.",
     )
 
 

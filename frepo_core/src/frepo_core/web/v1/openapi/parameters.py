@@ -19,7 +19,10 @@ _SELECTOR = (
 PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "collection": ("The collection's id.", {**_ID, "examples": [json_schemas.A_COLLECTION]}),
     "selector": (
-        "`latest` (or `recent`), `first`, `v<number>`, the version's id, or a time: the newest version at or before it.",
+        (
+            "`latest` (or `recent`), `first`, `v<number>`, the version's id, or a time: the newest version at or "
+            "before it."
+        ),
         {"type": "string", "pattern": _SELECTOR, "examples": ["latest"]},
     ),
     "deleted": (
