@@ -1,4 +1,4 @@
-"""Measures times that must not grow with the stored data: tokens, versions of a collection, files in a listing, previews."""
+"""Measures times that must not grow with the stored data: those of tokens, versions, listings of files, previews."""
 
 import contextlib
 import json

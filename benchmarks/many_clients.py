@@ -71,7 +71,7 @@ def _p99(services: list[Service], sizes: Sizes) -> float:
 
 @contextlib.contextmanager
 def _transfers(services: list[Service], files: list[Path], path: str) -> Iterator[None]:
-    """Upload each file, with new content, and download the path as often, again and again until the end of the block."""
+    """Upload each file with new content, and download the path as often, again and again until the block ends."""
     ends = threading.Event()
 
     def upload(service: Service, file: Path) -> None:

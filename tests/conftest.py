@@ -46,7 +46,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage seldom, and not among what the collection of the tests has made: an eighth of the time went there."""
+    """Collect garbage seldom, and not among the collected tests: that took an eighth of the time."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()

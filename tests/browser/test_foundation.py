@@ -1,4 +1,4 @@
-"""The frame of the console: sign in and out, the menu, shortcuts, themes, and what happens without a service. And the API page."""
+"""The frame of the console: sign-in, menu, shortcuts, themes, a missing service; and the page of the API."""
 
 import re
 

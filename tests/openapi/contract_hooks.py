@@ -37,7 +37,7 @@ def refusal_of_valid_data_names_its_rule(ctx, response, case):
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
-    """Replace valid URLs with the URL of a file of the service, and keep requests from deleting data that others read."""
+    """Replace valid URLs with the URL of a file of the service; do not delete data that other requests read."""
     for part in (case.query, case.headers, case.body if case.media_type == "application/json" else None):
         mark_passwords(part)
     if use_existing(case):

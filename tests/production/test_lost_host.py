@@ -65,7 +65,7 @@ def test_an_upload_that_was_sent_to_a_lost_host_is_not_sent_to_another(size):
 
 @pytest.fixture
 def dying(start_service):
-    """Start two processes behind nginx, of which the first one dies at a point of a write; return nginx and a client of the other."""
+    """Start two processes behind nginx; the first one dies during a write. Return nginx and a client of the second."""
     with contextlib.ExitStack() as stack:
 
         def start(point):

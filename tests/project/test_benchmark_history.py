@@ -17,7 +17,7 @@ SLOW_IS_BAD, FAST_IS_GOOD = "upload : openssl", "downloads : empty view"
 
 @pytest.fixture
 def compare(tmp_path):
-    """Compare a run that measured these ratios with a history of these lines; return the exit status, and the output."""
+    """Compare measured ratios with a history of these lines; return the exit status, and the output."""
 
     def run(lines, *, slow, fast, machine=EPYC, slow_machine=None, full=True, candidate="0.2.0rc2"):
         history, results = tmp_path / "history.csv", tmp_path / "results.json"

@@ -187,7 +187,7 @@ def open_files(service: Service) -> list[str]:
 
 
 def temporary_files(service: Service) -> list[str]:
-    """Files in the temporary folder, and open files in it without a name; not the one with the numbers of its process."""
+    """Files in the temporary folder, and open files without a name; not the one with the process's numbers."""
     named = [str(path) for path in service.temporary.rglob("*")]
     found = named + [path for path in open_files(service) if path.startswith(str(service.temporary))]
     return [path for path in found if held_bytes.PREFIX not in path]

@@ -1,4 +1,4 @@
-"""Plain sentences for the error texts that are code names: programs compare the code names, people read the sentences."""
+"""Plain sentences for the errors that are code names: programs compare the names, people read the sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -77,7 +77,7 @@ _MORE: Mapping[str, str] = {
 
 
 def explain(text: str, context: Mapping[str, Any] | None = None) -> str | None:
-    """Return the sentence for a code name, with values of `context` in it; None for other texts, or without the values."""
+    """Return the sentence for a code name, with values of `context`; None for other texts or if values are missing."""
     name, _, known = text.partition("___")
     try:
         return _MORE.get(text) or EXPLANATIONS[name].format_map(
@@ -104,5 +104,5 @@ def _sentences(fields: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]
 
 
 def not_a_uuid(of: str) -> str:
-    """Return the sentence for a malformed id: no object ever had it. An object with a valid id may have been deleted."""
+    """Return the sentence for a malformed id: no object ever had it. An object with a valid id may be deleted."""
     return f"The id of the {of} is not a UUID of version 4, such as 8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a"

@@ -1,4 +1,4 @@
-"""Checks a whole content: recognizes its format, unpacks it to its end, and checks the unpacked content in the same way."""
+"""Checks a whole content: recognizes its format, unpacks it completely, and checks what it contains likewise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ def is_understood(url: str) -> bool:
 
 
 def _open(url: str) -> Any:
-    """Return an Apprise object for one URL. It follows no redirects, which would forward the message and its secrets."""
+    """Return an Apprise object for one URL. It follows no redirects, which would forward message and secrets."""
     import apprise
 
     # A message that is too long for the service is sent in parts, unless the URL says something else.

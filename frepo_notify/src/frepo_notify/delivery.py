@@ -16,7 +16,7 @@ MOST = 5000
 
 
 class WebhookDelivery:
-    """Posts each event to a webhook, in their order. The id of the message is the event's, so a receiver sees repeats."""
+    """Posts events to a webhook in their order. A message has the event's id, so receivers recognize repetitions."""
 
     def __init__(self, target: Target) -> None:
         self._target = target

@@ -64,7 +64,7 @@ def make_summary(
 
 
 def _expected_lines(found: ExpectedBackups) -> Sequence[str]:
-    """Return `98 of 100 expected backups have arrived`, and which are missing. Those within their grace are only counted."""
+    """Return `98 of 100 expected backups have arrived`, and which are missing. Those in their grace are counted."""
     if not found.expected:
         return []
     overdue = [one for one in found.missing if one.is_overdue]

@@ -36,7 +36,7 @@ _OPTIONS = ("kinds", "collections", "labels", "secret", "summary")
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Where notifications are sent, and which: patterns of kinds, of ids or names of collections, and of labels (none: all).
+    """Where notifications are sent, and which: patterns of kinds, of collections' ids or names, of labels (none: all).
 
     `secret` signs the messages of a webhook. The URL and the secret are not in the `repr`.
     """

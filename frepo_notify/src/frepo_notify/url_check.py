@@ -39,7 +39,7 @@ def check_urls(targets: Sequence[Target]) -> None:
 
 
 def main() -> None:
-    """Read the URLs by their names from the standard input and print the names of those that Apprise does not understand."""
+    """Read URLs and their names from the standard input; print the names of those that Apprise does not understand."""
     from .apprise_target import is_understood
 
     urls = json.load(sys.stdin)

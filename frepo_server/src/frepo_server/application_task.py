@@ -7,7 +7,7 @@ from waitress.task import WSGITask
 
 
 class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """Tells the application whether it has decided about this request (`frepo.decided`), and when the request was complete.
+    """Passes to the application who has decided about this request (`frepo.decided`), and when it was complete.
 
     `frepo.buffer` is the buffer of its body, which the application has made.
 

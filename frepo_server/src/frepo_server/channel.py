@@ -95,7 +95,7 @@ class Channel(EarlyResponseChannel):
 
     @property
     def is_heavy(self) -> bool:
-        """Whether the next request has a body, as an upload has. It may take long, or wait for a lock of the database."""
+        """Whether the next request has a body, such as an upload: it may take long, or wait for the database's lock."""
         return bool(self.requests) and self.requests[0].headers.get("CONTENT_LENGTH", "0") != "0"
 
     def received(self, data: bytes) -> bool:
@@ -129,7 +129,7 @@ class Channel(EarlyResponseChannel):
         self._largest_send = min(size, SEND_BYTES)
 
     def _flush_some(self, do_close: bool = True) -> bool:
-        """Send queued bytes; the thread that serves all connections sends at most `TURN_BYTES`, then the others' turn comes.
+        """Send queued bytes. The thread that serves all connections sends at most `TURN_BYTES` of each in turn.
 
         A fast client takes the bytes at once: waitress alone would send it the whole file, and answer nobody meanwhile.
         """

@@ -1,4 +1,4 @@
-"""Recognizes clients that speak TLS: they would wait for an answer to their handshake until the connection times out."""
+"""Recognizes clients that speak TLS: they would wait for their handshake until the connection times out."""
 
 import logging
 import math

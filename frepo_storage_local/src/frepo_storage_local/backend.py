@@ -229,7 +229,7 @@ class LocalStorage(StorageBackend):
         return True
 
     def _create(self, partial: str) -> int:
-        """Create the file, and its folder if it is missing. Try again if a concurrent `delete` removes the empty folder."""
+        """Create the file, and its folder if missing. Try again if a concurrent `delete` removes the empty folder."""
         for _ in range(100):
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._settings.file_permissions)
@@ -238,7 +238,7 @@ class LocalStorage(StorageBackend):
         raise Unavailable(f"The folder of {partial} was deleted each time after it was made")
 
     def _make_folder(self, folder: Path) -> None:
-        """Make missing folders and sync the parent of each, so that a power failure cannot lose the folder of a blob."""
+        """Make missing folders and sync their parents, so that a power failure cannot lose a blob's folder."""
         if folder.is_dir():
             return
         self._make_folder(folder.parent)

@@ -115,7 +115,7 @@ def duplicate(database, table, changes, only):
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, fork_server):
-    """A service with the data of the demonstration, in the sizes of this module; its console is built, and compressed."""
+    """A service with the demonstration's data in this module's sizes; its console is built and compressed."""
     built = build_console(tmp_path_factory.mktemp("built"))
     service = ScriptService(tmp_path_factory.mktemp("large"), fork_server, environment={"PYTHONPATH": str(built)})
     service.frepo("install")

@@ -1,4 +1,4 @@
-"""What the worker writes on a full disk: leases, positions, cursors, parked events, runs of jobs, and events of deletions."""
+"""What the worker writes on a full disk: leases, positions, cursors, parked events, runs, events of deletions."""
 
 import pytest
 from sqlalchemy import update

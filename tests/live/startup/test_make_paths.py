@@ -1,4 +1,4 @@
-"""`make serve` and `make demo` with folders whose names have spaces and apostrophes. Nothing is started: BIN has stubs."""
+"""`make serve` and `make demo` in folders with spaces and apostrophes. Nothing is started: BIN has stubs."""
 
 import os
 import shlex

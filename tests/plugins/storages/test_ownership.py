@@ -1,4 +1,4 @@
-"""Two services on one bucket or one FTP directory, a restored database, and a storage that another one replaces: nothing is lost."""
+"""Two services on one bucket or FTP directory, a restored database, a replaced storage: nothing is lost."""
 
 import contextlib
 import sqlite3

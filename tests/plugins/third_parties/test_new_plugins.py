@@ -1,4 +1,4 @@
-"""What `frepo plugin:new` writes, and the examples for checks, subscribers and pages, can be installed and pass their tests."""
+"""The plug-ins that `frepo plugin:new` writes, and the examples, can be installed and pass their tests."""
 
 import os
 import shutil

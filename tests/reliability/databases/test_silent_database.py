@@ -1,4 +1,4 @@
-"""A database that does not answer: its packets vanish, or it is frozen. No request waits for long, and all goes on afterwards."""
+"""A database that does not answer, because it is frozen or its packets are lost: no request waits long."""
 
 import json
 import time

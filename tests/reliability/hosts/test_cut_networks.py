@@ -1,4 +1,4 @@
-"""Two hosts with services, nginx, PostgreSQL and Ceph: cut, slow and lossy networks, frozen and killed hosts, a failover."""
+"""Two hosts with services, nginx, PostgreSQL and Ceph: bad networks, frozen and killed hosts, a failover."""
 
 import contextlib
 import itertools

@@ -1,4 +1,4 @@
-"""SIGKILL of the real service, at random moments of uploads, pins and deletions, and at every named point of a write."""
+"""SIGKILL of the real service at random moments of uploads, pins and deletions, and at named points of a write."""
 
 import contextlib
 import itertools

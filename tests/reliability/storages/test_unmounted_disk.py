@@ -1,4 +1,4 @@
-"""A real disk is taken away from a running service, and is missing when the service starts: nothing is lost, all is told."""
+"""A real disk is missing, or is removed from a running service: nothing is lost, and everything is reported."""
 
 import os
 import subprocess

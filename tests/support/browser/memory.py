@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def browser_memory() -> dict[str, int]:
-    """Return the proportional memory of the largest page (`renderer`), of all pages (`renderers`), and of all processes."""
+    """Return the proportional memory of the largest page (`renderer`), all pages (`renderers`), and all processes."""
     found = {"renderer": 0, "renderers": 0, "all": 0}
     for folder in _own_processes():
         with contextlib.suppress(OSError):  # it ended just now

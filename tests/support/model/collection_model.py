@@ -12,7 +12,7 @@ QUARANTINE_MAX = 2
 
 @dataclass
 class Shelf:
-    """A collection in the model. `suspicious` and `pinned` are numbers of `versions`; `quarantined` are on their own."""
+    """A collection in the model. `suspicious` and `pinned` are numbers of `versions`; `quarantined` are separate."""
 
     limits: dict[str, int]
     strategy: str
@@ -129,7 +129,7 @@ class Shelf:
         return sum(len(self.versions[number]) for number in self.pinned)
 
     def _has_room_to_restore(self, number: int) -> bool:
-        """Return whether a version in the trash fits, and next to it one of the size of the newest, if no version may be evicted."""
+        """Return whether a version of the trash and another one of the newest's size fit, if nothing may be evicted."""
         size, sizes = len(self.trash[number]), {each: len(content) for each, content in self.versions.items()}
         one, total, count = self.limits[ONE], self.limits[TOTAL], self.limits[COUNT]
         hidden = [sizes[each] for each in self._hidden()]

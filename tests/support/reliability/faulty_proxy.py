@@ -1,4 +1,4 @@
-"""A TCP proxy in front of a service that cuts connections, holds them, or changes a byte, once as many bytes have passed."""
+"""A TCP proxy that cuts connections, holds them, or changes a byte, once after a number of bytes."""
 
 import contextlib
 import socket

@@ -261,7 +261,7 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
 
 
 def _check_trash(services: Services, ledger: Ledger, present: Mapping[str, list[_Row]], good: set[str]) -> None:
-    """Check that what was evicted or deleted can be restored until its time is over, unless an event says that it ended."""
+    """Check that what was evicted or deleted can be restored in time, unless an event says that it ended."""
     with services.database.reading() as session:
         entries = session.execute(select(TrashEntry.collection_id, TrashEntry.number, TrashEntry.digest)).all()
         ends = select(Event.collection_id, Event.version_number).where(Event.kind == "trash.ended")

@@ -26,7 +26,7 @@ class RecordingClient(Client):
         ledger.secrets.add(self.token)
 
     def with_own_token(self) -> "RecordingClient":
-        """Return a client with another token: the uploads of a token overtake each other if they end in another order."""
+        """Return a client with another token: a token's uploads overtake each other if they end in another order."""
         made = self.request("POST", "/auth/token/generate", json.dumps({"roles": ["security.administrator"]}))
         return RecordingClient(self.service, self.ledger, made.json["tokenId"])
 

@@ -101,7 +101,7 @@ def _is_on(value: int | str) -> bool:
 
 
 def _history(chance: random.Random, zone: str) -> list[datetime]:
-    """Return up to 70 different times of whole seconds: regular or not, with gaps, around a day at random or a corner."""
+    """Return up to 70 different times in whole seconds: regular or not, with gaps, around a day or a corner."""
     middle = datetime(2008, 1, 1, tzinfo=UTC) + timedelta(minutes=chance.randrange(18 * 365 * 24 * 60))
     if chance.random() < 0.5:
         middle = datetime.fromisoformat(chance.choice(CORNERS)).replace(tzinfo=UTC, hour=chance.randrange(24))

@@ -44,7 +44,7 @@ class Restic:
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     def set_snapshots(self, times: list[datetime], zone: str) -> None:
-        """Replace the snapshots of the repository; the times are written with the offsets of the zone, as restic does."""
+        """Replace the snapshots of the repository; times have the zone's offsets, as restic writes them."""
         for old in (self.folder / "snapshots").iterdir():
             old.unlink()
         key = _master_key(self._master)

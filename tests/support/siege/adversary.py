@@ -21,7 +21,7 @@ REFUSALS = (400, 409, 411, 412, 413, 415, 422, 429)
 
 
 class Adversary:
-    """Uploads garbage of each kind by both APIs, and tries what its token must not do. `draw` decides what, and how often."""
+    """Uploads garbage by both APIs, and tries what its token must not do. `draw` chooses the kinds and numbers."""
 
     def __init__(self, besieged: Besieged) -> None:
         self.besieged = besieged

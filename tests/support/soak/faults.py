@@ -90,7 +90,7 @@ class Faults:
             connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}"))
 
     def sweep(self) -> None:
-        """Sweep while the services run, and end what is in the trash, as if a week had passed: the disk must not grow."""
+        """Sweep while the services run, and empty the trash, as if a week had passed: the disk must not grow."""
         # The lock of SQLite may be held; the next sweep succeeds.
         with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
             end_trash(services)

@@ -1,4 +1,4 @@
-"""What the console says if a name, an id or a number is wrong: what does not exist, and which command lists what does."""
+"""Wrong names, ids and numbers: the console says what does not exist, and which command lists what does."""
 
 import pytest
 

@@ -54,7 +54,7 @@ def test_what_is_left_of_a_turn_where_the_next_answer_begins_does_not_matter(ser
 
 
 def test_a_turn_never_becomes_longer(server, head_size, monkeypatch):
-    """waitress sends a head whole. If it is a byte longer than the rest of the turn, -1 byte is left: that reads a whole file."""
+    """waitress sends a head whole. If it is a byte too long for the turn, -1 byte is left: that reads all."""
     asked, get = [], channel.ReadOnlyFileBasedBuffer.get
 
     def recorded(buffer, size=-1, skip=False):

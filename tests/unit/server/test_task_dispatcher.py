@@ -63,7 +63,7 @@ def test_short_tasks_run_one_after_the_other_in_order(workers):
 
 
 def test_a_task_that_takes_long_does_not_block_the_others(workers):
-    """The second task is in the queue when the first one has taken long enough; only the thread that reads sockets can start it."""
+    """The second task waits when the first one has taken long; only the thread that reads sockets can start it."""
     turns = workers(0.05)
     tasks = [Task() for _ in range(4)]
     for task in tasks:

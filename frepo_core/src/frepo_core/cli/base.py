@@ -46,7 +46,7 @@ class FrepoCommand(Command):
         return parser
 
     def get_epilog(self) -> str:
-        """Return the examples, and the package of a third-party command. For our own, cliff would search all packages in vain."""
+        """Return the examples, and the package of a third-party command. For ours, cliff would search all packages."""
         package = "" if type(self).__module__.startswith("frepo_core.") else super().get_epilog()
         if not self.examples:
             return package
@@ -95,7 +95,7 @@ class FrepoCommand(Command):
         return build_access(base)
 
     def _tell_of_new_database(self, name: str) -> None:
-        """Say that this command made the database: whoever forgot the settings of the service would see an empty one."""
+        """Say that this command made the database: without the settings of the service, it is a new, empty one."""
         self.app.stderr.write(f"{name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n")
 
     def plugin_context(self, name: str) -> "PluginContext":

@@ -12,7 +12,7 @@ _HELP_COMMAND = ("help", "print detailed help for another command")
 
 
 def make_parser(version: str) -> argparse.ArgumentParser:
-    """Return the parser of the application's options. They are long only, as short ones would be taken from commands."""
+    """Return the parser of the application's options. They are long only, since commands have short ones."""
     parser = argparse.ArgumentParser(
         description="frepo stores files and keeps versioned backups, controlled by access tokens alone.",
         add_help=False,

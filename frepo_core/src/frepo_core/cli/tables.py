@@ -101,7 +101,7 @@ def _least(name: str, width: int, table: PrettyTable) -> int:
 
 
 def _fit(full: Mapping[str, int], least: Mapping[str, int], room: int) -> dict[str, int]:
-    """Return widths between the least and the full ones. If there is too little room, the widest columns of texts give way."""
+    """Return widths between the least and the full ones. If there is too little room, shorten the widest texts."""
     widths = dict(least)
     texts = [name for name in full if full[name] > _WHOLE]
     while sum(widths.values()) > room:
@@ -135,7 +135,7 @@ class CsvRecord(SingleFormatter):
 
 
 def plain(cell: Any) -> Any:
-    """Return a cell for a format without null, booleans and lists: null is empty, true is `yes`, items are separated by commas."""
+    """Return a cell for a format without null, booleans and lists: empty, `yes` or `no`, items separated by commas."""
     value = cell.machine_readable() if isinstance(cell, FormattableColumn) else cell
     if value is None:
         return ""
@@ -147,7 +147,7 @@ def plain(cell: Any) -> Any:
 
 
 def readable(cell: Any) -> Any:
-    """Return a cell for a table, like `plain`. Control characters are escaped: clients write notes, and terminals obey."""
+    """Return a cell for a table, like `plain`. Control characters are escaped, since terminals obey them."""
     if cell is None:
         return ""
     if isinstance(cell, Word):  # one of our own words, with its colour

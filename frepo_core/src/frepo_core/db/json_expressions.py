@@ -28,7 +28,7 @@ class _IsoText(FunctionElement[str]):
 
 
 def has_item(column: Any, text: str) -> ColumnElement[bool]:
-    """Return the condition that the list in a JSON column contains a text, in the same letter case. Null contains none."""
+    """Return the condition that the list in a JSON column contains a text, case-sensitively. Null is an empty list."""
     return _HasItem(column, literal(text), literal(json.dumps(text)))
 
 

@@ -18,7 +18,7 @@ CONFLICTS = "Too many others change the same, try again later"
 
 
 class Transactions(threading.local, transaction.TransactionManager):  # type: ignore[misc]  # it has no types
-    """One transaction for each thread, with one manager for all: registering one per session costs as much as a query."""
+    """One transaction per thread, with one manager for all: registering one per session costs as much as a query."""
 
 
 class RetryPolicy(CommitWatch):
@@ -55,7 +55,7 @@ def spread_writers(tried: int) -> None:
 
 @contextlib.contextmanager
 def ended(manager: transaction.TransactionManager) -> Iterator[None]:
-    """Abort the transaction that a failed COMMIT of the last attempt leaves: with it, this thread could begin no other."""
+    """Abort the transaction that a failed COMMIT leaves: otherwise this thread could not begin another one."""
     try:
         yield
     except BaseException:

@@ -16,7 +16,7 @@ class _LowerAscii(FunctionElement[str]):
 
 
 def contains(column: Any, text: str) -> ColumnElement[bool]:
-    """Match a part of a text in any letter case, in composed and decomposed characters. The column may have a trigram index."""
+    """Match a part of a text in any letter case and normal form. The column may have a trigram index."""
     lower = func.lower(column)
     return or_(*(_contains(column, form, lower) for form in _forms(text)))
 
@@ -28,12 +28,12 @@ def contains_unindexed(column: Any, text: str) -> ColumnElement[bool]:
 
 
 def _forms(text: str) -> Sequence[str]:
-    """Return the normal forms of a text (UAX 15): macOS types names in NFD, and descriptions are stored as they were sent."""
+    """Return the normal forms of a text (UAX 15): macOS types names in NFD, and descriptions are stored as sent."""
     return sorted({normalize("NFC", text), normalize("NFD", text)})
 
 
 def _contains(column: Any, text: str, lower: Any) -> ColumnElement[bool]:
-    """Match a part of a text in any letter case. `%` and `_` have no special meaning. `lower` is the column in lower case.
+    """Match a part of a text in any letter case; `%` and `_` are ordinary. `lower` is the column in lower case.
 
     SQLite ignores case for ASCII only, so other letters match as they are written.
     """

@@ -115,7 +115,7 @@ class Database:
         return self._row_cache.find((query, *values.values()), lambda: self._query(query, values))
 
     def version(self) -> tuple[int, int] | None:
-        """Return a value that changes with each commit of any process; None if the database does not tell (only SQLite)."""
+        """Return a value that changes with each commit of any process; None if the database has none (only SQLite)."""
         return self._row_cache.version() if self._row_cache else None
 
     def now(self) -> datetime:
@@ -157,7 +157,7 @@ class Database:
     def write(
         self, work: Callable[[Session], Result], *, watch: CommitWatch | None = None, may_use_reserve: bool = False
     ) -> Result:
-        """Run `work` in a transaction and commit. Run it again if the transaction fails by a conflict with another writer.
+        """Run `work` in a transaction and commit. Run it again if the transaction conflicts with another writer.
 
         It is also run again if the connection broke before the COMMIT. So `work` makes the models that it adds itself:
         SQLAlchemy takes those of the first attempt as inserted.
@@ -229,7 +229,7 @@ class Database:
             return result.rowcount
 
     def _write_from_reserve(self, write: Callable[[], Result], reserve: Reserve) -> Result:
-        """Write while a part of the reserve is released. Other writers may use the space, so try again with larger parts."""
+        """Write while a part of the reserve is released. Other writers may use it, so try again with larger parts."""
         for loan in LOANS:
             # Other threads cannot commit meanwhile, so they do not use the space.
             with self._writer_lock(), reserve.released(loan), contextlib.suppress(StorageFull):
@@ -280,7 +280,7 @@ class Database:
             self._writers.release()
 
     def timeouts(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Return the timeouts that connections should have, and those that one has: the server's names, with their units."""
+        """Return the timeouts that connections should have and those that one has, by the server's names."""
         with translated(self.engine), self.engine.connect() as connection:
             return self._limits.wanted(), self._limits.read(connection)
 

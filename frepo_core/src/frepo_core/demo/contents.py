@@ -1,4 +1,4 @@
-"""Makes the contents of the demonstration: small, but real archives, dumps and texts that can be downloaded and read."""
+"""Makes the contents of the demonstration: small but real archives, dumps and texts."""
 
 import gzip
 import io

@@ -62,7 +62,7 @@ class Filled:
 
 
 def check_is_empty(database: Database) -> None:
-    """Raise `ConfigurationError` if the service has a collection or a file. Tokens may exist: nothing happens to them."""
+    """Raise `ConfigurationError` if the service has a collection or a file. Tokens may exist and are kept."""
     with database.reading() as session:
         for model, what in ((Collection, "collections"), (File, "files")):
             if session.scalar(select(model.id).limit(1)) is not None:

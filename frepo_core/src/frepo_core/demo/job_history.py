@@ -27,7 +27,7 @@ _HOLDER = "demonstration"
 
 @dataclass(frozen=True, kw_only=True)
 class _Nightly:
-    """A job that runs each night at a time of day (UTC), for some seconds. `found` has the highest numbers of its summary."""
+    """A job that runs each night at a time (UTC), for some seconds. `found` are the maxima of what it reports."""
 
     name: str
     lane: str

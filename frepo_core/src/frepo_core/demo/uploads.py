@@ -104,7 +104,7 @@ def _uploads(plan: Plan, created_at: datetime, now: datetime, random: Random) ->
 
 
 def _size(plan: Plan, ago: timedelta, random: Random) -> int:
-    """Return a size that has grown over the year, with some noise. A suspicious collection ends with a much smaller one."""
+    """Return a size that has grown over the year, with some noise. The last one is much smaller if suspicious."""
     grown = 1 + plan.growth / 100 * (1 - ago / (365 * DAY))
     shrunk = 0.29 if plan.state is BackupState.SUSPICIOUS and ago < plan.interval else 1
     return int(plan.size * grown * shrunk * random.uniform(0.98, 1.02))

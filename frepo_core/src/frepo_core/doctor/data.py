@@ -42,7 +42,7 @@ def check_database(services: Services) -> Iterator[Finding]:
 
 
 def _check_timeouts(services: Services) -> Iterator[Finding]:
-    """Yield which timeouts the service's connections have, and which the server or a pooler between them has not set."""
+    """Yield which timeouts the connections have, and which the server or a pooler has not set."""
     wanted, found = services.database.timeouts()
     if different := {name: value for name, value in found.items() if value != wanted[name]}:
         yield warning(
@@ -78,7 +78,7 @@ def check_strategies(services: Services) -> Iterator[Finding]:
 
 
 def check_storage(services: Services) -> Iterator[Finding]:
-    """Yield whether the storage keeps a probe, and whether blobs are damaged. Then what health checks of plug-ins find."""
+    """Yield whether the storage keeps a probe, whether blobs are damaged, and what plug-ins' health checks find."""
     found = services.health.run()
     name = services.backends.current
     problems = {check: found[check] for check in found if found[check] and check not in {"worker", "jobs", "database"}}
@@ -95,7 +95,7 @@ def check_storage(services: Services) -> Iterator[Finding]:
 
 
 def _check_older_storages(services: Services) -> Iterator[Finding]:
-    """Yield for each storage that gets no new blobs, but holds older ones, whether it can be used and is the right one."""
+    """Yield for each storage that holds only older blobs whether it can be used and is the right one."""
     with services.database.reading() as session:
         query = select(Blob.storage, func.count()).where(Blob.storage != services.backends.current)
         older = list(session.execute(query.group_by(Blob.storage).order_by(Blob.storage)))

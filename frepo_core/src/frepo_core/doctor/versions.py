@@ -29,7 +29,7 @@ def check_packages() -> Iterator[Finding]:
 
 
 def _ours() -> Iterator[str]:
-    """Yield the installed distributions that the distribution `frepo` consists of. Third-party ones have versions of their own."""
+    """Yield the installed distributions that form `frepo`. Third-party ones have versions of their own."""
     yield "frepo-core"
     with contextlib.suppress(PackageNotFoundError):
         for requirement in requires("frepo") or ():

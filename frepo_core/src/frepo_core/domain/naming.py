@@ -147,7 +147,7 @@ def parse_digest_in_key(key: str) -> str | None:
 
 
 def check_labels(labels: Iterable[str]) -> list[str]:
-    """Return the labels in NFC, without blanks around them and without repetitions. Raises `ValueError` for the user."""
+    """Return the labels in NFC, stripped and without repetitions. Raises `ValueError` with a message for the user."""
     found = list(dict.fromkeys(unicodedata.normalize("NFC", label).strip() for label in labels))
     if len(found) > MAX_LABELS:
         raise ValueError(f"there are {len(found)} labels; at most {MAX_LABELS} are allowed")

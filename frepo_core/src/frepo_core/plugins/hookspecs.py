@@ -253,7 +253,7 @@ def frepo_settings() -> SettingsSpec:  # type: ignore[empty-body]
 
 @hookspec
 def frepo_lifecycle() -> Lifecycle:  # type: ignore[empty-body]
-    """Return what the plug-in does when a process begins and ends to serve. Of the commands, only `frepo worker` calls it.
+    """Return what the plug-in does when a process starts and stops serving. Of the commands, `frepo worker` serves.
 
     :when: once, at the start; `start` before the first request, `stop` after the last one
     :thread: the main thread

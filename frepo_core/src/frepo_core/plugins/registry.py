@@ -95,7 +95,7 @@ class PluginRegistry:
         return PluginRegistry((plugin.configured(contexts[plugin.name]) for plugin in self.found), self.manager)
 
     def storage(self, name: str) -> StorageSpec:
-        """Return the spec of a storage. Raises `ConfigurationError` with the installed names and the package to install."""
+        """Return the spec of a storage. Raises `ConfigurationError` with the installed names and what to install."""
         if name not in self.storages:
             advice = f"Install the package that provides it, e.g. `pip install {_package_hint(name)}`."
             if meant := _resembling(name, self.storages):

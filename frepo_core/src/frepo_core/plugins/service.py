@@ -84,7 +84,7 @@ class EventCount:
 
 @dataclass(frozen=True, kw_only=True)
 class MissingBackup:
-    """A backup that was due at `due_at` and has not arrived. `is_overdue`: also the grace is over. Times are UTC (aware)."""
+    """A backup that was due at `due_at` (UTC, aware) and has not arrived. `is_overdue`: also after the grace."""
 
     collection: CollectionInfo
     due_at: datetime
@@ -182,7 +182,7 @@ class RequestObserver(Protocol):
 
 
 class Service(Protocol):
-    """What plug-ins can ask the service. Methods are added in later versions; none is removed before 1.0 without notice.
+    """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
 
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of
     `frepo_core.plugins` and `frepo_core.errors`.
@@ -223,7 +223,7 @@ class Service(Protocol):
         """
 
     def collectors(self) -> Sequence[Collector]:
-        """Return the collectors of `frepo_metrics` of all plug-ins. A plug-in whose hook fails is logged and left out."""
+        """Return the collectors of `frepo_metrics` of all plug-ins. Failures of a hook are logged; others continue."""
 
     def pages(self) -> Sequence[Pages]:
         """Return the pages of all plug-ins, for the menu of the web console."""
@@ -253,7 +253,7 @@ class Service(Protocol):
         """Count the events since a time in UTC (aware), by kind. A kind without events is left out."""
 
     def last_success(self, job: str) -> datetime | None:
-        """Return when the last run of a job that succeeded was started, in UTC (aware); None if no run has succeeded."""
+        """Return when the last successful run of a job was started, in UTC (aware); None without such a run."""
 
     def send_request(
         self,

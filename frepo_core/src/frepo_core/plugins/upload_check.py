@@ -45,7 +45,7 @@ class CheckResult:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionInfo:
-    """A collection, as plug-ins see it: `name` is the file name of its versions, `labels` are texts that people chose."""
+    """A collection for plug-ins: `name` is the file name of its versions, `labels` are texts that people chose."""
 
     id: str
     name: str

@@ -28,7 +28,7 @@ def find_misspellings(environment: Mapping[str, str], names: Collection[str]) ->
 
 
 def is_within(one: str, other: str, distance: int) -> bool:
-    """Return whether at most `distance` insertions, deletions or replacements of a character turn one into the other."""
+    """Return whether at most `distance` insertions, deletions or replacements turn one text into the other."""
     if abs(len(one) - len(other)) > distance:
         return False
     length = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)

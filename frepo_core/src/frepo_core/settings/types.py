@@ -101,7 +101,7 @@ def _domain(value: str) -> str:
 
 
 def _origins(value: Any) -> Any:
-    """Check origins as browsers send them (RFC 6454, 6.2): scheme, host in lower case, and the port if it is unusual."""
+    """Check origins as browsers send them (RFC 6454, 6.2): scheme, host in lower case, and an unusual port."""
     for origin in _split(value):
         if not _ORIGIN.fullmatch(origin):
             raise ValueError(

@@ -15,7 +15,7 @@ def put(backend: StorageBackend, key: str, content: bytes) -> None:
 
 
 class StorageFixtures:
-    """The parameters of the contract. Override the first three, and the others if the default does not fit the backend."""
+    """The parameters of the contract. Override the first three, and others whose default does not fit the backend."""
 
     @pytest.fixture
     def backend(self) -> StorageBackend:

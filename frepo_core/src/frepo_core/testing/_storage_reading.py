@@ -124,7 +124,7 @@ class ReadingContract(StorageFixtures):
     def test_a_large_blob_passes_in_bounded_memory(
         self, backend: StorageBackend, large_size: int, memory_limit: int
     ) -> None:
-        """Neither storing nor reading keeps the blob in memory. The memory that Python allocates in all threads is measured."""
+        """Neither storing nor reading keeps the blob in memory. What Python allocates in all threads is measured."""
         expected = digest(Source(large_size))
         tracemalloc.start()
         try:

@@ -1,4 +1,4 @@
-"""A whole service for the tests of a plug-in: HTTP on loopback, SQLite, a storage in memory, and the installed plug-ins."""
+"""A whole service for tests of plug-ins: HTTP on loopback, SQLite, a storage in memory, the installed plug-ins."""
 
 import json
 import logging
@@ -167,7 +167,7 @@ class RunningService:
         return {one.name: (one.outcome, one.message) for one in found}
 
     def run(self, *arguments: str) -> CommandResult:
-        """Run a command of the console, as in `run("sftp:check", "-v")`, with the settings and the data of this service.
+        """Run a command of the console, as in `run("sftp:check", "-v")`, with this service's settings and data.
 
         It runs in the process of the test, without a terminal. Its package must be installed.
         """

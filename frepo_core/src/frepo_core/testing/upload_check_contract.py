@@ -56,7 +56,7 @@ def make_job_context(
     check_lease: Callable[[], None] = lambda: None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> JobContext:
-    """Return a context for tests that call `run` of a job without a service. `now` is an aware time, by default the real one.
+    """Return a context for tests that call `run` of a job without a service. `now` (aware) is by default the real time.
 
     Give a `check_lease` that raises `LeaseLost` to test that the job stops then.
     """

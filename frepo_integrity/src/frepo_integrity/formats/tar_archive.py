@@ -133,7 +133,7 @@ def _skip_header(source: ByteStream, size: int) -> None:
 
 
 def _has_checksum(header: bytes) -> bool:
-    """Whether the checksum is right: the sum of all bytes, signed in some old programs, with blanks in its own place."""
+    """Whether the checksum is right: the sum of all bytes (signed in some old programs), with blanks for itself."""
     text = header[_CHECKSUM].strip(b" \0")
     if len(header) < BLOCK or not re.fullmatch(rb"[0-7]{1,7}", text):
         return False

@@ -36,7 +36,7 @@ class Directory:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One entry. `offset` is where its local header is; sizes are in bytes. `version` is needed to unpack it, times ten."""
+    """One entry. `offset` is that of its local header; sizes are in bytes. `version` (times ten) unpacks it."""
 
     name: bytes
     version: int
@@ -97,7 +97,7 @@ def _has_directory(file: BinaryIO, tail: bytes, position: int, start: int) -> bo
 
 
 def _read_zip64(file: BinaryIO, end: int) -> tuple[int, int, int, int, int, int] | None:
-    """Return disk, first disk, entries, size, offset and the position of the zip64 record; None without such a record."""
+    """Return disk, first disk, entries, size, offset and position of the zip64 record; None without one."""
     if end < _LOCATOR.size:
         return None
     signature, _, position, _ = _LOCATOR.unpack(read_at(file, end - _LOCATOR.size, _LOCATOR.size))

@@ -56,7 +56,7 @@ def _options(collection: CollectionState) -> KeepOptions:
 
 
 def _rules_with(incoming: IncomingVersion, versions: Sequence[VersionInfo], options: KeepOptions) -> list[list[str]]:
-    """Return for each version, in the order of time, the names of the rules that keep it after the incoming one is added."""
+    """Return for each version, in the order of time, which rules keep it after the incoming one is added."""
     times = [version.created_at for version in reversed(versions)]
     # The clock may have been set back: then some versions are newer than the incoming one.
     position = next((index for index, time in enumerate(times) if time <= incoming.created_at), len(times))

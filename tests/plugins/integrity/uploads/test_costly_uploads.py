@@ -1,4 +1,4 @@
-"""Uploads that are made to cost much: one costs a second of the processor and 64 MiB at most, the job judges the rest."""
+"""Uploads that are made to be costly: each may cost a second of processor time and 64 MiB; the job checks the rest."""
 
 import gzip
 

@@ -125,7 +125,7 @@ def test_a_month_of_nights_with_a_change_of_clocks_misses_one_night_only(
 
 
 def arrivals_of_a_month(start, missing):
-    """Yield when backups arrive: each night but one, when a client with cron of its own sends it, and each afternoon."""
+    """Yield when backups arrive: each night but one, when a client's own cron sends it, and each afternoon."""
     for day in range(1, 31):
         date = (start + day * DAY).astimezone(WARSAW).date().isoformat()
         yield warsaw(f"{date} 14:00")

@@ -82,7 +82,7 @@ def test_no_download_that_began_after_a_change_has_the_old_answer(app, admin, up
 
 
 def test_a_version_of_aliases_is_not_new_while_the_old_ones_are_in_use(tmp_path, monkeypatch):
-    """Reading a large file takes seconds; an answer that is made meanwhile must not be kept as one of the new version."""
+    """Reading a large file takes seconds; an answer made meanwhile must not be kept for the new version."""
     path = tmp_path / "ids_mapping.yaml"
     path.write_text("name: old\n")
     aliases = Aliases(path, check_seconds=0)

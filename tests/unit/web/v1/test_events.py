@@ -123,7 +123,7 @@ class TestWhoSeesWhat:
 
     @pytest.fixture
     def seen(self, services, viewer, create, number):
-        """A collection that lists the viewer's token, and one that does not; bytes that are shared with the hidden one."""
+        """A collection that lists the viewer's token, and one that does not; they share bytes."""
         shown, hidden = create("shown.sql"), create("hidden.sql")
         services.collections.allow_token(shown, services.tokens.key(viewer.token))
         shared = {"used_by": [{"file_id": 1, "collection_id": hidden, "version_number": 1}, {"file_id": 2}]}

@@ -1,4 +1,4 @@
-"""Contents between the service and files of the user: bars, uploads from stdin, downloads that are whole or not there."""
+"""Contents between the service and the user's files: progress bars, uploads from stdin, downloads that are complete."""
 
 import contextlib
 import errno

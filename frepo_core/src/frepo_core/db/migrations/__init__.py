@@ -112,7 +112,7 @@ def check_is_complete(engine: Engine) -> None:
 
 
 def head_revision() -> str:
-    """Return the newest revision. Revisions are numbered, file names begin with the number, and there are no branches."""
+    """Return the newest revision. File names begin with the revision's number, and there are no branches."""
     names = [entry.name for entry in (resources.files(__name__) / "versions").iterdir()]
     return max(name[:4] for name in names if name[:4].isdigit())
 

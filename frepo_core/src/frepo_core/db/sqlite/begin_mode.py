@@ -19,7 +19,7 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.3e-3, 20e-3
 
 
 class BeginningConnection(sqlite3.Connection):
-    """A connection of the driver that knows how its next transaction begins: `IMMEDIATE`, `DEFERRED`, or without BEGIN."""
+    """A connection of the driver that knows how its next transaction begins: `IMMEDIATE`, `DEFERRED` or not at all."""
 
     begin_mode = DEFAULT
 

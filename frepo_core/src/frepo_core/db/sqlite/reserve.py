@@ -41,7 +41,7 @@ class Reserve:
 
     @classmethod
     def of(cls, engine: Engine, size: int = 0) -> "Reserve | None":
-        """Return the reserve of an engine's database with at most `size` bytes, or None for other databases than SQLite."""
+        """Return the reserve of at most `size` bytes of an engine's database, or None if that is not SQLite."""
         if engine.dialect.name != "sqlite" or not engine.url.database:
             return None
         return cls(Path(f"{engine.url.database}-reserve"), size)

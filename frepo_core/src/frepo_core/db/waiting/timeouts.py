@@ -48,7 +48,7 @@ class Timeouts:
         return {"init_command": _mysql_statement(variables)} if variables else {}
 
     def variables(self, url: URL) -> dict[str, int]:
-        """Return the server's variables for a session, with their values. None is set if MariaDB's URL has `init_command`."""
+        """Return the server's variables and values for a session. None is set if MariaDB's URL has `init_command`."""
         if url.drivername.startswith("sqlite") or "init_command" in url.query:
             return {}
         if _is_postgresql(url):
@@ -67,7 +67,7 @@ class Timeouts:
         return {name: math.ceil(value) for name, value in seconds.items() if value}
 
     def socket_options(self) -> Mapping[int, int]:
-        """Return the TCP options with which the kernel closes a connection after `network` seconds without an answer."""
+        """Return the TCP options that close a connection after `network` seconds without an answer."""
         if not self.network:
             return {}
         part = max(int(self.network / (_KEEPALIVES + 1)), 1)

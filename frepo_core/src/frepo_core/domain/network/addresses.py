@@ -10,7 +10,7 @@ Network = IPv4Network | IPv6Network
 
 @functools.lru_cache(maxsize=1024)
 def parse_address(text: str) -> Address | None:
-    """Return the address without port and brackets, or None. An IPv4-mapped address becomes IPv4 (RFC 4291, 2.5.5.2)."""
+    """Return the address without port and brackets, or None. IPv4-mapped ones become IPv4 (RFC 4291, 2.5.5.2)."""
     bare = text.strip().strip('"')
     if bare.startswith("["):
         bare = bare[1:].partition("]")[0]

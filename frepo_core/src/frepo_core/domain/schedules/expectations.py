@@ -54,7 +54,7 @@ class Expectation:
         return Deadline(due_at=due.astimezone(UTC), overdue_at=(due + default_grace(step, grace)).astimezone(UTC))
 
     def times(self, start: datetime) -> Iterator[datetime]:
-        """Yield times at which backups arrive, in UTC: `start` and each interval after it, or the times of cron from `start`."""
+        """Yield when backups are expected, in UTC: at `start` and after each interval, or by cron from `start`."""
         if self.interval is None:
             yield from times_after(self.cron, self.zone, start - timedelta(microseconds=1))
         else:

@@ -11,7 +11,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def escape_controls(text: str, *, keeps_lines: bool = False) -> str:
-    r"""Return the text with escaped control characters, such as `\x1b` and `\n`. With `keeps_lines`, line ends and tabs stay."""
+    r"""Return the text with control characters as `\x1b` or `\n`. With `keeps_lines`, line ends and tabs stay."""
     return (_CONTROLS_IN_LINES if keeps_lines else _CONTROLS).sub(_escape, text)
 
 

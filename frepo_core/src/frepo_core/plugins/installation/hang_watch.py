@@ -1,4 +1,4 @@
-"""Names in the log what a plug-in does not return from: otherwise a service that hangs says nothing about the reason."""
+"""Logs which call of a plug-in does not return: otherwise a service that hangs gives no reason."""
 
 import logging
 import math
@@ -11,7 +11,7 @@ SECONDS = 10.0
 
 
 class HangWatch:
-    """Watches the body of a `with` statement. A warning names it after ten seconds, and another one says that it ended."""
+    """Watches the body of a `with` statement: warns about it after ten seconds, and once more when it has ended."""
 
     def __init__(self, what: str, log: logging.Logger) -> None:
         """`what` names the function and the package, as the subject of a sentence."""

@@ -1,4 +1,4 @@
-"""Which version of frepo the package of a plug-in requires: pip does not check that for `--no-deps`, nor after a downgrade."""
+"""Checks which version of frepo a plug-in requires: pip does not for `--no-deps`, nor after a downgrade."""
 
 from importlib.metadata import Distribution
 from typing import NamedTuple

@@ -33,7 +33,7 @@ class FormerToken:
 
 
 def find_former(database: Database, fingerprint: str) -> FormerToken | None:
-    """Return what the events say about a token; None if there is no event about it. The database reads all events about tokens."""
+    """Return what the events say about a token, or None. The database reads all events about tokens."""
     query = select(Event).where(Event.kind.in_(_KINDS), Event.token == fingerprint.lower()).order_by(Event.id)
     values: dict[str, object] = {}
     with database.reading() as session:
@@ -43,7 +43,7 @@ def find_former(database: Database, fingerprint: str) -> FormerToken | None:
 
 
 def find_expiry(session: Session, identity: Identity, *, lock: bool = False) -> Event | None:
-    """Return the event about the end of a token that was deleted, if it had expired by time: neither revoked nor used up.
+    """Return the event about the end of a deleted token that had expired by time: neither revoked nor used up.
 
     With `lock`, the event is locked: of two uploads with a token for one upload, the second one waits, and then finds
     that the first one has used the token up.

@@ -35,7 +35,7 @@ Precondition: TypeAlias = Callable[[TokenRecord], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Rotation:
-    """A token that was replaced. `id` is that of the new one, and is never shown again; the old one ends at `ends_at`."""
+    """A token that was replaced. `id` is the new one's, and never shown again; the old one ends at `ends_at`."""
 
     id: str
     new: TokenRecord
@@ -91,7 +91,7 @@ class TokenChanges:
     def rotate(
         self, fingerprint: str, overlap: timedelta, *, by: By = None, precondition: Precondition | None = None
     ) -> Rotation:
-        """Make a token with the same name, rights, restrictions, expiry and collections; the old one ends after `overlap`.
+        """Make a token with the same name, rights, limits, expiry and collections; the old one ends after `overlap`.
 
         Raises `FieldsError` for an overlap of more than 366 days, for a token that has expired, and for the token of
         `security.admin_token`, whose id is in a setting.

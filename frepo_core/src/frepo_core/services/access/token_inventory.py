@@ -79,7 +79,7 @@ class TokenInventory:
             return Page(items=self._records(session, keys, by), next=found.next)
 
     def show(self, text: str, *, by: By) -> TokenRecord:
-        """Return the token with this fingerprint. Raises `FieldsError` for a malformed fingerprint, and `NotFoundError`."""
+        """Return the token. Raises `FieldsError` for a malformed fingerprint, `NotFoundError` for an unknown one."""
         query = select(Token.key).where(Token.fingerprint == check_fingerprint(text), *visible_to(by))
         with self._database.reading() as session:
             key = session.scalar(query)

@@ -80,7 +80,7 @@ def copy_row(row: Token, *, key: str = "", created_at: datetime | None = None, b
 
 
 def insert_token(session: Session, row: Token, by: By) -> Token:
-    """Insert the row with the shortest fingerprint that no other token has. Raises `FieldsError` for an id that exists."""
+    """Insert the row with the shortest unused fingerprint. Raises `FieldsError` if its id exists."""
     if session.get(Token, row.key):
         raise FieldsError({"id": ["id_already_exists_please_select_other_one"]})
     candidates = [fingerprint(row.key, length) for length in FINGERPRINT_LENGTHS]
@@ -170,7 +170,7 @@ def expiry(row: Token, by: By, reason: str) -> NewEvent:
 
 
 def use_after_expiry(expired: Event, by: Identity) -> NewEvent:
-    """Return the event about the only upload of a token, which had expired meanwhile: `expired` is the event about that."""
+    """Return the event about the only upload of a token that has expired since; `expired` is the event about that."""
     data = {**expired.data, "reason": "single upload"}
     return NewEvent(kind=EventKind.TOKEN_EXPIRED, by=by, token=expired.token, data=data)
 

@@ -52,7 +52,7 @@ class TokenUses:
         self._uses: dict[str, Use] = {}
 
     def note(self, key: str, address: str) -> None:
-        """Remember that a token is used now from this address. If too many wait, the one that waits longest is forgotten."""
+        """Remember that a token is used now from this address. If too many wait, forget the one that waits longest."""
         if self._is_read_only:
             return
         now = self._clock()

@@ -24,7 +24,7 @@ class Sight(Enum):
 
 
 def see_files(session: Session, ids: Ids[int], by: Identity) -> dict[int, Sight]:
-    """Return what the token sees of each of these files. A file that does not exist, or is a version's, is not in it."""
+    """Return what the token sees of each of these files, without those that do not exist or belong to versions."""
     if not ids:
         return {}
     query = select(File.id, File.public, File.password_hash).where(File.id.in_(ids), File.kind == "plain")

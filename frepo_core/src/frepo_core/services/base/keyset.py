@@ -40,7 +40,7 @@ class Page(Generic[Row]):
 
 
 def paged(query: "Select[Any]", page: PageRequest, columns: Sequence[Column]) -> "Select[Any]":
-    """Return the query with the order and the bounds of the page, and one row more, which shows whether another page follows.
+    """Return the query with the page's order and bounds, and one more row, which shows whether another page follows.
 
     `columns` are what the rows are ordered by, all in the same direction: the last one is unique, and none may be null.
     Raises `FieldsError` for an `after` that is not of this list.

@@ -1,4 +1,4 @@
-"""Makes every line of the log safe: texts of clients cannot begin a line of their own, or send commands to a terminal."""
+"""Escapes texts of clients in the log, so that they can neither begin a line nor control a terminal."""
 
 import io
 import logging

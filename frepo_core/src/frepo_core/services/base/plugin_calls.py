@@ -14,7 +14,7 @@ _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def raise_interrupt(error: BaseException) -> None:
-    """Raise the error again if the operator pressed Ctrl-C. Python raises `KeyboardInterrupt` in the main thread only."""
+    """Raise the error again if the operator pressed Ctrl-C, which Python raises in the main thread only."""
     if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
         raise error
 

@@ -9,7 +9,8 @@ CHECK_SECONDS = 1.0
 class RateLimit:
     """Called with the number of bytes that were read; sleeps until the average is below the rate.
 
-    Also calls `keep_going` about once a second, which ends the work by an exception. A pause of the source earns no credit.
+    Also calls `keep_going` about once a second, which ends the work by an exception. A pause of the source
+    earns no credit.
     """
 
     def __init__(

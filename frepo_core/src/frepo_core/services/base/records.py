@@ -244,7 +244,7 @@ class VersionRecord:
 
 
 def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
-    """Make an identity of a token's row for a client at this address. Roles that this version does not know are ignored."""
+    """Make an identity of a token's row for a client at this address. Unknown roles are ignored."""
     return Identity(
         token=row.key,
         fingerprint=row.fingerprint,

@@ -139,7 +139,7 @@ def report(services: CoreServices, context: JobContext) -> Summary:
 
 
 def test_restore(services: CoreServices, context: JobContext) -> Summary:
-    """Test whether the newest version of a collection can be restored: of the one that was not tested for the longest time.
+    """Test whether the newest version of one collection can be restored: of the one with the oldest last test.
 
     Raises `RestoreFailedError` if it cannot, or if the test could not be completed.
     """

@@ -31,7 +31,7 @@ def make_ready(database: Database, settings: Settings) -> bool:
 
 
 def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:
-    """Log which collections accept no uploads, because their strategy is not installed, and which have wrong options."""
+    """Log which collections accept no uploads because their strategy is missing, and which have wrong options."""
     for text in find_missing_strategies(database, plugins.strategies):
         log.warning("%s. Install its package and restart the service, or choose another strategy", text)
     for text in find_misfits(database, plugins):

@@ -17,7 +17,7 @@ from ..upkeep.engine.worker import Worker
 def build_worker(
     base: Foundation, *, core: object, ini: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[Jobs, Worker]:
-    """Return the jobs and the worker of this process, which is not started. `core` is the plug-in with the built-in jobs.
+    """Return the jobs and the worker of this process, not started. `core` is the plug-in with the built-in jobs.
 
     Raises `ConfigurationError` for a schedule that is not valid, and for a job of a plug-in with the name of an own
     one.

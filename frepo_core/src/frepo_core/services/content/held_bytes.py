@@ -1,4 +1,4 @@
-"""Counts the bytes that uploads hold until they are committed or given up: an open body must not end what is in the trash.
+"""Counts the bytes of uploads until they are committed or given up: an open body must not end entries of the trash.
 
 Each process publishes its numbers in a small file in the folder for temporary files, so that all processes that share
 this folder see each other. The file is locked while its process lives.
@@ -25,7 +25,7 @@ _FRESH = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """Bytes of uploads: `spooled` in the folder for temporary files, and `storing` in the storage, without a row yet."""
+    """Bytes of uploads: `spooled` in the folder for temporary files, `storing` in the storage without a row yet."""
 
     spooled: int = 0
     storing: int = 0

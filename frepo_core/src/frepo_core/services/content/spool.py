@@ -1,4 +1,4 @@
-"""The spool: holds content while it arrives, and hashes it meanwhile. A storage can link its unnamed file into place."""
+"""The spool: holds content while it arrives, and hashes it. A storage can link its unnamed file into place."""
 
 import contextlib
 import errno

@@ -56,7 +56,7 @@ class Delivery:
 
     @property
     def position(self) -> int:
-        """The position of the last event that is done, -1 before the first step. The database may know an earlier one."""
+        """The position of the last event that is done; -1 before the first step, although the database may have one."""
         return -1 if self._cursor is None else self._cursor.position
 
     @property
@@ -116,7 +116,7 @@ class Delivery:
         return read_events(self._database, after=position, since=None, kinds=("*",), limit=BATCH)
 
     def _handle(self, cursor: Cursor, event: Event) -> bool:
-        """Call the subscriber. Return whether the event is done: it was handled, or it was parked after the last try."""
+        """Call the subscriber. Return whether the event is done: it was handled, or parked after the last attempt."""
         error = self._call(event)
         if error is None:
             self._has_handled = True

@@ -26,7 +26,7 @@ class DownloadEvents:
         self._is_on = settings.events_downloads and not settings.read_only
 
     def record(self, file: FileRecord, *, by: Identity | None, address: str) -> None:
-        """Record that an answer with a file, or with a part of it, begins. `by` is None for a client without a token."""
+        """Record that an answer with a file or a part of it begins. `by` is None for a client without a token."""
         if not self._is_on:
             return
         actor = by or Actor(name="anonymous", address=address)

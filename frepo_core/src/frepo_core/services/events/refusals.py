@@ -69,7 +69,7 @@ class Refusals:
 
     @contextlib.contextmanager
     def recorded(self, collection: CollectionRecord, *, by: Identity, size: int | None) -> Iterator[Attempt]:
-        """Log and record a refusal that the body of the `with` statement raises. The body sets the size when it is known."""
+        """Log and record a refusal that the body of the `with` statement raises. The body sets the size when known."""
         attempt = Attempt(size=size)
         try:
             yield attempt

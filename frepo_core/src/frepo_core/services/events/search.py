@@ -27,7 +27,7 @@ SCOPES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class EventSearch:
-    """The conditions of a search. `kinds` are names or patterns such as `version.*`. An empty list, or None, is no condition.
+    """The conditions of a search. `kinds` are names or patterns such as `version.*`. None or an empty list: any value.
 
     `actor` is a token's fingerprint, `console:<user>`, `system:<job>` or `anonymous`. `since` is a time (aware).
     `visible` are the ids of the only collections whose events are found, and when each was created: others may have had
@@ -43,7 +43,7 @@ class EventSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class EventRecord:
-    """A numbered event as it was recorded; see `Event` of `frepo_core.plugins`. `actor_name` is the token's name then."""
+    """A recorded event; see `Event` of `frepo_core.plugins`. `actor_name` is the token's name at that time."""
 
     position: int
     at: datetime

@@ -116,7 +116,7 @@ class Downloads:
         return file
 
     def _find_named(self, name: str) -> FileRecord:
-        """Return the file of an alias of the YAML file, else the one with this name, else that of an alias in the database.
+        """Return the file of an alias of the YAML file, else the one with this name, else that of a stored alias.
 
         The database is asked about aliases only for a name that no file has: other downloads cost no more.
         """
@@ -166,7 +166,7 @@ class Downloads:
         return self._cache.get(digest)
 
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified on the way.
+        """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified.
 
         Raises `BytesMissingError` if the bytes are missing, which is logged as critical, `StorageUnavailable` if they
         are because the storage is not the one it was, and `NotFoundError` if the blob's row was deleted meanwhile as

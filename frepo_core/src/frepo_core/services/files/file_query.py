@@ -41,7 +41,7 @@ class Protected:
 
 @dataclass(frozen=True, kw_only=True)
 class FileQuery:
-    """A query for plain files. `public` contains the accepted values; `text`, `tags` and `mimes` are as in `FileSearch`.
+    """A query for plain files. `public` are the accepted values; `text`, `tags` and `mimes` are as in `FileSearch`.
 
     A search by name or tag must not find files that are masked for the caller: their names and tags could be guessed
     letter by letter otherwise. So it finds only files that share one of `visible_tags` (or, if that is empty, that
@@ -93,7 +93,7 @@ class FileQuery:
         return [Protected(id=row.id, password_hash=row.password_hash) for row in rows]
 
     def _scans(self, session: Session) -> list[Select[tuple[int]]]:
-        """Return queries for ids that each read one index backwards: that of tags, of names, of types, or of all files."""
+        """Return queries for ids that each read one index backwards: of tags, names, types, or all files."""
         public = [File.public == self.public[0]] if len(self.public) == 1 else []
         mimes = [File.mime.in_(self.mimes)] if self.mimes else []
         if self.tags:

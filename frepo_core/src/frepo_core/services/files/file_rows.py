@@ -62,7 +62,7 @@ def free_stored_name(session: Session, digest: str, name: str) -> str:
 
 
 def find_or_insert_tags(session: Session, names: Sequence[str]) -> list[Tag]:
-    """Return the rows of the tags; insert missing ones. If another writer inserts the same tag, the write is retried."""
+    """Return the rows of the tags; insert missing ones. If another writer inserts one, the write is retried."""
     if not names:
         return []
     known = {row.name: row for row in session.scalars(select(Tag).where(Tag.name.in_(names)))}

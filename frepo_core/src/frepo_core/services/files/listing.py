@@ -71,7 +71,7 @@ class ListedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionSearch:
-    """A search for collections. Days are inclusive and in UTC. With `tokens`, the collection must list one of these keys."""
+    """A search for collections. Days are inclusive, in UTC. The collection must list one of the keys `tokens`."""
 
     text: str = ""
     created_from: date | None = None

@@ -16,8 +16,8 @@ BATCH = 1000
 def prune_events(
     database: Database, *, keep: timedelta, now: datetime, keep_going: Callable[[], None]
 ) -> dict[str, Any]:
-    """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones, and
-    the subscriptions that have not got the late ones yet.
+    """Delete the events of before `now - keep`; a `keep` of 0 keeps all. Return the numbers of deleted and late ones,
+    and the subscriptions that have not got the late ones yet.
 
     An event stays as long as it has no position, a subscription has not got it, or it is parked. The newest one always
     stays: positions continue from it. `keep_going` is called before each batch.

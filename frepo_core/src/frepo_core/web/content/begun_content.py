@@ -1,4 +1,4 @@
-"""Reads the first piece of a content before the status is sent: a storage that fails there is an error, not a broken answer."""
+"""Reads a content's first piece before the status is sent, so that a failing storage is reported as an error."""
 
 from typing import BinaryIO, Self, cast
 

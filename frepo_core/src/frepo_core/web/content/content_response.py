@@ -160,7 +160,7 @@ def send_export(request: FrepoRequest, lines: Iterable[bytes], media: str, name:
 
 
 def _send(request: FrepoRequest, file: BinaryIO, length: int) -> Iterable[bytes]:
-    """Return the content of a file for the server, which sends a file with positions without a thread, and closes it."""
+    """Return the content of a file for the server, which sends it by its position without a thread, and closes it."""
     wrap = request.environ.get("wsgi.file_wrapper")
     return cast(Iterable[bytes], wrap(file, BLOCK)) if wrap else _blocks(file, length)
 

@@ -116,7 +116,7 @@ def _read_form(
 def _in_steps(
     request: FrepoRequest, spool: Spool, body: BinaryIO, may_take: Callable[[], bool]
 ) -> Callable[[bytes], None]:
-    """Return a function that appends to the spool, and asks for room before each step, as if more of the body arrived."""
+    """Return a function that appends to the spool and first asks for room, as if more of the body arrived."""
     size = body.seek(0, io.SEEK_END)
     body.seek(0)
     allowed: int | None = size + IN_MEMORY

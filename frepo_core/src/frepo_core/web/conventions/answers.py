@@ -1,4 +1,4 @@
-"""Answers of the second API: a single resource with its ETag, a created one with its Location, and none after DELETE."""
+"""Answers of the second API: a resource with its ETag, a created one with its Location, and 204 after DELETE."""
 
 from collections.abc import Sequence
 

@@ -105,7 +105,9 @@ def problem(
     context: Mapping[str, Any] | None = None,
     error_id: str | None = None,
 ) -> Response:
-    """Return an error answer; the `title` is by default that of the status. A 401 names the scheme of authentication (RFC 9110, 11.6.1; RFC 6750, 3)."""
+    """Return an error answer with the `title` of its status by default. A 401 names the scheme of authentication
+    (RFC 9110, 11.6.1; RFC 6750, 3).
+    """
     body = Problem(
         type=request.link(f"{V1}/doc#error-{code}"),
         title=title or _title(status),
@@ -123,7 +125,7 @@ def problem(
 
 
 def server_problem(detail: str, status: int, base_path: str = "") -> bytes:
-    """Return the body for a request that the server could not parse. Its host is unknown, so `type` is a relative URL."""
+    """Return the body for a request that the server could not parse. Its host is unknown: `type` is relative."""
     link = f"{base_path}{V1}/doc#error-{status}"
     return _json(Problem(type=link, title=_title(status), status=status, detail=detail, code=status))
 

@@ -20,7 +20,7 @@ def describe_operation(
     security: Sequence[Mapping[str, Any]],
     media: str,
 ) -> dict[str, Any]:
-    """Return the operation object (OpenAPI 3.1, 4.8.10). `media` is the type of the body, if there is a model for it."""
+    """Return the operation object (OpenAPI 3.1, 4.8.10). `media` is the type of the body if it has a model."""
     operation: dict[str, Any] = {
         "operationId": endpoint.name,
         "tags": [tag],

@@ -48,7 +48,7 @@ def plugin_endpoints(
 
 
 def _guarded(endpoint: Endpoint, plugin: FoundPlugin, context: PluginContext | None) -> Endpoint:
-    """Return the endpoint with functions whose failures name the plug-in, and a view that gets the context if it can."""
+    """Return the endpoint with functions whose failures name the plug-in; its view gets the context if it can."""
     origin = f"the endpoint {endpoint.name!r} ({plugin.origin})"
     call = partial(call_with_context, endpoint.view, context)
     view = update_wrapper(partial(_answer, origin, call), endpoint.view)

@@ -38,7 +38,7 @@ class Restrictions(Reply):
 
 
 class Caller(Reply):
-    """The token of the request. `expires_at` is null for a token that does not expire, `name` for one without a name."""
+    """The token of the request. `expires_at` is null for a token that does not expire, `name` for one without name."""
 
     name: str | None
     fingerprint: Fingerprint

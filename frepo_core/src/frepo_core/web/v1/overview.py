@@ -184,7 +184,7 @@ def show_collection_history(request: FrepoRequest) -> Answer:
 
 
 def show_collection_sizes(request: FrepoRequest) -> Answer:
-    """Show how several collections have grown, for small curves in a list. Those that the token may not see are left out."""
+    """Show how several collections have grown, for small curves in a list. Hidden collections are left out."""
     query = request.query_as(SizesQuery)
     ids = [one.lower() for one in query.collection]
     found = request.services.collection_pages.sizes(ids, days=query.days, by=request.sender)

@@ -63,7 +63,7 @@ def download(request: FrepoRequest) -> Response:
 
 
 def send(request: FrepoRequest, file: FileRecord, *, may_redirect: bool = True) -> Response:
-    """Return the answer with a file's bytes, or one with which nginx or (`may_redirect`) the object store sends them."""
+    """Return the answer with a file's bytes, or one that lets nginx or (`may_redirect`) the object store send them."""
     response = _build(request, file, may_redirect)
     if request.method == "GET" and response.status_int in {200, 206, 302}:
         request.services.download_events.record(file, by=request.identity, address=request.client_address)

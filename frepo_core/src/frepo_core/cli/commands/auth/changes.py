@@ -81,7 +81,7 @@ class EditToken(ChangeCommand, ShowCommand):
 
 
 class RotateToken(ChangeCommand, ActionCommand):
-    """Replace a token by a new one with the same rights and collections; print the new id. The old one ends after a time."""
+    """Replace a token by one with the same rights and collections; print the new id. The old one ends after a time."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the option."""

@@ -179,7 +179,7 @@ def _limits(made: "Enrolled") -> str:
 
 
 def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
-    """Yield assignments for `eval`, and comments with the line for cron. The token is in no argument of a process there."""
+    """Yield assignments for `eval`, and comments with the line for cron, which has the token in no argument."""
     url = _upload_url(made, address)
     yield f"COLLECTION={made.collection.id}"
     yield f"URL={shlex.quote(url)}"

@@ -34,7 +34,7 @@ _BAD = ("broken", "pending", "not checked", "good")
 
 
 class Versions(ListCommand):
-    """List the versions of a collection, newest first: which are pinned, in quarantine, suspicious, or failed a check."""
+    """List the versions of a collection, newest first: which are pinned, quarantined, suspicious, or failed a check."""
 
     long = frozenset({"Note", "Message", "SHA-256", "File", "Id"})
     examples = (

@@ -1,4 +1,4 @@
-"""The trash: tables of versions and of collections that can be restored, and what distinguishes collections of one id."""
+"""The trash: tables of versions and collections that can be restored, and what distinguishes collections of one id."""
 
 import sqlalchemy as sa
 from alembic import op

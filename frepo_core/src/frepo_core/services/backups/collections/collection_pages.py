@@ -84,7 +84,7 @@ class CollectionPages:
             return Page(items=_read_details(session, [row[0] for row in found.items], now, by), next=found.next)
 
     def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
-        """Return time (UTC), size in bytes and number of versions of each daily sample, the oldest first, by collection.
+        """Return time (UTC), bytes and number of versions of each daily sample by collection, the oldest first.
 
         Collections that the token may not see are left out, and samples of others that had the same id before.
         """

@@ -63,7 +63,7 @@ class Enrolments:
         allow: Sequence[str] = (),
         may_exist: bool = False,
     ) -> Enrolled:
-        """Create a collection, and a token with this name that can upload to it. Put the tokens `allow` on its list, too.
+        """Create a collection, and a token with this name that can upload to it. Also list the tokens `allow`.
 
         Unless the change says otherwise, the collection quarantines versions that shrank by half.
         `allow` names tokens by fingerprint or id. `may_exist` accepts a collection with the id of the change; if a

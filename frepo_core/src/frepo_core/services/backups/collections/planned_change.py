@@ -1,4 +1,4 @@
-"""What a collection is after a change of its limits, guards and strategy; nothing is changed. Edits and previews use it."""
+"""A collection as it would be after a change of its limits, guards and strategy, for edits and previews."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -59,7 +59,7 @@ class CollectionAccess:
             return identity_of(row)
 
     def grant(self, collection_id: str, name: str, *, by: Identity | None = None) -> tuple[Identity, bool]:
-        """Put a token on the list; return it, and whether it was not there before. Raises as `find_token`, and `FieldsError`."""
+        """List the token; return it, and whether it is newly listed. Raises as `find_token`, and `FieldsError`."""
         token = self.find_token(name, by=by)
         was_listed = self.is_listed(collection_id, token)
         self._collections.allow_token(collection_id, token.token, by=by)

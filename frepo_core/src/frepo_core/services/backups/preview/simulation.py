@@ -102,7 +102,7 @@ class Simulation:
         )
 
     def _end_protection(self, now: datetime) -> None:
-        """Show the strategy the versions that are not protected any more, neither by age nor because they were restored."""
+        """Show the strategy the versions that neither their age nor a restoration protects any more."""
         self._versions.at(now)
         for until, version in [each for each in self._restored if each[0] <= now]:
             self._restored.remove((until, version))

@@ -145,7 +145,7 @@ class _Command:
         return True
 
     def _read_output(self) -> bool:
-        """Read what the command has written so far, and keep the end of it; return False if it has closed its output."""
+        """Read what the command has written so far and keep its end; return False if the output was closed."""
         with contextlib.suppress(BlockingIOError):
             while data := os.read(self._output, PIECE):
                 self._kept = (self._kept + data)[-OUTPUT:]

@@ -1,4 +1,4 @@
-"""The decision about an incoming version: refused, put into quarantine, or added, and which versions are deleted for it.
+"""The decision about an incoming version: refused, quarantined, or added, and which versions are deleted for it.
 
 Nothing here uses the database: uploads, releases from quarantine and previews decide with the same function.
 """

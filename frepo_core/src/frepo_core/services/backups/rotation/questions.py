@@ -1,4 +1,4 @@
-"""The question to a strategy that a write transaction needs an answer to: asked before it, and again if it was outdated."""
+"""The question to a strategy that a write needs answered: asked before the write, and again if outdated then."""
 
 from collections.abc import Callable
 from typing import TypeVar

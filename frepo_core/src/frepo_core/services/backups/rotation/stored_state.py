@@ -100,7 +100,7 @@ def find_objection(session: Session, collection: CollectionRecord, size: int) ->
 
 
 class LazyVersions(Sequence[VersionInfo]):
-    """The versions of a collection that strategies see, in ascending order, loaded by the page when an index is accessed.
+    """The versions of a collection that strategies see, in ascending order, loaded by page on access.
 
     `is_loading` is whether a page is loaded now.
     """

@@ -92,7 +92,7 @@ class Strategies:
         make_incoming: MakeIncoming,
         plan: Callable[[CollectionRecord], CollectionRecord] = lambda current: current,
     ) -> StrategyAnswer | None:
-        """Ask the strategy of a collection about an incoming version. Raises `FieldsError` if the collection is deleted.
+        """Ask a collection's strategy about an incoming version. Raises `FieldsError` if the collection is deleted.
 
         `plan` returns the collection as it will be, or raises why it cannot be.
         """

@@ -1,4 +1,4 @@
-"""The options of collections for their strategies: validated when they are set, and filled when a strategy is called."""
+"""Collections' options for their strategies: validated when they are set, completed when a strategy is called."""
 
 from collections.abc import Mapping
 from textwrap import shorten
@@ -50,7 +50,7 @@ def load_options(plugins: PluginRegistry, collection: CollectionRecord) -> BaseM
 def options_problem(
     plugins: PluginRegistry, collection_id: str, strategy: str, stored: Mapping[str, Any] | None
 ) -> str:
-    """Return which stored options do not fit the strategy of a collection, as a sentence without its end; empty if all do."""
+    """Return which stored options the strategy refuses, as a sentence without its end; empty if none."""
     spec = plugins.strategies.get(strategy)
     if spec is None or spec.options is None:
         return ""

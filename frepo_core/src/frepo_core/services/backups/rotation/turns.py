@@ -8,7 +8,7 @@ TURN_SECONDS = 2.0
 
 
 class Turns:
-    """A lock for each collection that is in use. It saves work and protects nothing: after a while, nobody waits for it."""
+    """A lock for each collection in use. It saves work and protects nothing: after a while, nobody waits for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

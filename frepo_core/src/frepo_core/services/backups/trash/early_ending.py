@@ -71,7 +71,7 @@ class EarlyEnding:
         return Freed(versions=versions, size=freed)
 
     def is_kept_from(self, size: int) -> bool:
-        """Return whether `size` more bytes would leave less free than required, while the trash holds what would end."""
+        """Return whether `size` more bytes would leave less free than required, and the trash holds bytes to delete."""
         space = self._space.measure()
         return space is not None and space.free - size < space.needed and bool(self._candidates(1))
 

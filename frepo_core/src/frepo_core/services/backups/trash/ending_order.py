@@ -24,7 +24,7 @@ def may_end(blob_id: int | None = None) -> ColumnElement[bool]:
 
 
 def select_next(storage: str, count: int) -> Select[int, int]:
-    """Return a query for the ids and sizes of the blobs in a storage that only the trash uses, those that end next first."""
+    """Return a query for ids and sizes of a storage's blobs that only the trash uses, those that end first first."""
     on_request = case((TrashEntry.reason.in_([reason.value for reason in ON_REQUEST]), 1), else_=0)
     return (
         select(Blob.id, Blob.size)

@@ -53,7 +53,7 @@ def _newest_size(session: Session, collection_id: str) -> int:
 
 
 def lock_blobs(session: Session, blob_ids: list[int]) -> None:
-    """Lock the blobs of entries, so that they stay while files begin to use them. Do it before locking the collection."""
+    """Lock the blobs of entries, so that they stay while files begin to use them. Lock the collection later."""
     session.execute(select(Blob.id).where(Blob.id.in_(blob_ids)).order_by(Blob.id).with_for_update(read=True))
 
 

@@ -1,4 +1,4 @@
-"""Leases for uploads that make the trash give way: one upload of a collection at a time, over all processes and hosts."""
+"""Leases for uploads that shorten the trash: one upload of a collection at a time, over all processes and hosts."""
 
 import logging
 import threading

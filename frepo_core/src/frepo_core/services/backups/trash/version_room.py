@@ -1,4 +1,4 @@
-"""What the trash gives to one upload of a version: room for bytes that have arrived, and for nothing that is announced."""
+"""The room that the trash gives to one upload of a version: for bytes that have arrived, not for announced ones."""
 
 from frepo_core.domain.identity import By
 from frepo_core.errors import StorageFull
@@ -10,7 +10,7 @@ from .room_leases import RoomLeases
 
 
 class VersionRoom:
-    """The room of one upload of a version, from its first bytes to its commit. `close` it at the end, from any thread."""
+    """The room of one upload of a version, until its commit. `close` it at the end, from any thread."""
 
     def __init__(self, trash: EarlyEnding, space: StorageSpace, leases: RoomLeases, collection_id: str, by: By) -> None:
         self._trash = trash
@@ -44,7 +44,7 @@ class VersionRoom:
         return self.take(max(size - (free or 0), 1), arrived=size)
 
     def take(self, size: int, *, arrived: int) -> bool:
-        """End entries of the trash for `size` bytes, and for no more than have arrived; return whether one has ended."""
+        """End entries of the trash for `size` bytes, and for no more than have arrived; return whether one ended."""
         size = min(size, arrived - self._taken)
         if size <= 0:
             return False

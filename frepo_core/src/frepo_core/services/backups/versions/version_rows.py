@@ -127,7 +127,7 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
 
 
 def set_suspicion(session: Session, collection: Collection) -> None:
-    """Note whether the version that is the newest now, after a deletion, is suspicious. Overtaken ones are not the newest."""
+    """Note whether the newest version after a deletion is suspicious. Overtaken ones do not count."""
     query = select(Version.created_at, Version.is_suspicious).where(
         Version.collection_id == collection.id, func.coalesce(Version.quarantine_reason, "") != OVERTAKEN
     )

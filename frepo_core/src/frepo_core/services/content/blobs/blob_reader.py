@@ -40,7 +40,7 @@ class BlobReader:
     def __init__(
         self, database: Database, backends: Backends, pace: Callable[[int], None] | None = None, by: By = None
     ) -> None:
-        """`pace` is called with the size of each piece that was read; it may wait, or end the run. `by` is who reads, for events."""
+        """`pace` gets the size of each piece that was read, and may wait or end the run. `by` is the reader."""
         self._database = database
         self._backends = backends
         self._presence = Presence(database, backends)

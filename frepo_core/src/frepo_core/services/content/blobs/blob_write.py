@@ -121,7 +121,7 @@ class BlobWrite:
         return True
 
     def upsert_row(self, session: Session) -> BlobRecord:
-        """Return the blob of the content's row: a new one, the existing one, or the existing one with its bytes replaced.
+        """Return the blob of the content's row: a new one, the existing one, or that with its bytes replaced.
 
         Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
         """
@@ -228,7 +228,7 @@ class BlobWrite:
             raise StorageUnavailable("The storage kept other bytes than it was given")
 
     def _is_sound(self, storage: str, key: str) -> bool:
-        """Return whether the blob exists with the right size. Without this check, reusing a lost blob loses the upload."""
+        """Return whether the blob exists with the right size: an upload that reuses a lost one would be lost, too."""
         try:
             return self._backends.get(storage).stat(key).size == self._content.size
         except BlobNotFound:

@@ -1,4 +1,4 @@
-"""The life of blobs: stored once per content, used by files and by the trash, deleted when nothing uses them any more."""
+"""The life of blobs: stored once per content, used by files and by the trash, deleted when no longer used."""
 
 import logging
 from collections.abc import Callable, Iterable

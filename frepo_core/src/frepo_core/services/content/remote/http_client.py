@@ -167,7 +167,7 @@ def request_once(
 
 
 def fetch(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
-    """Request the URL and follow redirects; return the final answer. Bodies of redirects may be endless and are not read."""
+    """Request the URL and follow redirects; return the final answer. Bodies of redirects are not read."""
     for _ in range(REDIRECTS + 1):
         response = request_once(pool, "GET", url)
         target = response.get_redirect_location()

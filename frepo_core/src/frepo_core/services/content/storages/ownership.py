@@ -72,7 +72,7 @@ class Ownership:
         return None if row is None else OwnerMark(database=ensure_id(self._database), epoch=row.epoch, nonce=row.nonce)
 
     def find_first(self, storage: str) -> datetime | None:
-        """Return the time of this database's first mark (UTC, the storage's clock, rounded up), or the current time without a mark.
+        """Return the time of this database's first mark (UTC, the storage's clock, rounded up), or the current time.
 
         Returns None if the storage was adopted: then all that is in it belongs to this database, whatever its age.
         """

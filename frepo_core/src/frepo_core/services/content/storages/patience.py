@@ -38,7 +38,7 @@ class WatchedContent:
         self._is_used, self._last = True, time.monotonic()
 
     def has_ended(self) -> bool:
-        """Note that the storage uses the content no more. Return whether it was given up before: nobody else tidies up then."""
+        """Note that the storage no longer uses the content. Return whether it was given up: then clean up here."""
         with self._lock:
             self._is_used = False
             return self.is_given_up

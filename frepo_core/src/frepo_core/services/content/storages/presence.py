@@ -28,7 +28,7 @@ class _Look:
 
 
 class Presence:
-    """Looks for this database's current mark in its storages. A missing one means that another storage is in their place.
+    """Looks for this database's current mark in its storages. If it is missing, another storage is in their place.
 
     Each process remembers what it has seen.
     """

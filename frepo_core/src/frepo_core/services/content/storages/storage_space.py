@@ -116,7 +116,7 @@ class StorageSpace:
         return same and abs(found.f_bavail * found.f_frsize - free) <= total * _SAME
 
     def still_needed(self, size: int) -> int:
-        """Return how many bytes more a content of `size` bytes needs to be stored: none if it has arrived on this disk."""
+        """Return how many more bytes storing `size` bytes needs: 0 if they are on this disk already."""
         return 0 if self.has_temporary_files() else size
 
     def check(self) -> None:

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class HealthChecks:
-    """Runs checks; `origins` are what the log calls them. Each has at most one thread at a time, however often it is requested.
+    """Runs checks; `origins` are their names for the log. Each has at most one thread, however often it is requested.
 
     `mask` masks the secrets in what the checks say.
 

@@ -1,4 +1,4 @@
-"""The report of the health checks: whether the database answers, the storage returns what it stored, and the upkeep works."""
+"""The report of the health checks: whether the database answers, the storage is intact, and the upkeep works."""
 
 import hmac
 from collections.abc import Mapping, Sequence

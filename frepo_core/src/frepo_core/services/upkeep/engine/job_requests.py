@@ -21,7 +21,7 @@ class RequestRecord:
 
 
 def store_request(database: Database, name: str, by: str, now: datetime) -> RequestRecord:
-    """Request a run of a job. A job that is requested already is not requested twice: the earlier request is returned."""
+    """Request a run of a job. If one is already requested, return that request."""
 
     def work(session: Session) -> RequestRecord:
         row = session.get(JobRequest, name)

@@ -38,7 +38,7 @@ class Lane:
         self._runner = runner
 
     def step(self, epoch: int) -> float:
-        """Run the job that was requested first, else the one that is due for the longest time. Return after how many seconds to call it again at the latest.
+        """Run the job requested first, else the one due for the longest time. Return the seconds until the next call.
 
         A running job continues if this process loses the lead: the lease of the lane prevents other jobs of the lane.
         """

@@ -32,7 +32,7 @@ ERROR_SECONDS = 5.0
 
 
 class Task(Protocol):
-    """Work of the leader. `step` is called again and again with the epoch; it returns the seconds until the next call."""
+    """Work of the leader. `step` is called repeatedly with the epoch; it returns the seconds until the next call."""
 
     def step(self, epoch: int) -> float:
         """Do the work that is due."""

@@ -18,7 +18,7 @@ BATCH = 500
 
 @dataclass(frozen=True, kw_only=True)
 class IndexReport:
-    """The number of keys and bytes, of distinct contents, of contents without a blob row, and the keys of other files."""
+    """The number of keys, bytes, distinct contents, and contents without a blob row, and the keys of other files."""
 
     keys: int
     size: int

@@ -127,7 +127,7 @@ class Migrator:
             after = rows[-1].id
 
     def _purge(self) -> int:
-        """Delete the bytes in the source of each content that has sound bytes in the target and a row that names them."""
+        """Delete the source's bytes of each content that has sound bytes in the target and a row that names them."""
         self._ownership.raise_epoch(self._source_name)
         self._ownership.confirm(self._source_name, find_marks(self._source))
         purged = 0

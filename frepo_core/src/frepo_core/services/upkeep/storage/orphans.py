@@ -22,7 +22,7 @@ ROW_TOLERANCE = timedelta(hours=1)  # bytes are stored shortly before their row 
 
 @dataclass(kw_only=True)
 class Inventory:
-    """The contents of a storage: the number of frepo's blobs, the orphans among them, owners' marks and foreign files."""
+    """The contents of a storage: the number of frepo's blobs, the orphans of them, owners' marks, foreign files."""
 
     blobs: int = 0
     orphans: list[BlobStat] = field(default_factory=list)

@@ -81,7 +81,7 @@ def sweep(
     first mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is
     deleted. A storage that was adopted has no such blobs.
 
-    `keep_going` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event about that.
+    `keep_going` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event.
 
     `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
     `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.

@@ -93,7 +93,7 @@ class _Queue:
     started: datetime
 
     def is_due(self) -> ColumnElement[bool]:
-        """Return the condition. Make a new one for each query, so that no blob that this run has checked is due again."""
+        """Return the condition. Make a new one for each query, so that no blob that was checked is due again."""
         is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
         may_be_right_again = and_(Blob.damaged_at.is_not(None), Blob.verified_at < self.started)
         return and_(Blob.id <= self.newest, or_(is_old, may_be_right_again))

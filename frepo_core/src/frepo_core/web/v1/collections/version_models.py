@@ -71,7 +71,7 @@ class Version(Reply):
 
 
 class VersionPatch(Patch):
-    """What can be changed of a version. `quarantined: false` releases it from quarantine; the other way is not possible."""
+    """What can be changed of a version. `quarantined: false` releases it from quarantine; `true` is not possible."""
 
     pinned: Annotated[bool, Field(strict=True)] = unset()
     note: str = Field(default_factory=str, max_length=1000)

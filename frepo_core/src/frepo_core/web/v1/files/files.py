@@ -41,7 +41,7 @@ def list_files(request: FrepoRequest) -> Answer:
 
 
 def add(request: FrepoRequest) -> Answer:
-    """Store a file. The body is the content itself, or a form. Content that is known is answered with its file (200)."""
+    """Store a file. The body is the content itself, or a form. For known content, the answer is its file (200)."""
     with read_upload(request) as content:
         new, idempotency = _new_file(request, content.part_name), _idempotency_of(request)
         added = request.services.files.add(new, content.incoming, by=request.sender, idempotency=idempotency)

@@ -8,7 +8,7 @@ from ...schemas.models import Reply
 
 
 class Setting(Reply):
-    """A setting: `name` is that in the ini file, `variable` that in the environment. The value is written as in an ini file.
+    """A setting: `name` in the ini file, `variable` in the environment. The value is written as in an ini file.
 
     A secret that has a value is shown as `***`, and so is a text that may contain one, such as a command. `package`
     declares the setting.

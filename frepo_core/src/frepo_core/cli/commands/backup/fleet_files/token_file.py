@@ -1,4 +1,4 @@
-"""The CSV file to which `fleet:create` adds the tokens that it makes. Each is shown only once, so no line is ever replaced."""
+"""The CSV file to which `fleet:create` appends new tokens. Each is shown only once, so no line is ever replaced."""
 
 import csv
 import io
