@@ -1,6 +1,7 @@
 """The texts of notifications: what happened, and what to do."""
 
-from .kinds import BROKEN, NEW_NORMAL, OVERTAKEN, TEXTS
+from .backups import BROKEN, NEW_NORMAL, OVERTAKEN
+from .kinds import TEXTS
 from .messages import Message, make_message
 from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of
 from .text import Level, Text

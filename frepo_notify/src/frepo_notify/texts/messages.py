@@ -24,7 +24,7 @@ class Message:
 
 
 def make_message(events: Sequence[Event], *, sender: str, name_of: Callable[[Event], str]) -> Message:
-    """Make one message of events in their order; `name_of` returns the name of an event's collection or an empty text."""
+    """Make one message of events in their order; `name_of` returns the name of an event's collection, or empty."""
     level = next(one for one in LEVELS if any(text_of(topic_of(event)).level == one for event in events))
     if len(events) == 1:
         title, body = title_of(events[0], name_of(events[0])), _describe_one(events[0], name_of(events[0]))

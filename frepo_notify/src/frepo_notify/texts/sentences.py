@@ -6,7 +6,8 @@ from typing import Any
 
 from frepo_core.plugins import Event
 
-from .kinds import BROKEN, NEW_NORMAL, OTHER, OVERTAKEN, TEXTS
+from .backups import BROKEN, NEW_NORMAL, OVERTAKEN
+from .kinds import OTHER, TEXTS
 from .text import Level, Text
 
 _LONGEST = 300

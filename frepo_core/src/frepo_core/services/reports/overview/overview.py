@@ -124,7 +124,7 @@ class Overviews:
             return Page(items=[_record(row) for row in found.items], next=found.next)
 
     def missing(self) -> ExpectedBackups:
-        """Return the collections whose backup is due and has not arrived: overdue ones, and those within their grace."""
+        """Return the collections whose backup is due and has not arrived: overdue or within the grace."""
         now = utc_now()
         with self._database.reading(is_snapshot=True) as session:
             rows = read_missing(session, now)
