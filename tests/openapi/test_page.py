@@ -93,10 +93,10 @@ def test_nothing_else_is_sent(app, name):
     assert 404 == app.get("/api/viewer/0000000000000000/viewer.js", status="*").status_int
 
 
-@pytest.mark.parametrize("one", VENDORED, ids=lambda one: one["file"])
-def test_a_vendored_file_is_the_published_one(one):
-    assert one["sha256"] == hashlib.sha256((VIEWER / one["file"]).read_bytes()).hexdigest()
-    assert ("Apache-2.0", True) == (one["licence"], bool(one["version"]))
+def test_a_vendored_file_is_the_published_one():
+    for one in VENDORED:
+        assert one["sha256"] == hashlib.sha256((VIEWER / one["file"]).read_bytes()).hexdigest()
+        assert ("Apache-2.0", True) == (one["licence"], bool(one["version"]))
 
 
 def test_each_file_that_is_not_ours_is_listed_with_a_licence():

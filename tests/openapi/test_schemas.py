@@ -38,9 +38,9 @@ def test_a_duration_that_fits_is_accepted_and_shown_as_one_that_fits(text):
     assert re.search(TypeAdapter(types.Duration).json_schema(mode="serialization")["pattern"], shown)
 
 
-@pytest.mark.parametrize("text", ["P1D", "PT6H", "PT1M37S", "P1DT12H30M", "2w", "P99999W"])
-def test_durations_as_people_write_them_fit(text):
-    assert re.search(TypeAdapter(types.Duration).json_schema()["pattern"], text)
+def test_durations_as_people_write_them_fit():
+    for text in ["P1D", "PT6H", "PT1M37S", "P1DT12H30M", "2w", "P99999W"]:
+        assert re.search(TypeAdapter(types.Duration).json_schema()["pattern"], text)
 
 
 @given(st.from_regex(json_schemas.TAG["pattern"], fullmatch=True))
@@ -70,11 +70,11 @@ def test_names_as_people_write_them_fit(name):
     assert re.search(json_schemas.FILE_NAME["pattern"], name)
 
 
-@pytest.mark.parametrize("text", ["0", "0.0", "007", "1.5GB", "10 MiB", "0.001kB", "0.5 tib", "4b"])
-def test_sizes_as_people_write_them_fit(text):
-    assert re.search(SIZE, text)
+def test_sizes_as_people_write_them_fit():
+    for text in ["0", "0.0", "007", "1.5GB", "10 MiB", "0.001kB", "0.5 tib", "4b"]:
+        assert re.search(SIZE, text)
 
 
-@pytest.mark.parametrize("text", ["0.5", "0.0001kB", "1 ", "-1", "GB", "9999999TB"])
-def test_sizes_that_are_refused_do_not_fit(text):
-    assert not re.search(SIZE, text)
+def test_sizes_that_are_refused_do_not_fit():
+    for text in ["0.5", "0.0001kB", "1 ", "-1", "GB", "9999999TB"]:
+        assert not re.search(SIZE, text)

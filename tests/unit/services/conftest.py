@@ -1,8 +1,9 @@
-"""Fixtures: the services on a real database and a real directory, and faults in both."""
+"""Fixtures: the services on a real database and a real directory, faults in both, a clock and leases."""
 
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import Any
 
@@ -16,6 +17,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.add_version import AddedVersion
+from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages.backends import Backends
@@ -23,6 +25,45 @@ from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.testing import FaultyStorage, MemoryStorage
 from frepo_core.testing.faulty import Fault
 from support.reliability.invariants import snapshot
+
+
+class Clock:
+    """The database's clock and the clock of a process that cannot be set, both moved by the test."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 3, 1, 12, tzinfo=UTC)
+        self.seconds = 1000.0
+
+    def now(self) -> datetime:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def wait(self, seconds: float) -> None:
+        self.seconds += seconds
+        self.time += timedelta(seconds=seconds)
+
+    def jump(self, **difference: float) -> None:
+        """Set the database's clock; no time has passed."""
+        self.time += timedelta(**difference)
+
+
+@pytest.fixture
+def clock(services, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(services.database, "now", clock.now)
+    return clock
+
+
+@pytest.fixture
+def make_lease(services, clock):
+    """Make a lease as a process of its own sees it."""
+
+    def make(holder, name="worker"):
+        return Lease(services.database, name, holder=holder, terms=LeaseTerms(), monotonic=clock.monotonic)
+
+    return make
 
 
 @pytest.fixture

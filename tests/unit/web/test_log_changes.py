@@ -157,15 +157,15 @@ def test_a_token_that_is_used_up_is_logged(holder, services, said):
     assert f"token {shown} was used up by its upload" in said()
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_simulated_changes_are_not_logged(root, collection, said, method):
-    path = f"{COLLECTION}/{collection}" if method == "DELETE" else COLLECTION
-    form = {"filename": "b.sql"} | ({"collection": collection} if method == "PUT" else {})
-    said()
+def test_simulated_changes_are_not_logged(root, collection, said):
+    for method in ["POST", "PUT", "DELETE"]:
+        path = f"{COLLECTION}/{collection}" if method == "DELETE" else COLLECTION
+        form = {"filename": "b.sql"} | ({"collection": collection} if method == "PUT" else {})
+        said()
 
-    root.call(method, path, {"simulate": "true"}, json=None if method == "DELETE" else form)
+        root.call(method, path, {"simulate": "true"}, json=None if method == "DELETE" else form)
 
-    assert said() == ""
+        assert said() == "", method
 
 
 def test_a_real_service_logs_the_fingerprint_that_the_api_shows(service):

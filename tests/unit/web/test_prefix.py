@@ -84,11 +84,11 @@ def test_a_client_cannot_choose_a_prefix(root):
 
 
 @FORWARDED
-@pytest.mark.parametrize("prefix", ["//evil.example", "frepo", "/a b", "/../x", "/a?b", "/a\\b"])
-def test_a_prefix_that_is_no_path_is_refused(root, prefix):
-    answer = root.get("/api/v1", headers={"X-Forwarded-Prefix": prefix}, environ=PROXY)
+def test_a_prefix_that_is_no_path_is_refused(root):
+    for prefix in ["//evil.example", "frepo", "/a b", "/../x", "/a?b", "/a\\b"]:
+        answer = root.get("/api/v1", headers={"X-Forwarded-Prefix": prefix}, environ=PROXY)
 
-    assert (400, True) == (answer.status_int, "X-Forwarded-Prefix" in answer.json["detail"])
+        assert (400, True) == (answer.status_int, "X-Forwarded-Prefix" in answer.json["detail"]), prefix
 
 
 @SET

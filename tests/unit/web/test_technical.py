@@ -77,12 +77,12 @@ def test_the_last_run_of_a_job_is_reported(anonymous, services):
 
 
 @with_settings(health_check__code=CODE)
-@pytest.mark.parametrize("code", ["", "wrong", CODE.upper(), CODE + " ", "\N{SNOWMAN}"])
-def test_health_requires_its_code(anonymous, code):
-    answer = anonymous.get("/health", {"code": code})
+def test_health_requires_its_code(anonymous):
+    for code in ["", "wrong", CODE.upper(), CODE + " ", "\N{SNOWMAN}"]:
+        answer = anonymous.get("/health", {"code": code})
 
-    assert (answer.status_int, answer.json["error_code"]) == (403, 403)
-    assert "No access: the parameter code must be the value of HEALTH_CHECK_CODE" in answer.text
+        assert (answer.status_int, answer.json["error_code"]) == (403, 403), code
+        assert "No access: the parameter code must be the value of HEALTH_CHECK_CODE" in answer.text, code
 
 
 @with_settings(health_check__code=CODE)
@@ -92,11 +92,11 @@ def test_health_without_any_code_is_refused(anonymous):
     assert answer.status_int == 403
 
 
-@pytest.mark.parametrize("code", ["", "None", "x"])
-def test_health_is_refused_if_no_code_is_configured(anonymous, code):
-    answer = anonymous.get("/health", {"code": code})
+def test_health_is_refused_if_no_code_is_configured(anonymous):
+    for code in ["", "None", "x"]:
+        answer = anonymous.get("/health", {"code": code})
 
-    assert answer.status_int == 403
+        assert answer.status_int == 403, code
 
 
 def test_an_administrator_needs_the_code_too(root):

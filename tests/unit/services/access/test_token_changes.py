@@ -161,10 +161,10 @@ def test_a_rotation_has_events_about_both_tokens(services, identify, token, list
     assert done.id not in repr([row.data for row in rows])
 
 
-@pytest.mark.parametrize("overlap", [timedelta(days=367), timedelta(seconds=-1)])
-def test_an_overlap_has_a_limit(services, token, overlap):
-    with pytest.raises(FieldsError):
-        services.token_changes.rotate(token.fingerprint, overlap)
+def test_an_overlap_has_a_limit(services, token):
+    for overlap in [timedelta(days=367), timedelta(seconds=-1)]:
+        with pytest.raises(FieldsError):
+            services.token_changes.rotate(token.fingerprint, overlap)
 
 
 def test_an_expired_token_is_not_rotated(services, make_token):

@@ -39,11 +39,11 @@ def read_all(stream, size):
     return pieces
 
 
-@pytest.mark.parametrize("size", [1000, PIECE - 1, PIECE, 5 * PIECE])
-def test_bytes_are_read_in_order_and_never_more_than_requested(size):
-    pieces = read_all(ReadAhead(Stream()), size)
+def test_bytes_are_read_in_order_and_never_more_than_requested():
+    for size in [1000, PIECE - 1, PIECE, 5 * PIECE]:
+        pieces = read_all(ReadAhead(Stream()), size)
 
-    assert (CONTENT, True) == (b"".join(pieces), max(map(len, pieces)) <= size)
+        assert (CONTENT, True) == (b"".join(pieces), max(map(len, pieces)) <= size)
 
 
 def test_a_read_without_size_returns_the_rest():

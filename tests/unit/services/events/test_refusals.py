@@ -78,23 +78,18 @@ def test_a_refusal_says_who_was_refused_what_and_why(small, sender, refuse, even
     assert expected == event.data
 
 
-@pytest.mark.parametrize(
-    ("restriction", "more", "reason"),
-    [
+def test_a_refusal_that_no_rule_makes_has_the_name_of_its_error(services, make_collection, identify, refuse, events):
+    for restriction, more, reason in [
         ({"mimes": ["image/png"]}, {}, "type_not_allowed"),
         ({"max_file_size": 2}, {}, "too_big"),
         ({}, {"sha256": ("0" * 64,)}, "digest_mismatch"),
         ({}, {"content": b""}, "empty_content"),
-    ],
-)
-def test_a_refusal_that_no_rule_makes_has_the_name_of_its_error(
-    services, make_collection, identify, refuse, events, restriction, more, reason
-):
-    collection, token = make_collection(), identify(Role.ADMINISTRATOR, **restriction)
-    events()
-    refuse(collection, by=token, **more)
+    ]:
+        collection, token = make_collection(), identify(Role.ADMINISTRATOR, **restriction)
+        events()
+        refuse(collection, by=token, **more)
 
-    assert [reason] == [event.data["reason"] for event in events()]
+        assert [reason] == [event.data["reason"] for event in events()]
 
 
 def test_the_refusals_of_a_minute_are_one_event_with_their_count(small, refuse, events, minute_later):

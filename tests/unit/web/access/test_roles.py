@@ -112,11 +112,11 @@ def test_an_administrator_is_allowed_everywhere(world, example, listed):
     assert let_in
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=" ".join)
-def test_a_request_without_a_token_is_refused_everywhere(world, example):
-    let_in = world.allows(example, Client(world.app), listed=True)
+def test_a_request_without_a_token_is_refused_everywhere(world):
+    for example in EXAMPLES:
+        let_in = world.allows(example, Client(world.app), listed=True)
 
-    assert not let_in
+        assert not let_in, example
 
 
 def test_every_permission_has_a_rule(world):

@@ -33,11 +33,11 @@ def test_a_year_has_four_digits(root):
     assert answer.json["expires"] == "0987-06-05 00:00:00"
 
 
-@pytest.mark.parametrize("expires", [None, "", "auto", "automatic", "AUTO"])
-def test_a_token_lives_thirty_minutes_by_default(root, expires):
-    answer = generate(root, expires=expires)
+def test_a_token_lives_thirty_minutes_by_default(root):
+    for expires in [None, "", "auto", "automatic", "AUTO"]:
+        answer = generate(root, expires=expires)
 
-    assert lifetime(answer) == 30
+        assert lifetime(answer) == 30, expires
 
 
 @with_settings(token__expiration_time="+2 hours")
@@ -54,13 +54,11 @@ def test_the_default_may_be_never(root):
     assert answer.json["expires"] is None
 
 
-@pytest.mark.parametrize(
-    ("expires", "minutes"), [("+30 minutes", 30), ("+1 hour", 60), ("+2 days", 2880), ("+1 week", 10080)]
-)
-def test_a_relative_expiry_counts_from_now(root, expires, minutes):
-    answer = generate(root, expires=expires)
+def test_a_relative_expiry_counts_from_now(root):
+    for expires, minutes in [("+30 minutes", 30), ("+1 hour", 60), ("+2 days", 2880), ("+1 week", 10080)]:
+        answer = generate(root, expires=expires)
 
-    assert lifetime(answer) == minutes
+        assert lifetime(answer) == minutes
 
 
 @pytest.mark.databases
@@ -83,9 +81,8 @@ def test_never_is_null(root):
     assert answer.json["expires"] is None
 
 
-@pytest.mark.parametrize(
-    "expires",
-    [
+def test_an_invalid_expiry_is_refused(root):
+    for expires in [
         "soon",
         "2030-13-01",
         "2030-02-30",
@@ -96,13 +93,10 @@ def test_never_is_null(root):
         "1",
         "+",
         "2030",
-    ]
-    + ["2030-01-01T00:00:00", "\N{SNOWMAN}", "+1 day and more"],
-)
-def test_an_invalid_expiry_is_refused(root, expires):
-    answer = generate(root, expires=expires)
+    ] + ["2030-01-01T00:00:00", "\N{SNOWMAN}", "+1 day and more"]:
+        answer = generate(root, expires=expires)
 
-    assert (answer.status_int, answer.json["fields"]) == (400, ODD_DATE)
+        assert (answer.status_int, answer.json["fields"]) == (400, ODD_DATE), expires
 
 
 @pytest.mark.databases

@@ -79,25 +79,24 @@ def test_a_lookup_shows_expired_tokens(root, make_token):
     assert answer.json["expires"] == "2001-01-01 00:00:00"
 
 
-@pytest.mark.parametrize("roles", [["nothing"], ["upload.all", "UPLOAD.ALL"], [""], ["upload.all "]])
-def test_an_unknown_role_is_refused(root, roles):
-    answer = generate(root, *roles)
+def test_an_unknown_role_is_refused(root):
+    for roles in [["nothing"], ["upload.all", "UPLOAD.ALL"], [""], ["upload.all "]]:
+        answer = generate(root, *roles)
 
-    assert answer.status_int == 400
-    assert "Please select valid roles" in answer.json["fields"]["form.roles"][0]
-
-
-@pytest.mark.parametrize("role", Role)
-def test_every_role_can_be_granted(root, role):
-    token = generate(root, role).json["tokenId"]
-    answer = look_up(root, token)
-
-    assert answer.json["roles"] == [role]
+        assert answer.status_int == 400, roles
+        assert "Please select valid roles" in answer.json["fields"]["form.roles"][0], roles
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_every_role_can_be_granted(root):
+    for role in Role:
+        token = generate(root, role).json["tokenId"]
+        answer = look_up(root, token)
+
+        assert answer.json["roles"] == [role]
+
+
+def test_an_invalid_restriction_is_refused(root):
+    for field, value in [
         ("tags", "a"),
         ("tags", ["a b"]),
         ("tags", [""]),
@@ -117,13 +116,11 @@ def test_every_role_can_be_granted(root, role):
         ("allowedIpAddresses", ["localhost"]),
         ("allowedIpAddresses", [1]),
         ("allowedIpAddresses", [""]),
-    ],
-)
-def test_an_invalid_restriction_is_refused(root, field, value):
-    answer = generate(root, data={field: value})
+    ]:
+        answer = generate(root, data={field: value})
 
-    assert (answer.status_int, answer.json["status"]) == (400, "Validation error")
-    assert set(answer.json["fields"]) == {f"form.data.{field}"}
+        assert (answer.status_int, answer.json["status"]) == (400, "Validation error"), field
+        assert set(answer.json["fields"]) == {f"form.data.{field}"}
 
 
 @pytest.mark.parametrize("data", [None, ["a"], "x", 1])
@@ -155,30 +152,30 @@ def test_both_roles_together_allow_choosing_an_id(holder):
     assert answer.status_int == 202
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [
+def test_a_chosen_id_is_a_uuid4(root):
+    for chosen in [
         "x",
         "1",
         str(uuid.UUID(int=0)),
         "b489a9b8-e577-11f1-bbaa-02fc00000001",
         CHOSEN_TOKEN.replace("-", ""),
         f"{{{CHOSEN_TOKEN}}}",
-    ],
-)
-def test_a_chosen_id_is_a_uuid4(root, chosen):
-    answer = generate(root, id=chosen)
+    ]:
+        answer = generate(root, id=chosen)
 
-    assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_expects_to_be_uuidv4_format"]})
+        assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_expects_to_be_uuidv4_format"]}), chosen
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize("again", [CHOSEN_TOKEN, CHOSEN_TOKEN.upper()])
-def test_a_taken_id_is_refused(root, again):
-    generate(root, id=CHOSEN_TOKEN)
-    answer = generate(root, id=again)
+def test_a_taken_id_is_refused(root):
+    for again in [CHOSEN_TOKEN, CHOSEN_TOKEN.upper()]:
+        generate(root, id=CHOSEN_TOKEN)
+        answer = generate(root, id=again)
 
-    assert (answer.status_int, answer.json["fields"]) == (400, {"id": ["id_already_exists_please_select_other_one"]})
+        assert (answer.status_int, answer.json["fields"]) == (
+            400,
+            {"id": ["id_already_exists_please_select_other_one"]},
+        ), again
 
 
 def test_a_token_is_stored_under_an_hmac_only(services, root, tmp_path):
@@ -197,11 +194,11 @@ def test_an_unknown_token_is_not_found(root, method, token):
     assert (answer.status_int, answer.json["error_code"]) == (404, 404)
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_the_permission_is_checked_before_the_token_is_looked_up(holder, method):
-    answer = holder(Role.GENERATE_TOKENS).call(method, f"/auth/token/{NOBODY}")
+def test_the_permission_is_checked_before_the_token_is_looked_up(holder):
+    for method in ["GET", "DELETE"]:
+        answer = holder(Role.GENERATE_TOKENS).call(method, f"/auth/token/{NOBODY}")
 
-    assert answer.status_int == 403
+        assert answer.status_int == 403, method
 
 
 def test_roles_are_listed_with_what_they_allow(holder):

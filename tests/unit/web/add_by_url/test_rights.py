@@ -2,8 +2,6 @@
 
 import time
 
-import pytest
-
 from frepo_core.domain.roles import Role
 from support.servers.remote import endless, reply
 
@@ -36,22 +34,19 @@ def test_neither_the_token_nor_the_user_of_the_url_is_sent_to_the_server(add, to
     assert "Authorization" not in server.requests[0]
 
 
-@pytest.mark.parametrize(
-    ("roles", "more", "request_more", "reason"),
-    [
+def test_rights_are_checked_before_anything_is_fetched(add, make_token, remote):
+    for roles, more, request_more, reason in [
         ([Role.VIEW_ANY_FILE], {}, {}, "role"),
         ([Role.UPLOAD_ALL], {"tags": ["a"]}, {"tags": ["b"]}, "tag_not_allowed"),
         ([Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD], {}, {"password": "word-5ecre7"}, "invalid_password"),
         ([Role.UPLOAD_ALL], {}, {"fileOverwrite": True}, "overwrite_not_allowed"),
-    ],
-)
-def test_rights_are_checked_before_anything_is_fetched(add, make_token, remote, roles, more, request_more, reason):
-    server = remote()
+    ]:
+        server = remote()
 
-    answer = add(f"{server.origin}/x", status=403, token=make_token(*roles, **more), **request_more)
+        answer = add(f"{server.origin}/x", status=403, token=make_token(*roles, **more), **request_more)
 
-    assert reason in answer.json["status"]
-    assert server.requests == []
+        assert reason in answer.json["status"]
+        assert server.requests == [], roles
 
 
 def test_a_token_for_one_upload_outlives_a_fetch_that_failed(add, make_token, remote):

@@ -43,11 +43,11 @@ def test_the_name_is_cleaned(add, remote, path, name):
     assert add(f"{remote().origin}{path}").json["requested_filename"] == name
 
 
-@pytest.mark.parametrize("body", [{}, {"fileUrl": ""}, {"fileUrl": None}, {"fileUrl": ["x"]}, {"fileUrl": "x" * 9000}])
-def test_a_missing_or_invalid_url_is_an_error_of_its_field(app, token, body):
-    answer = app.post_json("/repository/file/add-by-url", body, headers={"token": token}, status=400)
+def test_a_missing_or_invalid_url_is_an_error_of_its_field(app, token):
+    for body in [{}, {"fileUrl": ""}, {"fileUrl": None}, {"fileUrl": ["x"]}, {"fileUrl": "x" * 9000}]:
+        answer = app.post_json("/repository/file/add-by-url", body, headers={"token": token}, status=400)
 
-    assert list(answer.json["fields"]) == ["form.fileUrl"]
+        assert list(answer.json["fields"]) == ["form.fileUrl"], body
 
 
 def test_an_empty_content_is_refused(add, remote):

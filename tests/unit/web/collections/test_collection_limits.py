@@ -1,7 +1,5 @@
 """HTTP API, 4.1: the three limits of a collection: their syntax, and the roles to switch them off."""
 
-import pytest
-
 from frepo_core.domain.roles import Role
 from support.answers import COUNT, ONE, TOTAL
 from support.client import refusal, with_settings
@@ -34,26 +32,26 @@ def test_omitting_limits_needs_no_role(holder):
     assert answer.status_int == 202
 
 
-@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
-@pytest.mark.parametrize("zero", [0, "0"])
-def test_switching_a_limit_off_needs_its_role(holder, field, zero):
-    answer = holder(Role.CREATE_COLLECTIONS).create(**{field: zero})
+def test_switching_a_limit_off_needs_its_role(holder):
+    for field in [COUNT, ONE, TOTAL]:
+        for zero in [0, "0"]:
+            answer = holder(Role.CREATE_COLLECTIONS).create(**{field: zero})
 
-    assert (answer.status_int, answer.json["error_code"], answer.json["collection"]) == (403, 403, None)
-
-
-@pytest.mark.parametrize("zero", ["0B", "0 GB", "0.0", 0])
-def test_zero_bytes_switch_a_limit_off_in_every_spelling(holder, zero):
-    answer = holder(Role.CREATE_COLLECTIONS).create(maxCollectionSize=zero)
-
-    assert answer.status_int == 403
+            assert (answer.status_int, answer.json["error_code"], answer.json["collection"]) == (403, 403, None), field
 
 
-@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
-def test_the_role_switches_a_limit_off(holder, field):
-    answer = holder(Role.CREATE_COLLECTIONS, Role.INFINITE_LIMITS).create(**{field: 0})
+def test_zero_bytes_switch_a_limit_off_in_every_spelling(holder):
+    for zero in ["0B", "0 GB", "0.0", 0]:
+        answer = holder(Role.CREATE_COLLECTIONS).create(maxCollectionSize=zero)
 
-    assert answer.status_int == 202
+        assert answer.status_int == 403, zero
+
+
+def test_the_role_switches_a_limit_off(holder):
+    for field in [COUNT, ONE, TOTAL]:
+        answer = holder(Role.CREATE_COLLECTIONS, Role.INFINITE_LIMITS).create(**{field: 0})
+
+        assert answer.status_int == 202, field
 
 
 @with_settings(backup__max_versions="7")
@@ -63,9 +61,8 @@ def test_a_disabled_limit_passes_every_ceiling(root):
     assert answer.status_int == 202
 
 
-@pytest.mark.parametrize(
-    ("size", "bytes_"),
-    [
+def test_sizes_are_parsed(root):
+    for size, bytes_ in [
         (10, 10),
         ("10", 10),
         ("10B", 10),
@@ -83,62 +80,61 @@ def test_a_disabled_limit_passes_every_ceiling(root):
         ("0.001TB", 10**9),
         ("0.001TiB", 1024**4 // 1000),
         ("1.0000001kB", 1000),
-    ],
-)
-def test_sizes_are_parsed(root, size, bytes_):
-    answer = root.create(maxOneVersionSize=size)
+    ]:
+        answer = root.create(maxOneVersionSize=size)
 
-    assert answer.json["collection"]["max_one_backup_version_size"] == bytes_
+        assert answer.json["collection"]["max_one_backup_version_size"] == bytes_
 
 
 @with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")
-@pytest.mark.parametrize("size", [2**63 - 1, str(2**63 - 1), "9223372036854775807B"])
-def test_a_size_has_at_most_63_bits(root, size):
-    answer = root.create(maxOneVersionSize=size)
+def test_a_size_has_at_most_63_bits(root):
+    for size in [2**63 - 1, str(2**63 - 1), "9223372036854775807B"]:
+        answer = root.create(maxOneVersionSize=size)
 
-    assert answer.json["collection"]["max_one_backup_version_size"] == 2**63 - 1
-
-
-@pytest.mark.parametrize("field", [ONE, TOTAL])
-@pytest.mark.parametrize(
-    "size",
-    [
-        "5 parsecs",
-        "",
-        " ",
-        "GB",
-        "1,5GB",
-        "1.5.5GB",
-        "1e5",
-        "0x10",
-        "1 0",
-        " 10",
-        "10GB\n",
-        "10\nGB",
-        "10  GB",
-        "10 ",
-        "10XB",
-        "1PB",
-        "NaN",
-    ]
-    + [2**63, str(2**63), "9223373TB", 1.5, True, [], {}, "\u0661", "1" * 5000, "--1"],
-)
-def test_other_sizes_are_refused(root, field, size):
-    answer = root.create(**{field: size})
-
-    assert refusal(answer) == (400, "Form validation error", 400, {field: "cannot_parse_disk_space_check_format"})
+        assert answer.json["collection"]["max_one_backup_version_size"] == 2**63 - 1, size
 
 
-@pytest.mark.parametrize("count", ["a", "", "1.5", 1.5, True, [], {}, "1e3", 10**30, "5MB", " 1"])
-def test_a_count_is_a_whole_number(root, count):
-    answer = root.create(maxBackupsCount=count)
+def test_other_sizes_are_refused(root):
+    for field in [ONE, TOTAL]:
+        for size in [
+            "5 parsecs",
+            "",
+            " ",
+            "GB",
+            "1,5GB",
+            "1.5.5GB",
+            "1e5",
+            "0x10",
+            "1 0",
+            " 10",
+            "10GB\n",
+            "10\nGB",
+            "10  GB",
+            "10 ",
+            "10XB",
+            "1PB",
+            "NaN",
+        ] + [2**63, str(2**63), "9223373TB", 1.5, True, [], {}, "\u0661", "1" * 5000, "--1"]:
+            answer = root.create(**{field: size})
 
-    assert refusal(answer) == (400, "Form validation error", 400, {COUNT: "expected_int_type"})
+            assert refusal(answer) == (
+                400,
+                "Form validation error",
+                400,
+                {field: "cannot_parse_disk_space_check_format"},
+            )
 
 
-@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
-@pytest.mark.parametrize("value", [-1, "-1"])
-def test_no_limit_is_negative(root, field, value):
-    answer = root.create(**{field: value})
+def test_a_count_is_a_whole_number(root):
+    for count in ["a", "", "1.5", 1.5, True, [], {}, "1e3", 10**30, "5MB", " 1"]:
+        answer = root.create(maxBackupsCount=count)
 
-    assert refusal(answer) == (400, "Form validation error", 400, {field: "number_cannot_be_negative_value"})
+        assert refusal(answer) == (400, "Form validation error", 400, {COUNT: "expected_int_type"}), count
+
+
+def test_no_limit_is_negative(root):
+    for field in [COUNT, ONE, TOTAL]:
+        for value in [-1, "-1"]:
+            answer = root.create(**{field: value})
+
+            assert refusal(answer) == (400, "Form validation error", 400, {field: "number_cannot_be_negative_value"})

@@ -38,13 +38,11 @@ def test_a_token_without_the_role_is_a_403(uploader):
     assert "WWW-Authenticate" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    "header", [{"X-Auth-Token": "{}"}, {"Authorization": "Bearer {}"}, {"Authorization": "bearer {}"}]
-)
-def test_the_token_is_in_a_header(app, admin, header):
-    headers = {name: value.format(admin) for name, value in header.items()}
+def test_the_token_is_in_a_header(app, admin):
+    for header in [{"X-Auth-Token": "{}"}, {"Authorization": "Bearer {}"}, {"Authorization": "bearer {}"}]:
+        headers = {name: value.format(admin) for name, value in header.items()}
 
-    assert 200 == app.get("/api/v1", headers=headers).status_int
+        assert 200 == app.get("/api/v1", headers=headers).status_int, header
 
 
 @pytest.mark.parametrize("name", ["_token", "token", "access_token"])
@@ -115,9 +113,9 @@ def test_a_rule_of_the_service_names_the_field_of_this_api(root):
     assert (400, 4003, {"limits.total_size"}) == (answer.status_int, answer.json["code"], fields(answer))
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b'{"name": "a\\u0000"}'])
-def test_a_body_that_is_no_json_object_of_texts_is_a_400(root, body):
-    assert 400 == root.call("POST", COLLECTIONS, body=body).status_int
+def test_a_body_that_is_no_json_object_of_texts_is_a_400(root):
+    for body in [b"{", b"[]", b"\xff", b'{"name": "a\\u0000"}']:
+        assert 400 == root.call("POST", COLLECTIONS, body=body).status_int
 
 
 def test_an_unknown_method_names_those_of_the_path(root):

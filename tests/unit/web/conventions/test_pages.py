@@ -141,12 +141,12 @@ def test_a_forged_cursor_is_refused(root, collection):
     assert all(["cursor"] == [one["field"] for one in answer.json["errors"]] for answer in answers.values())
 
 
-@pytest.mark.parametrize("since", ["0001-01-01", "0001-01-01T00:30:00Z", "9999-12-31"])
-def test_each_time_is_a_filter(root, services, since):
-    with services.database.engine.begin() as connection:
-        connection.execute(text("UPDATE event SET position = id WHERE position IS NULL"))
+def test_each_time_is_a_filter(root, services):
+    for since in ["0001-01-01", "0001-01-01T00:30:00Z", "9999-12-31"]:
+        with services.database.engine.begin() as connection:
+            connection.execute(text("UPDATE event SET position = id WHERE position IS NULL"))
 
-    for path in (EVENTS, f"{EVENTS}.jsonl", f"{V1}/history"):
-        assert 200 == root.get(path, {"since": since}).status_int
-    assert 200 == root.get(TOKENS, {"unused_since": since}).status_int
-    assert bool(root.get(EVENTS, {"since": since}).json["items"]) == (since < "2")
+        for path in (EVENTS, f"{EVENTS}.jsonl", f"{V1}/history"):
+            assert 200 == root.get(path, {"since": since}).status_int
+        assert 200 == root.get(TOKENS, {"unused_since": since}).status_int
+        assert bool(root.get(EVENTS, {"since": since}).json["items"]) == (since < "2")

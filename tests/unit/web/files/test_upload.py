@@ -41,13 +41,17 @@ def test_the_type_in_the_path_is_any_word(uploader, word):
     assert answer.status_int == 200
 
 
-@pytest.mark.parametrize(
-    "content_type", ["", "application/x-www-form-urlencoded", "application/json", "text/plain; charset=x", "nonsense"]
-)
-def test_any_content_type_is_raw_content(uploader, anonymous, content_type):
-    answer = uploader.upload(b"a=b&c=%ff", headers={"Content-Type": content_type})
+def test_any_content_type_is_raw_content(uploader, anonymous):
+    for content_type in [
+        "",
+        "application/x-www-form-urlencoded",
+        "application/json",
+        "text/plain; charset=x",
+        "nonsense",
+    ]:
+        answer = uploader.upload(b"a=b&c=%ff", headers={"Content-Type": content_type})
 
-    assert anonymous.download(answer.json["filename"]).body == b"a=b&c=%ff"
+        assert anonymous.download(answer.json["filename"]).body == b"a=b&c=%ff", content_type
 
 
 def test_a_form_carries_the_part_named_file(uploader, anonymous):
@@ -81,12 +85,12 @@ def test_a_form_without_a_file_is_refused(uploader):
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
 
 
-@pytest.mark.parametrize("body", [b"", b"hello", b"--boundary\r\n", b"--boundary\r\nX\r\n\r\nhello"])
-def test_a_broken_form_is_refused(uploader, body):
-    headers = {"Content-Type": "multipart/form-data; boundary=boundary"}
-    answer = uploader.upload(body, headers=headers)
+def test_a_broken_form_is_refused(uploader):
+    for body in [b"", b"hello", b"--boundary\r\n", b"--boundary\r\nX\r\n\r\nhello"]:
+        headers = {"Content-Type": "multipart/form-data; boundary=boundary"}
+        answer = uploader.upload(body, headers=headers)
 
-    assert answer.status_int == 400
+        assert answer.status_int == 400, body
 
 
 def test_a_form_without_a_boundary_is_refused(uploader):
@@ -128,18 +132,18 @@ def test_an_empty_part_is_refused(uploader):
     assert answer.json["error_code"] == 60003
 
 
-@pytest.mark.parametrize("spelling", ["tags", "tags[]"])
-def test_tags_are_stored_in_lower_case(uploader, services, spelling):
-    answer = uploader.upload(**{spelling: ["B.c", "a-1_", "B.C"]})
+def test_tags_are_stored_in_lower_case(uploader, services):
+    for spelling in ["tags", "tags[]"]:
+        answer = uploader.upload(**{spelling: ["B.c", "a-1_", "B.C"]})
 
-    assert stored(services, answer).tags == ("a-1_", "b.c")
+        assert stored(services, answer).tags == ("a-1_", "b.c"), spelling
 
 
-@pytest.mark.parametrize("tag", ["", " ", "a b", "a/b", "a" * 65, "a,b", "a\n"])
-def test_invalid_tags_are_refused(uploader, tag):
-    answer = uploader.upload(tags=tag)
+def test_invalid_tags_are_refused(uploader):
+    for tag in ["", " ", "a b", "a/b", "a" * 65, "a,b", "a\n"]:
+        answer = uploader.upload(tags=tag)
 
-    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.tags"})
+        assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.tags"}), tag
 
 
 def test_a_file_is_not_public_by_default(uploader, services):

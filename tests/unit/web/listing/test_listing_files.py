@@ -35,9 +35,8 @@ def test_the_newest_is_first(publish, names):
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize(
-    ("search", "found"),
-    [
+def test_a_search_is_literal_and_ignores_case(publish, names):
+    for search, found in [
         ("b-c", ["A.B-C_d.txt"]),
         ("A.B-C_D.TXT", ["A.B-C_d.txt"]),
         ("_", ["A.B-C_d.txt"]),
@@ -54,19 +53,16 @@ def test_the_newest_is_first(publish, names):
         ("'", []),
         ("", ["xzy.txt", "A.B-C_d.txt"]),
         ("txt", ["xzy.txt", "A.B-C_d.txt"]),
-    ],
-)
-def test_a_search_is_literal_and_ignores_case(publish, names, search, found):
-    publish("A.B-C_d.txt")
-    publish("xzy.txt")
+    ]:
+        publish("A.B-C_d.txt")
+        publish("xzy.txt")
 
-    assert names(f"searchQuery={search}") == found
+        assert names(f"searchQuery={search}") == found
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_one_of_the_tags_suffices(publish, names):
+    for query, found in [
         ("tags[]=one", ["12", "1"]),
         ("tags[0]=one", ["12", "1"]),
         ("tags[0]=one&tags[1]=two", ["2", "12", "1"]),
@@ -76,32 +72,27 @@ def test_a_search_is_literal_and_ignores_case(publish, names, search, found):
         ("tags[]=three", []),
         ("tags[]=one&tags[]=three", ["12", "1"]),
         ("tags[]=o%25", []),
-    ],
-)
-def test_one_of_the_tags_suffices(publish, names, query, found):
-    publish("1", tags="one")
-    publish("12", **{"tags[]": "one&tags[]=two"})
-    publish("2", tags="two")
-    publish("0")
+    ]:
+        publish("1", tags="one")
+        publish("12", **{"tags[]": "one&tags[]=two"})
+        publish("2", tags="two")
+        publish("0")
 
-    assert names(query) == found
+        assert names(query) == found
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_one_of_the_types_suffices(publish, names):
+    for query, found in [
         ("mimes[]=image/png", ["p"]),
         ("mimes[]=image/png&mimes[]=text/plain", ["t", "p"]),
         ("mimes=Text/Plain", ["t"]),
         ("mimes[]=image", []),
-    ],
-)
-def test_one_of_the_types_suffices(publish, names, query, found):
-    publish("p", PNG)
-    publish("t", b"some words")
+    ]:
+        publish("p", PNG)
+        publish("t", b"some words")
 
-    assert names(query) == found
+        assert names(query) == found
 
 
 @pytest.mark.databases
@@ -114,9 +105,8 @@ def test_all_conditions_must_match(publish, names):
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize(
-    ("query", "found", "pagination"),
-    [
+def test_results_are_split_into_pages_and_counted(app, admin, publish):
+    for query, found, pagination in [
         ("limit=2", ["e", "d"], {"current": 1, "max": 3, "perPage": 2}),
         ("limit=2&page=3", ["a"], {"current": 3, "max": 3, "perPage": 2}),
         ("limit=2&page=4", [], {"current": 4, "max": 3, "perPage": 2}),
@@ -124,16 +114,14 @@ def test_all_conditions_must_match(publish, names):
         ("limit=5", ["e", "d", "c", "b", "a"], {"current": 1, "max": 1, "perPage": 5}),
         ("", ["e", "d", "c", "b", "a"], {"current": 1, "max": 1, "perPage": 20}),
         ("searchQuery=nothing", [], {"current": 1, "max": 1, "perPage": 20}),
-    ],
-)
-def test_results_are_split_into_pages_and_counted(app, admin, publish, query, found, pagination):
-    for name in "abcde":
-        publish(name)
+    ]:
+        for name in "abcde":
+            publish(name)
 
-    answer = app.get(f"/repository?{query}", headers={"token": admin}).json
+        answer = app.get(f"/repository?{query}", headers={"token": admin}).json
 
-    assert [row["filename"][10:] for row in answer["results"]] == found
-    assert answer["pagination"] == pagination
+        assert [row["filename"][10:] for row in answer["results"]] == found
+        assert answer["pagination"] == pagination
 
 
 @pytest.mark.databases
@@ -155,9 +143,8 @@ def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, publish, n
     assert names("searchQuery=GONE-FOR") == ["gone-for-now"]
 
 
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [
+def test_an_invalid_page_is_an_error_of_its_field(app, admin):
+    for query, field in [
         ("page=0", "page"),
         ("page=-1", "page"),
         ("page=x", "page"),
@@ -168,12 +155,10 @@ def test_a_file_that_was_deleted_is_not_found_by_its_name(app, admin, publish, n
         ("limit=all", "limit"),
         ("searchQuery=" + "x" * 256, "searchQuery"),
         ("password=" + "x" * 251, "password"),
-    ],
-)
-def test_an_invalid_page_is_an_error_of_its_field(app, admin, query, field):
-    answer = app.get(f"/repository?{query}", headers={"token": admin}, status=400)
+    ]:
+        answer = app.get(f"/repository?{query}", headers={"token": admin}, status=400)
 
-    assert list(answer.json["fields"]) == [f"form.{field}"]
+        assert list(answer.json["fields"]) == [f"form.{field}"]
 
 
 def test_a_query_that_is_not_utf_8_is_refused(app, admin):

@@ -58,17 +58,19 @@ def test_a_row_is_shown_in_full_if_the_caller_shares_a_tag_and_may_download(
     assert (row["size"], row["attributes"]) == (1, {"isPasswordProtected": bool(password)})
 
 
-@pytest.mark.parametrize(
-    ("token_tags", "roles", "found"),
-    [(["b"], [], []), ([], [], []), (["a", "b"], [], ["a"]), ([], [Role.VIEW_ALL_TAGS], ["a"])],
-)
-@pytest.mark.parametrize("query", ["searchQuery=a.t", "tags=a", "tags=a&searchQuery=t"])
-def test_a_search_does_not_match_masked_values(publish, names, make_token, token_tags, roles, found, query):
-    publish("a.txt", tags="a")
+def test_a_search_does_not_match_masked_values(publish, names, make_token):
+    for token_tags, roles, found in [
+        (["b"], [], []),
+        ([], [], []),
+        (["a", "b"], [], ["a"]),
+        ([], [Role.VIEW_ALL_TAGS], ["a"]),
+    ]:
+        for query in ["searchQuery=a.t", "tags=a", "tags=a&searchQuery=t"]:
+            publish("a.txt", tags="a")
 
-    assert names(query, token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags)) == [
-        f"{name}.txt" for name in found
-    ]
+            assert names(query, token=make_token(Role.VIEW_LISTING, *roles, tags=token_tags)) == [
+                f"{name}.txt" for name in found
+            ]
 
 
 def test_a_search_by_a_token_without_tags_finds_files_without_tags(publish, names, make_token):

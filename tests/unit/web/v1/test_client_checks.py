@@ -89,10 +89,10 @@ def test_details_have_16_kib_at_most(root, path):
     assert "16385 bytes as JSON, at most 16384" in longer.json["detail"]
 
 
-@pytest.mark.parametrize("message", ["two\nlines", "\x1b[31mred", "\x9b31m", "x" * 1001, "\x00"])
-def test_a_message_is_one_line_of_1000_characters(root, path, message):
-    assert (400, "message") == refusal(root.post(path, {"outcome": "good", "message": message}))
-    assert 201 == root.post(path, {"outcome": "good", "message": "ü" * 1000}).status_int
+def test_a_message_is_one_line_of_1000_characters(root, path):
+    for message in ["two\nlines", "\x1b[31mred", "\x9b31m", "x" * 1001, "\x00"]:
+        assert (400, "message") == refusal(root.post(path, {"outcome": "good", "message": message}))
+        assert 201 == root.post(path, {"outcome": "good", "message": "ü" * 1000}).status_int, message
 
 
 def test_a_version_has_20_names_of_clients(root, path, by_service, outcomes):

@@ -106,9 +106,9 @@ def test_a_patch_changes_only_what_it_names(root, path):
     assert after == root.get(path).json
 
 
-@pytest.mark.parametrize("body", [{"name": None}, {"limits": None}, {"limits": {"versions": None}}])
-def test_what_cannot_be_empty_cannot_be_null(root, path, body):
-    assert 400 == patch(root, path, body).status_int
+def test_what_cannot_be_empty_cannot_be_null(root, path):
+    for body in [{"name": None}, {"limits": None}, {"limits": {"versions": None}}]:
+        assert 400 == patch(root, path, body).status_int
 
 
 # JSON Schema: 5.0 is an integer.
@@ -175,12 +175,12 @@ def test_a_taken_id_is_a_409_that_names_the_field(root, path):
     assert "b.gz" != root.get(path).json["name"]
 
 
-@pytest.mark.parametrize("tag", [None, "*"])
-def test_a_current_etag_allows_a_change(root, path, tag):
-    tag = tag or root.get(path).headers["ETag"]
+def test_a_current_etag_allows_a_change(root, path):
+    for tag in [None, "*"]:
+        tag = tag or root.get(path).headers["ETag"]
 
-    assert 200 == patch(root, path, {"description": "x"}, If_Match=tag).status_int
-    assert 412 == patch(root, path, {"description": "y"}, If_Match='"x"').status_int
+        assert 200 == patch(root, path, {"description": "x"}, If_Match=tag).status_int
+        assert 412 == patch(root, path, {"description": "y"}, If_Match='"x"').status_int, tag
 
 
 def test_deleting_an_empty_collection(root, path):

@@ -144,14 +144,18 @@ def test_tokens_are_found_by_collection_and_by_their_last_use(made, root, collec
     assert [] == names(root.get(TOKENS, {"unused_since": "2020-01-01T00:00:00Z"}))
 
 
-@pytest.mark.parametrize(
-    "query",
-    [{"role": "boss"}, {"unused_since": "soon"}, {"sort": "key"}, {"limit": 501}, {"cursor": "x"}, {"_token": "x"}],
-)
-def test_a_wrong_parameter_is_refused(root, query):
-    answer = root.get(TOKENS, query)
+def test_a_wrong_parameter_is_refused(root):
+    for query in [
+        {"role": "boss"},
+        {"unused_since": "soon"},
+        {"sort": "key"},
+        {"limit": 501},
+        {"cursor": "x"},
+        {"_token": "x"},
+    ]:
+        answer = root.get(TOKENS, query)
 
-    assert (400, [*query]) == (answer.status_int, [problem["field"] for problem in answer.json["errors"]])
+        assert (400, [*query]) == (answer.status_int, [problem["field"] for problem in answer.json["errors"]])
 
 
 def test_an_edit_keeps_what_is_not_sent(root, path):
@@ -176,9 +180,9 @@ def test_a_stale_etag_changes_nothing(root, path):
     assert 204 == root.delete(path, headers=fresh).status_int
 
 
-@pytest.mark.parametrize("body", [{"roles": ["upload.all"]}, {"last_used_at": None}, {"fingerprint": "0" * 12}])
-def test_other_values_cannot_be_edited(root, path, body):
-    assert 400 == patch(root, path, body).status_int
+def test_other_values_cannot_be_edited(root, path):
+    for body in [{"roles": ["upload.all"]}, {"last_used_at": None}, {"fingerprint": "0" * 12}]:
+        assert 400 == patch(root, path, body).status_int
 
 
 def test_a_revoked_token_is_gone(app, made, root, path):
@@ -209,18 +213,18 @@ def test_the_old_token_is_refused_after_the_overlap(app, made, root, path):
     assert 401 == Client(app, made["secret"]).get("/api/v1").status_int
 
 
-@pytest.mark.parametrize("body", [{"overlap": "P400D"}, {"overlap": "P1M"}, {"overlap": 5}])
-def test_a_wrong_overlap_is_refused(root, path, body):
-    answer = root.post(f"{path}/rotate", body)
+def test_a_wrong_overlap_is_refused(root, path):
+    for body in [{"overlap": "P400D"}, {"overlap": "P1M"}, {"overlap": 5}]:
+        answer = root.post(f"{path}/rotate", body)
 
-    assert (400, ["overlap"]) == (answer.status_int, [problem["field"] for problem in answer.json["errors"]])
+        assert (400, ["overlap"]) == (answer.status_int, [problem["field"] for problem in answer.json["errors"]]), body
 
 
-@pytest.mark.parametrize("missing", [Role.GENERATE_TOKENS, Role.REVOKE_TOKENS])
-def test_changes_need_both_roles(holder, path, missing):
-    caller = holder(*{Role.GENERATE_TOKENS, Role.REVOKE_TOKENS, Role.LIST_TOKENS} - {missing})
+def test_changes_need_both_roles(holder, path):
+    for missing in [Role.GENERATE_TOKENS, Role.REVOKE_TOKENS]:
+        caller = holder(*{Role.GENERATE_TOKENS, Role.REVOKE_TOKENS, Role.LIST_TOKENS} - {missing})
 
-    assert [403, 403] == [patch(caller, path, {}).status_int, caller.post(f"{path}/rotate", {}).status_int]
+        assert [403, 403] == [patch(caller, path, {}).status_int, caller.post(f"{path}/rotate", {}).status_int], missing
 
 
 def test_only_an_administrator_changes_an_administrators_token(holder, root):

@@ -47,12 +47,12 @@ def test_bytes_shared_with_a_file_are_kept(root, three, anonymous):
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize("word", ["v9", "latest", "first", "x", NOBODY, "v0"])
-def test_an_unknown_version_cannot_be_deleted(root, three, word):
-    answer = root.delete(f"{three}/{word}")
+def test_an_unknown_version_cannot_be_deleted(root, three):
+    for word in ["v9", "latest", "first", "x", NOBODY, "v0"]:
+        answer = root.delete(f"{three}/{word}")
 
-    assert (answer.status_int, answer.json["status"]) == (400, "Validation error")
-    assert answer.json["fields"] == {"form.version": ["version_no_longer_exists"]}
+        assert (answer.status_int, answer.json["status"]) == (400, "Validation error"), word
+        assert answer.json["fields"] == {"form.version": ["version_no_longer_exists"]}, word
 
 
 @pytest.mark.databases
@@ -63,11 +63,11 @@ def test_a_version_of_another_collection_cannot_be_deleted(root, three, collecti
     assert (answer.status_int, answer.json["errors"]) == (400, {"collection": "version_collection_mismatch"})
 
 
-@pytest.mark.parametrize("word", ["v2", "v9"])
-def test_a_simulated_deletion_answers_the_same(root, three, word):
-    answers = [root.delete(f"{three}/{word}", query) for query in ({"simulate": "true"}, {})]
+def test_a_simulated_deletion_answers_the_same(root, three):
+    for word in ["v2", "v9"]:
+        answers = [root.delete(f"{three}/{word}", query) for query in ({"simulate": "true"}, {})]
 
-    assert answers[0].json == answers[1].json
+        assert answers[0].json == answers[1].json, word
 
 
 def test_a_simulated_deletion_deletes_nothing(root, three, collection):

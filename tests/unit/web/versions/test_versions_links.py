@@ -44,11 +44,11 @@ def test_a_versions_file_is_refused_without_a_token(anonymous, url):
     assert (answer.status_int, answer.json["status"]) == (403, CLOSED)
 
 
-@pytest.mark.parametrize("prefix", ["/repository/file/", "/public/download/"])
-def test_both_paths_accept_a_signature(anonymous, url, prefix):
-    answer = anonymous.get(f"{prefix}{stored_name(url)}?{urlsplit(url).query}")
+def test_both_paths_accept_a_signature(anonymous, url):
+    for prefix in ["/repository/file/", "/public/download/"]:
+        answer = anonymous.get(f"{prefix}{stored_name(url)}?{urlsplit(url).query}")
 
-    assert answer.status_int == 200
+        assert answer.status_int == 200, prefix
 
 
 def test_a_token_that_may_list_versions_may_download(lister, url):
@@ -89,9 +89,8 @@ def test_the_list_of_another_collection_gives_no_access(root, holder, url, make_
     assert caller.download(stored_name(url)).status_int == 403
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_a_forged_signature_is_refused(anonymous, ini, url):
+    for query in [
         {"expires": "{soon}", "signature": "0" * 64},
         {"expires": "{soon}", "signature": ""},
         {"expires": "", "signature": "{signature}"},
@@ -101,14 +100,12 @@ def test_the_list_of_another_collection_gives_no_access(root, holder, url, make_
         {"expires": "{soon}", "signature": "\N{SNOWMAN}"},
         {"signature": "{signature}"},
         {"expires": "{soon}"},
-    ],
-)
-def test_a_forged_signature_is_refused(anonymous, ini, url, query):
-    name, soon = stored_name(url), int(time.time()) + 300
-    words = {"soon": soon, "later": soon + 1, "signature": sign_link(ini["app.secret"], name, soon, unlocked=False)}
-    answer = anonymous.download(name, {key: value.format(**words) for key, value in query.items()})
+    ]:
+        name, soon = stored_name(url), int(time.time()) + 300
+        words = {"soon": soon, "later": soon + 1, "signature": sign_link(ini["app.secret"], name, soon, unlocked=False)}
+        answer = anonymous.download(name, {key: value.format(**words) for key, value in query.items()})
 
-    assert answer.status_int == 403
+        assert answer.status_int == 403, query
 
 
 def test_a_signature_made_with_the_secret_is_accepted(anonymous, ini, url):
@@ -119,13 +116,13 @@ def test_a_signature_made_with_the_secret_is_accepted(anonymous, ini, url):
     assert answer.status_int == 200
 
 
-@pytest.mark.parametrize("expires", [OVER, int(time.time()) + MONTH], ids=["over", "too-long"])
-def test_a_signature_that_is_expired_or_valid_too_long_is_refused(anonymous, ini, url, expires):
-    name = stored_name(url)
-    signature = sign_link(ini["app.secret"], name, expires, unlocked=True)
-    answer = anonymous.download(name, {"expires": expires, "signature": signature})
+def test_a_signature_that_is_expired_or_valid_too_long_is_refused(anonymous, ini, url):
+    for expires in [OVER, int(time.time()) + MONTH]:
+        name = stored_name(url)
+        signature = sign_link(ini["app.secret"], name, expires, unlocked=True)
+        answer = anonymous.download(name, {"expires": expires, "signature": signature})
 
-    assert answer.status_int == 403
+        assert answer.status_int == 403, expires
 
 
 def test_a_signature_of_another_file_is_refused(root, anonymous, url, collection):

@@ -74,22 +74,20 @@ def test_first_is_the_oldest_remaining_version(root, anonymous, three):
     assert follow(anonymous, answer.headers["Location"]).body == b"two"
 
 
-@pytest.mark.parametrize(
-    "word", ["v4", "v0", "v01", "0", "2", "last", "LATEST", "v", "v-1", "v99999999999999999999", NOBODY]
-)
-@pytest.mark.parametrize("query", [{}, {"redirect": "false"}])
-def test_an_unknown_version_is_not_found(root, three, word, query):
-    answer = root.get(f"{three}/{word}", query)
+def test_an_unknown_version_is_not_found(root, three):
+    for word in ["v4", "v0", "v01", "0", "2", "last", "LATEST", "v", "v-1", "v99999999999999999999", NOBODY]:
+        for query in [{}, {"redirect": "false"}]:
+            answer = root.get(f"{three}/{word}", query)
 
-    assert answer.status_int == 404
-    assert {name: value for name, value in answer.json.items() if name != "message"} == NOT_FOUND
+            assert answer.status_int == 404, word
+            assert {name: value for name, value in answer.json.items() if name != "message"} == NOT_FOUND, word
 
 
-@pytest.mark.parametrize("word", ["latest", "first", "recent"])
-def test_an_empty_collection_has_no_version_of_any_name(root, collection, word):
-    answer = root.get(f"{COLLECTIONS}/{collection}/backup/{word}")
+def test_an_empty_collection_has_no_version_of_any_name(root, collection):
+    for word in ["latest", "first", "recent"]:
+        answer = root.get(f"{COLLECTIONS}/{collection}/backup/{word}")
 
-    assert answer.json == NOT_FOUND
+        assert answer.json == NOT_FOUND, word
 
 
 def test_a_version_of_another_collection_is_not_found(root, three, collection, make_collection):

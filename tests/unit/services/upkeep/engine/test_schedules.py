@@ -14,9 +14,8 @@ def at(text):
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("schedule", "now", "expected"),
-    [
+def test_a_job_is_due_next():
+    for schedule, now, expected in [
         ("15 2 * * *", "2026-03-01 02:14:59", "2026-03-01 02:15"),
         ("15 2 * * *", "2026-03-01 02:15:00", "2026-03-02 02:15"),
         ("* * * * *", "2026-03-01 02:15:00.5", "2026-03-01 02:16"),
@@ -24,29 +23,24 @@ def at(text):
         ("every 1h", "2026-03-01 02:15:07", "2026-03-01 03:15:07"),
         ("every 90s", "2026-03-01 02:15:00", "2026-03-01 02:16:30"),
         ("Every  2d", "2026-02-28 02:15:00", "2026-03-02 02:15"),
-    ],
-)
-def test_a_job_is_due_next(schedule, now, expected):
-    assert at(expected) == parse_schedule(schedule).after(at(now))
+    ]:
+        assert at(expected) == parse_schedule(schedule).after(at(now))
 
 
 def test_off_is_never_due():
     assert parse_schedule("off").after(at("2026-03-01")) is None
 
 
-@pytest.mark.parametrize(
-    ("now", "expected"),
-    [
+def test_a_local_time_is_due_once_when_clocks_are_changed():
+    for now, expected in [
         # 02:30 in Berlin is 01:30 UTC in winter, 00:30 UTC in summer.
         ("2026-03-28 12:00", "2026-03-29 01:00"),  # 02:30 does not exist on this day, it is run at 03:00
         ("2026-03-29 01:00", "2026-03-30 00:30"),
         ("2026-10-24 12:00", "2026-10-25 00:30"),  # 02:30 happens twice on this day
         ("2026-10-25 00:30", "2026-10-26 01:30"),
         ("2026-10-25 01:10", "2026-10-26 01:30"),  # between the second 02:00 and the second 02:30
-    ],
-)
-def test_a_local_time_is_due_once_when_clocks_are_changed(now, expected):
-    assert at(expected) == parse_schedule("30 2 * * *", BERLIN).after(at(now))
+    ]:
+        assert at(expected) == parse_schedule("30 2 * * *", BERLIN).after(at(now))
 
 
 def test_every_hour_is_due_in_the_repeated_hour_too():
@@ -58,12 +52,10 @@ def test_every_hour_is_due_in_the_repeated_hour_too():
     assert [0, 1, 2, 3] == found
 
 
-@pytest.mark.parametrize(
-    "text", ["", "nightly", "61 * * * *", "* * * *", "* * * * * *", "0 0 31 2 *", "every", "every day", "every 0"]
-)
-def test_a_text_that_is_not_a_schedule_is_refused_with_examples(text):
-    with pytest.raises(ValueError, match=r"is not a schedule|is not a duration|is too short"):
-        parse_schedule(text)
+def test_a_text_that_is_not_a_schedule_is_refused_with_examples():
+    for text in ["", "nightly", "61 * * * *", "* * * *", "* * * * * *", "0 0 31 2 *", "every", "every day", "every 0"]:
+        with pytest.raises(ValueError, match=r"is not a schedule|is not a duration|is too short"):
+            parse_schedule(text)
 
 
 def test_an_unknown_time_zone_is_refused():

@@ -105,15 +105,15 @@ def test_the_same_question_has_the_same_answer(root, path, push, preview):
     assert preview(**question).json == preview(**question).json
 
 
-@pytest.mark.parametrize("empty", [False, True])
-def test_a_restored_version_is_kept_until_its_protection_ends(root, path, push, preview, empty):
-    push(b"one", b"two")
-    root.call("DELETE", f"{path}/versions/v1")
-    root.post(f"{path}/trash/1/restore", None)
-    rules = {"limits": {"versions": 2}, "empty": empty}
+def test_a_restored_version_is_kept_until_its_protection_ends(root, path, push, preview):
+    for empty in [False, True]:
+        push(b"one", b"two")
+        root.call("DELETE", f"{path}/versions/v1")
+        root.post(f"{path}/trash/1/restore", None)
+        rules = {"limits": {"versions": 2}, "empty": empty}
 
-    assert kept(preview(**rules, schedule={"duration": "P6D", "size": 10})) == ([5, 6] if empty else [1, 8])
-    assert kept(preview(**rules, schedule={"duration": "P9D", "size": 10})) == ([8, 9] if empty else [10, 11])
+        assert kept(preview(**rules, schedule={"duration": "P6D", "size": 10})) == ([5, 6] if empty else [1, 8])
+        assert kept(preview(**rules, schedule={"duration": "P9D", "size": 10})) == ([8, 9] if empty else [10, 11])
 
 
 def test_an_empty_preview_leaves_out_the_versions_that_are_there(push, preview):
@@ -184,9 +184,8 @@ def test_refused_uploads_have_their_error(preview):
     ]
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_a_wrong_field_is_named(preview):
+    for body, field in [
         ({"schedule": {"every": "P1D", "duration": "P20000D", "size": 1}}, "schedule.duration"),
         ({"schedule": {"every": "sometimes", "size": 1}}, "schedule.every"),
         ({"schedule": {"growth": 1000, "size": 1}}, "schedule.growth"),
@@ -199,12 +198,10 @@ def test_refused_uploads_have_their_error(preview):
         ({"strategy": "hope"}, "strategy"),
         ({"strategy": "keep", "strategy_options": {"daily": -1}}, "strategy_options.daily"),
         ({"limits": {"versions": -1}}, "limits.versions"),
-    ],
-)
-def test_a_wrong_field_is_named(preview, body, field):
-    answer = preview(**body)
+    ]:
+        answer = preview(**body)
 
-    assert (answer.status_int, answer.json["errors"][0]["field"]) == (400, field)
+        assert (answer.status_int, answer.json["errors"][0]["field"]) == (400, field)
 
 
 @pytest.fixture

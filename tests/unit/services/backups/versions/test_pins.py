@@ -99,9 +99,8 @@ def test_a_collection_with_a_pinned_version_is_not_deleted(services, make_collec
         services.collections.delete(collection, by=sender)
 
 
-@pytest.mark.parametrize(
-    ("limits", "sizes", "allowed"),
-    [
+def test_pins_leave_room_for_a_version_of_the_size_of_the_newest(make_collection, push, counters, numbers, edit):
+    for limits, sizes, allowed in [
         ({COUNT: 2}, (1, 1), 1),
         ({COUNT: 1}, (1,), 0),
         ({COUNT: 0}, (1, 1, 1), 3),
@@ -109,36 +108,33 @@ def test_a_collection_with_a_pinned_version_is_not_deleted(services, make_collec
         ({COUNT: 0, ONE: 0, TOTAL: 9}, (3, 3, 3), 2),
         ({COUNT: 0, ONE: 0, TOTAL: 8}, (2, 3, 3), 2),
         ({COUNT: 0, ONE: 0, TOTAL: 3}, (3,), 0),
-    ],
-)
-def test_pins_leave_room_for_a_version_of_the_size_of_the_newest(
-    make_collection, push, counters, numbers, edit, limits, sizes, allowed
-):
-    collection = make_collection(limits=limits)
-    fill(push, collection, *(bytes([number]) * size for number, size in enumerate(sizes)))
-    for number in range(1, allowed + 1):
-        edit(collection, number, PIN)
-    if allowed < len(sizes):
+    ]:
+        collection = make_collection(limits=limits)
+        fill(push, collection, *(bytes([number]) * size for number, size in enumerate(sizes)))
+        for number in range(1, allowed + 1):
+            edit(collection, number, PIN)
+        if allowed < len(sizes):
+            with pytest.raises(PinsLeaveNoRoomError):
+                edit(collection, allowed + 1, PIN)
+
+        assert allowed == counters(collection)[2]
+        push(collection, b"x" * sizes[-1])
+        assert set(range(1, allowed + 1)) < set(numbers(collection))
+
+
+def test_limits_are_not_lowered_below_what_pins_need(services, make_collection, push, sender, edit):
+    for limits, lower in [
+        ({COUNT: 3}, {COUNT: 1}),
+        ({ONE: 0, TOTAL: 9}, {TOTAL: 7}),
+        ({ONE: 0, TOTAL: 9}, {TOTAL: 7, COUNT: 9}),
+    ]:
+        collection = make_collection(limits=limits)
+        fill(push, collection, b"444", b"4444")
+        edit(collection, 2, PIN)
         with pytest.raises(PinsLeaveNoRoomError):
-            edit(collection, allowed + 1, PIN)
+            services.collections.edit(collection, CollectionChange(limits=lower), by=sender)
 
-    assert allowed == counters(collection)[2]
-    push(collection, b"x" * sizes[-1])
-    assert set(range(1, allowed + 1)) < set(numbers(collection))
-
-
-@pytest.mark.parametrize(
-    ("limits", "lower"),
-    [({COUNT: 3}, {COUNT: 1}), ({ONE: 0, TOTAL: 9}, {TOTAL: 7}), ({ONE: 0, TOTAL: 9}, {TOTAL: 7, COUNT: 9})],
-)
-def test_limits_are_not_lowered_below_what_pins_need(services, make_collection, push, sender, edit, limits, lower):
-    collection = make_collection(limits=limits)
-    fill(push, collection, b"444", b"4444")
-    edit(collection, 2, PIN)
-    with pytest.raises(PinsLeaveNoRoomError):
-        services.collections.edit(collection, CollectionChange(limits=lower), by=sender)
-
-    services.collections.edit(collection, CollectionChange(limits=limits | {COUNT: 10}), by=sender)
+        services.collections.edit(collection, CollectionChange(limits=limits | {COUNT: 10}), by=sender)
 
 
 def test_uploads_are_refused_if_pins_leave_no_room_any_more(make_collection, push, edit, counters, services):
