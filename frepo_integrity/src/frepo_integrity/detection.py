@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from .formats import sql_dump, tar_archive
 from .formats.codecs import CODECS
 from .formats.compressed import is_skippable
+from .formats.single_pass import FORMATS
 
 HEAD = 4096
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08PK\x03\x04")
@@ -18,7 +19,7 @@ _SUFFIXES = {
     "zip": (".zip",),
     "tar": (".tar",),
     "sql": (".sql",),
-}
+} | {kind: found.suffixes for kind, found in FORMATS.items()}
 _SHORT_FOR_TAR = (".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
 _STARTS = {name: codec.starts for name, codec in CODECS.items()} | {"zip": ZIP_STARTS}
 
@@ -38,6 +39,8 @@ def detect(head: bytes) -> Detected | None:
             return Detected(kind=name)
     if is_skippable(head):
         return _after_skippable(head)
+    if kind := next((kind for kind, found in FORMATS.items() if found.recognizes(head)), None):
+        return Detected(kind=kind)
     if tar_archive.is_tar(head[: tar_archive.BLOCK]):
         return Detected(kind="tar")
     if program := sql_dump.recognize(head):

@@ -10,6 +10,7 @@ from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory, zip_members
 from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
+from .formats.single_pass import FORMATS
 from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report
 
 # db.sql.xz.gz has two. More compressions within each other come from a bomb.
@@ -76,6 +77,8 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if kind == "tar":
         members = tar_archive.check_tar(source, inspection.budget)
         return Report(outcome="good", message=f"The tar archive is whole, it has {members} members", kinds=("tar",))
+    if kind in FORMATS:
+        return Report(outcome="good", message=FORMATS[kind].check(source, inspection.budget), kinds=(kind,))
     if found.program:
         sql_dump.check_sql(source, found.program, inspection.budget)
         return Report(outcome="good", message=f"The dump of {found.program.name} is whole", kinds=("sql",))

@@ -11,7 +11,9 @@ from pydantic import BeforeValidator, Field
 
 from frepo_core.plugins import PluginSettings, Seconds, Size
 
-KINDS = ("gzip", "bzip2", "xz", "zstd", "lz4", "zip", "tar", "sql")
+from .formats.single_pass import FORMATS
+
+KINDS = ("gzip", "bzip2", "xz", "zstd", "lz4", "zip", "tar", "sql", *FORMATS)
 _CUSTOM_FORMAT = "PGDMP"
 _COMMAND = re.compile(r"(magic|name|type):(\S+)\s*=\s*(.+)")
 
@@ -117,8 +119,20 @@ class IntegritySettings(PluginSettings):
     zip: Action = Field("mark", description="The same for zip.")
     tar: Action = Field("mark", description="The same for tar.")
     sql: Action = Field(
-        "mark", description="The same for dumps of mysqldump, mariadb-dump, pg_dump and pg_dumpall in SQL."
+        "mark", description="The same for dumps of mysqldump, mariadb-dump, pg_dump, pg_dumpall and sqlite3 in SQL."
     )
+    pgdump: Action = Field("mark", description="The same for dumps of `pg_dump -Fc`.")
+    sqlite: Action = Field("mark", description="The same for database files of SQLite.")
+    rdb: Action = Field("mark", description="The same for database files of Redis (RDB).")
+    etcd: Action = Field("mark", description="The same for snapshots of etcd.")
+    xbstream: Action = Field("mark", description="The same for streams of mariadb-backup and XtraBackup.")
+    cpio: Action = Field("mark", description="The same for cpio archives.")
+    sevenzip: Action = Field("mark", description="The same for 7z archives.")
+    squashfs: Action = Field("mark", description="The same for images of squashfs.")
+    qcow2: Action = Field("mark", description="The same for disk images of QEMU.")
+    bundle: Action = Field("mark", description="The same for bundles of git.")
+    age: Action = Field("mark", description="The same for files that age has encrypted.")
+    openpgp: Action = Field("mark", description="The same for files that gpg has encrypted.")
 
     def action(self, kind: str) -> Action:
         """Return the action for a kind. What only a command understands is marked."""

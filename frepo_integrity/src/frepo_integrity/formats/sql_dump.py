@@ -59,6 +59,12 @@ PROGRAMS = (
         last_line=_later_line(r"-- Dump completed"),
         last="-- Dump completed",
     ),
+    Program(
+        name=".dump of sqlite3",
+        first_line=_line(r"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$"),
+        last_line=_later_line(r"COMMIT;\s*\Z"),
+        last="COMMIT;",
+    ),
 )
 
 

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from frepo_integrity import inspection
+from frepo_integrity.settings import KINDS
 from support.compressors import COMPRESSORS, rows, tar_of, zip_of
 
 WHOLE = COMPRESSORS["gzip"]["gzip"](rows(20_000))
@@ -74,7 +75,7 @@ def test_a_kind_that_is_off_is_not_checked(root, collection, results):
     assert [(1, "not checked", {"kinds": ["gzip"]})] == results()
 
 
-@with_setting(**dict.fromkeys(("gzip", "bzip2", "xz", "zstd", "lz4", "zip", "tar", "sql"), "off"))
+@with_setting(**dict.fromkeys(KINDS, "off"))
 def test_nothing_is_recorded_if_all_kinds_are_off(root, collection, results):
     root.push(collection, CUT)
 

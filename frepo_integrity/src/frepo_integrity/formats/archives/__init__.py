@@ -1,0 +1,1 @@
+"""Archives and images that are read from their start to their end."""

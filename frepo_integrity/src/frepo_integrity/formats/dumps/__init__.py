@@ -1,0 +1,1 @@
+"""Files that databases write as their backups."""

@@ -1,0 +1,1 @@
+"""Encrypted files: what can be seen without the key."""

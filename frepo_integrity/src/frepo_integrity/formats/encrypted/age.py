@@ -1,0 +1,38 @@
+"""Checks a file of age: its header, and the length of its last chunk (https://age-encryption.org/v1).
+
+The chunks can be checked with the key only. A cut is seen if it is within the header, or within the first 17 bytes of a
+chunk.
+"""
+
+from ...budget import Budget
+from ...byte_stream import ByteStream
+from ...outcomes import BrokenContent, NotCheckable
+from ..format import Format, Reader
+
+START = b"age-encryption.org/v1\n"
+_LAST_LINE = b"--- "
+_MAX_HEADER = 1 << 20
+_MAX_LINE = 4096
+_NONCE, _TAG, _CHUNK = 16, 16, 64 << 10
+
+
+def check(source: ByteStream, budget: Budget) -> str:
+    """Read the lines of the header, and count the bytes after them."""
+    reader = Reader(source, budget, "age", "the encrypted file")
+    line = b""
+    while not line.startswith(_LAST_LINE):
+        line, ended, _ = source.peek(_MAX_LINE).partition(b"\n")
+        if not ended or source.offset > _MAX_HEADER:
+            raise reader.ends_within("its header")
+        reader.skip(len(line) + 1, "its header")
+    reader.skip(_NONCE, "its header")
+    start = reader.offset
+    source.drain()
+    size = source.offset - start
+    rest = size % (_CHUNK + _TAG)
+    if size < _TAG or 0 < rest < _TAG or (rest == _TAG and size > _TAG):
+        raise BrokenContent("age", f"The encrypted file is not whole: its last chunk has {rest} bytes")
+    raise NotCheckable("it is encrypted with age; without the key only the length of its last chunk can be checked")
+
+
+FORMAT = Format(kind="age", suffixes=(".age",), recognizes=lambda head: head.startswith(START), check=check)
