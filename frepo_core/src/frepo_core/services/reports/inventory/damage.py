@@ -1,6 +1,5 @@
 """Lists the damaged blobs, with the versions and files that use them."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -55,12 +54,15 @@ class DamageRecord:
     advice: str
 
 
-def count_damaged(session: Session) -> Mapping[str, int]:
-    """Return the numbers of damaged blobs by storage. There are few, and an index finds them.
+def count_damaged(session: Session) -> int:
+    """Return the number of damaged blobs."""
+    return session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))) or 0
 
-    They are not grouped by the database: SQLite would read all blobs in the order of their storages.
-    """
-    return Counter(session.scalars(select(Blob.storage).where(Blob.damaged_at.is_not(None))))
+
+def count_damaged_by_storage(session: Session) -> Mapping[str, int]:
+    """Return the numbers of damaged blobs of the storages that have any."""
+    query = select(Blob.storage, func.count()).where(Blob.damaged_at.is_not(None)).group_by(Blob.storage)
+    return {storage: number for storage, number in session.execute(query)}
 
 
 def list_damage(database: Database, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:

@@ -8,7 +8,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space
 from ...events.storage_states import StorageTrouble, read_troubles
-from .damage import count_damaged
+from .damage import count_damaged_by_storage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class StorageRecord:
 def list_storages(database: Database, backends: Backends, plugins: PluginRegistry) -> list[StorageRecord]:
     """Return the installed storages, and those that are not installed any more and are known to fail, by name."""
     with database.reading() as session:
-        damaged, troubles = count_damaged(session), read_troubles(session)
+        damaged, troubles = count_damaged_by_storage(session), read_troubles(session)
     packages = {spec.name: plugin.distribution for plugin in plugins.found for spec in plugin.storages}
     return [
         StorageRecord(

@@ -106,7 +106,7 @@ class Overviews:
                 growth=service_growth(session, now, free_space),
                 last_day=last_day,
                 last_month=last_month,
-                damaged_blobs=sum(count_damaged(session).values()),
+                damaged_blobs=count_damaged(session),
                 failing_jobs=[job.name for job in report_jobs(session) if job.failing_since],
             )
 
