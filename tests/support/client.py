@@ -10,6 +10,7 @@ from webtest import TestApp, TestResponse
 
 from frepo_core.error_explanations import explain
 from frepo_core.services.composition.container import Services
+from frepo_core.web.views.field_names import FIELDS
 
 COLLECTIONS = "/repository/collection"
 JSON = {"Content-Type": "application/json"}
@@ -37,7 +38,7 @@ def refused_version(status: int, code: int, field: str, text: str, context: Any 
         "errors": {field: text},
         "version": None,
         "collection": None,
-        "message": explain(text, context),
+        "message": explain(text, context, FIELDS),
     }
 
 

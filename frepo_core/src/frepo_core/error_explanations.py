@@ -3,6 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+
+class FieldNames(dict[str, str]):
+    """What an interface calls the fields of errors, by their names in `/api/v1`. Other names are the same there.
+
+    The name of a field begins the names of what is in it: `strategy_options` is a part of `strategy_options.last`.
+    """
+
+    def __missing__(self, name: str) -> str:
+        first, dot, rest = name.partition(".")
+        return self.get(first, first) + dot + rest
+
+
+NEUTRAL = FieldNames()
+# The name of a field is written as `{field[limits.versions]}`, because each interface has its own.
 EXPLANATIONS: Mapping[str, str] = {
     # Values of fields
     "cannot_parse_disk_space_check_format": "This is not a size: send a number of bytes below 2^63, or a text such as "
@@ -33,39 +47,39 @@ EXPLANATIONS: Mapping[str, str] = {
     "max_backups_count_too_many": "The limit of versions is {max}: delete one, or raise the limit, up to the setting "
     "backup.max_versions",
     "max_collection_size_is_lower_than_single_element_size": "The size of the collection is below the size of one "
-    "version: raise maxCollectionSize, or lower maxOneVersionSize",
+    "version: raise {field[limits.total_size]}, or lower {field[limits.version_size]}",
     "max_collection_size_is_smaller_than_real_sum_of_data_in_collection": "The collection stores more than this size "
     "now: delete versions first, or ask for more",
     "max_collection_size_too_big": "This service allows collections of at most {max}: ask for less, or raise the "
     "setting backup.collection_max_size. `frepo backup:edit ID --max-collection-size 0` lifts the limit of one "
     "collection",
     "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items": "This number of versions of this "
-    "size needs {needsAtLeastValue}: raise maxCollectionSize, or lower one of the other limits",
+    "size needs {needsAtLeastValue}: raise {field[limits.total_size]}, or lower one of the other limits",
     "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less, or raise the setting "
     "backup.one_version_max_size. `frepo backup:edit ID --max-one-version-size 0` lifts the limit of one collection",
     # Versions
     "an_upload_check_refused_the_content": "The check {check} found the content broken: {message}",
     "backup_version_uploaded_twice": "A version in this collection has the same content: it is stored already",
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
-    "collection allows for one: send less, or raise maxOneVersionSize. On the service, `frepo backup:edit ID "
-    "--max-one-version-size 0` lifts the limit",
-    "new_version_is_smaller_than_the_minimum": "The version is smaller than minVersionSize of the collection: check "
-    "what made it",
+    "collection allows for one: send less, or raise {field[limits.version_size]}. On the service, `frepo backup:edit "
+    "ID --max-one-version-size 0` lifts the limit",
+    "new_version_is_smaller_than_the_minimum": "The version is smaller than {field[guards.min_version_size]} of "
+    "the collection: check what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
-    "raise maxCollectionSize. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
-    "new_version_shrank_too_much": "The version is smaller than the last one by more than maxShrinkPercent of the "
-    "collection: check what made it",
+    "raise {field[limits.total_size]}. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
+    "new_version_shrank_too_much": "The version is smaller than the last one by more than {field[guards.max_shrink_percent]} "
+    "of the collection: check what made it",
     "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an "
     "upload that the client gave up",
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "
     "the newest one: raise the limits of the collection, or unpin a version",
     "version_is_in_quarantine": "The version is in quarantine: release it first",
     "version_is_pinned": "A pinned version is not deleted: unpin it first",
-    "version_is_younger_than_the_minimal_retention": "A version that would be deleted is younger than minRetention of "
-    "the collection: wait, or lower minRetention",
+    "version_is_younger_than_the_minimal_retention": "A version that would be deleted is younger than "
+    "{field[guards.min_retention]} of the collection: wait, or lower {field[guards.min_retention]}",
     # Rights of uploads
     "invalid_password": "The token may not set passwords (upload.enforce_no_password): leave the password out",
-    "overwrite_not_allowed": "The token may not overwrite (security.overwrite): leave fileOverwrite out",
+    "overwrite_not_allowed": "The token may not overwrite (security.overwrite): leave {field[overwrite]} out",
     "tag_not_allowed": "The token allows its own tags only: send some of those",
     "upload_not_allowed": "The token has no role for uploads",
 }
@@ -76,31 +90,34 @@ _MORE: Mapping[str, str] = {
 }
 
 
-def explain(text: str, context: Mapping[str, Any] | None = None) -> str | None:
-    """Return the sentence for a code name, with values of `context`; None for other texts or if values are missing."""
+def explain(text: str, context: Mapping[str, Any] | None = None, names: FieldNames = NEUTRAL) -> str | None:
+    """Return the sentence for a code name, with values of `context`; None for other texts or if values are missing.
+
+    `names` are those of the interface that shows it.
+    """
     name, _, known = text.partition("___")
     try:
         return _MORE.get(text) or EXPLANATIONS[name].format_map(
-            {"known": known.replace("___or__", ", "), **(context or {})}
+            {"known": known.replace("___or__", ", "), "field": names, **(context or {})}
         )
     except KeyError:
         return None
 
 
-def explain_fields(fields: Mapping[str, Sequence[str]]) -> str | None:
+def explain_fields(fields: Mapping[str, Sequence[str]], names: FieldNames = NEUTRAL) -> str | None:
     """Return one sentence, or one for each field with its name; None if no text has a sentence."""
     if not any(explain(text) for texts in fields.values() for text in texts):
         return None
-    sentences = list(_sentences(fields))
+    sentences = list(_sentences(fields, names))
     if len(sentences) == 1:
         return sentences[0][1]
     return ". ".join(f"{name.removeprefix('form.')}: {sentence}" for name, sentence in sentences)
 
 
-def _sentences(fields: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+def _sentences(fields: Mapping[str, Sequence[str]], names: FieldNames) -> Iterator[tuple[str, str]]:
     for name, texts in fields.items():
         for text in texts:
-            yield name, explain(text) or text
+            yield names[name], explain(text, None, names) or text
 
 
 def not_a_uuid(of: str) -> str:

@@ -27,9 +27,9 @@ def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ({COUNT: 6}, (4000, "maxBackupsCount", "max_backups_count_too_many", {"max": 5})),
-        ({ONE: 4 * GB + 1}, (4002, "maxOneVersionSize", "max_one_version_size_too_big", {"max": "4.00GB"})),
-        ({TOTAL: 15 * GB + 1}, (4001, "maxCollectionSize", "max_collection_size_too_big", {"max": "15.00GB"})),
+        ({COUNT: 6}, (4000, "limits.versions", "max_backups_count_too_many", {"max": 5})),
+        ({ONE: 4 * GB + 1}, (4002, "limits.version_size", "max_one_version_size_too_big", {"max": "4.00GB"})),
+        ({TOTAL: 15 * GB + 1}, (4001, "limits.total_size", "max_collection_size_too_big", {"max": "15.00GB"})),
     ],
 )
 def test_a_requested_limit_may_not_exceed_its_ceiling(asked, expected):
@@ -56,7 +56,7 @@ def test_a_disabled_limit_passes_every_ceiling(field):
 
 
 def test_the_collection_size_may_not_be_below_the_version_size():
-    expected = (4003, "maxCollectionSize", "max_collection_size_is_lower_than_single_element_size", None)
+    expected = (4003, "limits.total_size", "max_collection_size_is_lower_than_single_element_size", None)
 
     assert expected == refusal({ONE: 2 * MB, TOTAL: MB})
 
@@ -64,7 +64,7 @@ def test_the_collection_size_may_not_be_below_the_version_size():
 def test_the_collection_size_must_hold_all_versions_of_the_largest_size():
     expected = (
         4003,
-        "maxCollectionSize",
+        "limits.total_size",
         "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items",
         {"needsAtLeastValue": "25.00MB"},
     )
@@ -90,7 +90,7 @@ def test_the_product_is_checked_only_if_all_three_limits_are_requested(missing):
 def test_the_collection_size_may_not_be_set_below_the_stored_size():
     expected = (
         4004,
-        "maxCollectionSize",
+        "limits.total_size",
         "max_collection_size_is_smaller_than_real_sum_of_data_in_collection",
         None,
     )

@@ -9,6 +9,7 @@ import pytest
 import frepo_core
 from frepo_core.domain.roles import Role
 from frepo_core.error_explanations import EXPLANATIONS, explain
+from frepo_core.web.views.field_names import FIELDS
 from support.answers import COUNT, NOBODY, ONE, TOTAL
 from support.client import COLLECTIONS, with_settings
 
@@ -58,7 +59,7 @@ def test_a_refused_collection_has_a_plain_message(root):
         ),
         ({ONE: "5GB"}, explain("max_one_version_size_too_big", {"max": "4.00GB"})),
         ({TOTAL: "16GB"}, explain("max_collection_size_too_big", {"max": "15.00GB"})),
-        ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size")),
+        ({ONE: 11, TOTAL: 10}, explain("max_collection_size_is_lower_than_single_element_size", names=FIELDS)),
         (
             {COUNT: 5, ONE: "5MB", TOTAL: "20MB"},
             (
@@ -118,8 +119,30 @@ def test_a_refused_upload_has_a_plain_message(holder):
     ]:
         answer = holder(*roles, **more).upload(**query)
 
-        assert (answer.status_int, answer.json["message"]) == (403, EXPLANATIONS[reason])
+        assert (answer.status_int, answer.json["message"]) == (403, explain(reason, names=FIELDS))
         assert answer.json["status"].endswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        (
+            "max_collection_size_is_lower_than_single_element_size",
+            "raise maxCollectionSize, or lower maxOneVersionSize",
+        ),
+        ("new_version_exceeds_single_element_limit_specified_for_this_collection", "or raise maxOneVersionSize. On"),
+        ("new_version_is_smaller_than_the_minimum", "is smaller than minVersionSize of the collection"),
+        ("new_version_makes_collection_too_big_on_disk", "delete versions, or raise maxCollectionSize. On"),
+        ("new_version_shrank_too_much", "by more than maxShrinkPercent of the collection"),
+        (
+            "version_is_younger_than_the_minimal_retention",
+            "is younger than minRetention of the collection: wait, or lower minRetention",
+        ),
+        ("overwrite_not_allowed", "leave fileOverwrite out"),
+    ],
+)
+def test_the_first_api_names_its_own_fields(name, part):
+    assert part in explain(name, names=FIELDS)
 
 
 @pytest.mark.parametrize("malformed", ["x", NOT_V4, NOBODY[:-1], f"{{{NOBODY}}}"])

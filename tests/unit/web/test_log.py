@@ -40,7 +40,7 @@ def test_a_refused_version_is_logged_with_its_collection_and_the_reason(root, ma
     who, text = services.tokens.fingerprint(root.token), said()
     assert "WARNING  frepo_core.services.events.refusals:refusals.py" in text
     assert f"collection {collection} ('night.sql.gz'): a version of 5 bytes by token {who} from " in text
-    assert " was refused: The version is smaller than minVersionSize of the collection" in text
+    assert " was refused: The version is smaller than guards.min_version_size of the collection" in text
     assert root.token not in text
 
 

@@ -2,21 +2,35 @@
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
 from frepo_core.domain.texts.foreign_text import escape_controls
+from frepo_core.error_explanations import FieldNames
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
-_CAPITAL = re.compile("[A-Z]")
-# What commands call a field of the API, where that is not its name.
+# The options for fields of errors that have other names.
+OPTIONS = FieldNames(
+    {
+        "content": "--file",
+        "guards.max_shrink_percent": "--max-shrink-percent",
+        "guards.min_retention": "--min-retention",
+        "guards.min_version_size": "--min-version-size",
+        "guards.on_suspicious": "--on-suspicious",
+        "limits.total_size": "--max-collection-size",
+        "limits.version_size": "--max-one-version-size",
+        "limits.versions": "--max-backups-count",
+        "overwrite": "--overwrite",
+        "strategy_options": "--strategy-options",
+    }
+)
+# What commands call a field, where that is not its name.
 _OTHER_NAMES = {
     "collection": ("id",),
     "duration": ("for",),
-    "file-name": ("name",),
     "labels": ("label",),
+    "expires-at": ("expires",),
     "token": ("fingerprint", "allow"),
 }
 
@@ -73,8 +87,8 @@ def _details(error: FrepoError, parser: argparse.ArgumentParser | None) -> Itera
         yield f"{_argument(error.field, parser)}: {error.text}{_context(error.context)}"
     elif isinstance(error, DatabaseUnavailableError) and error.__cause__:
         yield " ".join(str(getattr(error.__cause__, "orig", None) or error.__cause__).split())
-    if error.explanation:
-        yield error.explanation
+    if explanation := error.explain(OPTIONS):
+        yield explanation
     if error.remedy:
         yield error.remedy
 
@@ -96,13 +110,9 @@ def _argument(field: str, parser: argparse.ArgumentParser | None) -> str:
 
 
 def option(field: str) -> str:
-    """Return the option for a field of the API: `--min-retention` for `minRetention`. `<file>` is an argument."""
-    name = field.removeprefix("form.")
-    if name.startswith(("-", "<")):
-        return name
-    if name.isupper():  # as in the usage
-        return f"--{name.lower()}"
-    return "--" + _CAPITAL.sub(lambda capital: f"-{capital[0].lower()}", name).replace("_", "-")
+    """Return the option for a field: `--min-retention` for `guards.min_retention`. `<file>` is an argument."""
+    name = OPTIONS[field]
+    return name if name.startswith(("-", "<")) else f"--{name.lower().replace('_', '-')}"
 
 
 def _context(context: Mapping[str, Any] | None) -> str:

@@ -39,7 +39,7 @@ class Number:
 
     def _refused(self, problem: str, text: str) -> FieldsError:
         explanation = f"{explain(problem)}; given: {text!r}"
-        return FieldsError({self.field: [problem]}, FieldsError.FORM, explanation=explanation)
+        return FieldsError({self.flags[-1]: [problem]}, FieldsError.FORM, explanation=explanation)
 
 
 def _count(text: str) -> int:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from frepo_core.error_explanations import explain_fields
+from frepo_core.error_explanations import NEUTRAL, FieldNames, explain, explain_fields
 
 
 class FrepoError(Exception):
-    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence for a text that is a code name.
+    """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence, such as that for `code_name`.
 
     The console and `/api/v1` show `sentence` in place of a message that old clients compare. The console also shows
     `remedy`, such as which command lists the objects that exist.
@@ -22,16 +22,27 @@ class FrepoError(Exception):
         *,
         context: Mapping[str, Any] | None = None,
         explanation: str | None = None,
+        code_name: str | None = None,
         sentence: str | None = None,
         remedy: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.context = dict(context) if context else None
-        self.explanation = explanation
+        self._explanation = explanation
+        self._code_name = code_name
         self.sentence = sentence
         self.remedy = remedy
         self.others: tuple[FrepoError, ...] = ()
+
+    @property
+    def explanation(self) -> str | None:
+        """The sentence with the names of fields in `/api/v1`; None without one."""
+        return self.explain(NEUTRAL)
+
+    def explain(self, names: FieldNames) -> str | None:
+        """Return the sentence with the names of fields of an interface; None without one."""
+        return self._explanation or (explain(self._code_name, self.context, names) if self._code_name else None)
 
 
 def raise_all(problems: Iterable[FrepoError]) -> None:
@@ -95,7 +106,10 @@ class NotFoundError(FrepoError):
 
 
 class FieldsError(FrepoError):
-    """Some fields are invalid. `fields` maps names to messages: `form.<field>`, or `form` for the whole body."""
+    """Some fields are invalid. `fields` maps names to messages: the names in `/api/v1`, which the first API translates.
+
+    What the first API itself finds wrong has its names: `form.<field>`, or `form` for the whole body.
+    """
 
     number = 400
     FORM = "Form validation error"
@@ -108,8 +122,12 @@ class FieldsError(FrepoError):
         explanation: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        super().__init__(message, explanation=explanation or explain_fields(fields), remedy=remedy)
+        super().__init__(message, explanation=explanation, remedy=remedy)
         self.fields = {name: list(texts) for name, texts in fields.items()}
+
+    def explain(self, names: FieldNames) -> str | None:
+        """Return the sentences about the fields; None if no text has one."""
+        return self._explanation or explain_fields(self.fields, names)
 
 
 class IdInUseError(FieldsError):

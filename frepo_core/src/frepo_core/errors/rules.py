@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from frepo_core.error_explanations import explain
-
 from .base import FrepoError
 
 
@@ -12,7 +10,7 @@ class RuleError(FrepoError):
     """A rule of collections or versions forbids the request. `field` names the value, `text` is for programs."""
 
     def __init__(self, number: int, field: str, text: str, *, context: Mapping[str, Any] | None = None) -> None:
-        super().__init__("Logic validation error", context=context, explanation=explain(text, context))
+        super().__init__("Logic validation error", context=context, code_name=text)
         self.number = number  # type: ignore[misc]  # plug-ins raise this class with numbers of their own
         self.field = field
         self.text = text
@@ -40,38 +38,38 @@ class CollectionRuleError(RuleError):
 class TooManyVersionsError(CollectionRuleError):
     """More versions than the service or the collection allows; `max` is in the context."""
 
-    number, field, text = 4000, "maxBackupsCount", "max_backups_count_too_many"
+    number, field, text = 4000, "limits.versions", "max_backups_count_too_many"
 
 
 class CollectionSizeCeilingError(CollectionRuleError):
     """The collection's size limit is above the service's ceiling."""
 
-    number, field, text = 4001, "maxCollectionSize", "max_collection_size_too_big"
+    number, field, text = 4001, "limits.total_size", "max_collection_size_too_big"
 
 
 class VersionSizeCeilingError(CollectionRuleError):
     """The version's size limit is above the service's ceiling."""
 
-    number, field, text = 4002, "maxOneVersionSize", "max_one_version_size_too_big"
+    number, field, text = 4002, "limits.version_size", "max_one_version_size_too_big"
 
 
 class CollectionSizeBelowVersionSizeError(CollectionRuleError):
     """The collection's size limit is below the limit for one version."""
 
-    number, field, text = 4003, "maxCollectionSize", "max_collection_size_is_lower_than_single_element_size"
+    number, field, text = 4003, "limits.total_size", "max_collection_size_is_lower_than_single_element_size"
 
 
 class CollectionSizeBelowNeedError(CollectionRuleError):
     """The collection's size limit is below the number of versions times the size of one."""
 
-    number, field = 4003, "maxCollectionSize"
+    number, field = 4003, "limits.total_size"
     text = "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items"
 
 
 class CollectionSizeBelowContentError(CollectionRuleError):
     """The collection's new size limit is below the size of its versions."""
 
-    number, field = 4004, "maxCollectionSize"
+    number, field = 4004, "limits.total_size"
     text = "max_collection_size_is_smaller_than_real_sum_of_data_in_collection"
 
 
@@ -84,19 +82,19 @@ class CollectionNotEmptyError(CollectionRuleError):
 class VersionTooBigError(CollectionRuleError):
     """The version is larger than the collection allows for one."""
 
-    number, field, text = 4006, "file", "new_version_exceeds_single_element_limit_specified_for_this_collection"
+    number, field, text = 4006, "content", "new_version_exceeds_single_element_limit_specified_for_this_collection"
 
 
 class CollectionFullError(CollectionRuleError):
     """The version does not fit into the collection's size limit."""
 
-    number, field, text = 4007, "file", "new_version_makes_collection_too_big_on_disk"
+    number, field, text = 4007, "content", "new_version_makes_collection_too_big_on_disk"
 
 
 class DuplicateVersionError(CollectionRuleError):
     """The collection has a version with the same content."""
 
-    number, field, text = 4008, "file", "backup_version_uploaded_twice"
+    number, field, text = 4008, "content", "backup_version_uploaded_twice"
 
 
 class InvalidCollectionIdError(CollectionRuleError):
@@ -108,25 +106,25 @@ class InvalidCollectionIdError(CollectionRuleError):
 class VersionTooYoungError(CollectionRuleError):
     """A version is younger than the collection's minimum retention."""
 
-    number, field, text = 4012, "minRetention", "version_is_younger_than_the_minimal_retention"
+    number, field, text = 4012, "guards.min_retention", "version_is_younger_than_the_minimal_retention"
 
 
 class VersionTooSmallError(CollectionRuleError):
     """The version is smaller than the collection's minimum."""
 
-    number, field, text = 4013, "file", "new_version_is_smaller_than_the_minimum"
+    number, field, text = 4013, "content", "new_version_is_smaller_than_the_minimum"
 
 
 class VersionShrankError(CollectionRuleError):
     """The version shrank more than the collection allows."""
 
-    number, field, text = 4014, "file", "new_version_shrank_too_much"
+    number, field, text = 4014, "content", "new_version_shrank_too_much"
 
 
 class UploadCheckError(CollectionRuleError):
     """An upload check of a plug-in found the content broken; `check` and `message` are in the context."""
 
-    number, field, text = 4017, "file", "an_upload_check_refused_the_content"
+    number, field, text = 4017, "content", "an_upload_check_refused_the_content"
 
 
 class VersionPinnedError(CollectionRuleError):

@@ -27,6 +27,7 @@ from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.numbering import find_last_event, find_position
 from frepo_core.settings import load_disabled_plugins
 from frepo_core.web import make_app
+from frepo_core.web.views.field_names import in_form
 
 from .console import CommandResult, run_command, write_ini
 from .memory import MemoryStorage
@@ -150,8 +151,10 @@ class RunningService:
         try:
             return self._services.collections.create(change, by=None).id
         except FieldsError as error:
-            error.add_note(f"What is wrong: {error.fields}")
-            raise
+            # Tests of plug-ins compare the names of the first API.
+            named = FieldsError({in_form(name): texts for name, texts in error.fields.items()}, error.message)
+            named.add_note(f"What is wrong: {named.fields}")
+            raise named from None
 
     def push(self, collection: str, content: bytes) -> ServiceAnswer:
         """Upload a version. A refusal is an answer, not an exception."""

@@ -59,7 +59,7 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
 
     assert (True, True) == (added["suspicious"], added["quarantined"])
     assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
-    assert shown["Message"].startswith("The version is smaller than minVersionSize of the collection")
+    assert shown["Message"].startswith("The version is smaller than --min-version-size of the collection")
     status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
     assert ("v1", 1, "suspicious") == tuple(status[name] for name in ("last_version", "quarantined", "state"))
     assert (["v2"], shown["Message"]) == (status["suspicious"], status["suspicious_because"])

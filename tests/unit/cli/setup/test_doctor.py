@@ -137,7 +137,7 @@ def test_options_that_do_not_fit_the_strategy_are_a_problem_with_collection_and_
     [(state, message)] = found(rows, "strategies")
     assert "problem" == state
     assert collection in message
-    assert "strategyOptions.last" in message
+    assert "strategy_options.last" in message
 
 
 def test_damaged_blobs_are_a_problem(console, examine):

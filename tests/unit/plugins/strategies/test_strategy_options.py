@@ -146,9 +146,9 @@ def test_a_strategy_gets_the_options_of_the_collection(root, make):
 @pytest.mark.parametrize(
     ("options", "fields"),
     [
-        ({"keep": 0}, {"form.strategyOptions.keep"}),
-        ({"keep": "many"}, {"form.strategyOptions.keep"}),
-        ({"kep": 3, "label": 5}, {"form.strategyOptions.kep", "form.strategyOptions.label"}),
+        ({"keep": 0}, {"strategy_options.keep"}),
+        ({"keep": "many"}, {"strategy_options.keep"}),
+        ({"kep": 3, "label": 5}, {"strategy_options.kep", "strategy_options.label"}),
     ],
 )
 def test_wrong_options_are_refused_and_named(make, edit, services, options, fields):
@@ -182,7 +182,7 @@ def test_options_for_a_strategy_without_options_are_refused(make):
     with pytest.raises(FieldsError) as caught:
         make(strategy="plain", strategy_options={"keep": 3})
 
-    assert {"form.strategyOptions": ["the strategy 'plain' has no options"]} == caught.value.fields
+    assert {"strategy_options": ["the strategy 'plain' has no options"]} == caught.value.fields
 
 
 def test_an_edit_replaces_the_options(make, edit):
@@ -230,7 +230,7 @@ def test_options_that_do_not_fit_any_more_are_replaced_by_the_defaults_and_named
     assert (200, Newer(days=3)) == (answer.status_int, Thin.seen[-1][0])
     assert ["1"] == list(root.versions(made.id))
     problem = (
-        f"The options of the collection {made.id} do not fit {ORIGIN}: strategyOptions.keep: the strategy 'thin' has"
+        f"The options of the collection {made.id} do not fit {ORIGIN}: strategy_options.keep: the strategy 'thin' has"
     )
     at_upload, at_start = [line for line in caplog.messages if problem in line]
     assert "version 1 added" in at_upload

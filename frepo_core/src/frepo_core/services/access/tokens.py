@@ -115,7 +115,7 @@ class Tokens:
         try:
             expires_at = new.expires_at or parse_expiry(new.expires, now=now, default=self._lifetime)
         except ValueError as error:
-            problems["expires"] = [str(error)]
+            problems["expires_at"] = [str(error)]
         if problem := problem_with_past(new.expires_at, now=now):
             problems["expires_at"] = [problem]
         token_id = parse_uuid4(new.id.lower()) if new.id is not None else new_uuid4()

@@ -74,7 +74,7 @@ def _decode(stream: BinaryIO, ingest: Ingest, stack: contextlib.ExitStack) -> ob
             for piece in decoder.finish():
                 spool.append(piece)
     except binascii.Error:
-        raise FieldsError({"form.encoding": ["The content is not valid base64"]}) from None
+        raise FieldsError({"encoding": ["The content is not valid base64"]}) from None
     return spool.getfile()
 
 

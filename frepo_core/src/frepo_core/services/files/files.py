@@ -13,7 +13,6 @@ from frepo_core.domain.access import allows, enforces_tags, forbids_password, ma
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.sizes import format_size
-from frepo_core.error_explanations import explain
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,
@@ -183,7 +182,7 @@ class Files:
         """
         file = self.find(name)
         if file.is_version:
-            raise FieldsError({"form.fileName": ["This file belongs to a version, delete the version instead"]})
+            raise FieldsError({"name": ["This file belongs to a version, delete the version instead"]})
         if not allows("file.delete_any", by) and not (
             file.password_hash and self._passwords.check(password, file.password_hash, client=address)
         ):
@@ -264,7 +263,7 @@ def _events(added: AddedFile, by: Identity) -> list[NewEvent]:
 
 
 def _refusal(reason: str) -> AccessDeniedError:
-    return AccessDeniedError(UPLOAD_REFUSED + reason, explanation=explain(reason))
+    return AccessDeniedError(UPLOAD_REFUSED + reason, code_name=reason)
 
 
 def _log(added: AddedFile, by: Identity) -> None:

@@ -1,6 +1,5 @@
 """Answers errors below `/api/v1` as problem details (RFC 9457)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,7 +11,6 @@ from frepo_core.error_explanations import explain
 
 from ..base.request import V1, FrepoRequest
 from ..schemas.models import Reply
-from .validation import UNKNOWN
 
 MEDIA = "application/problem+json"
 # Statuses that differ from those of the first API.
@@ -53,21 +51,6 @@ TITLES: Mapping[int, str] = {
     507: "There is no room left",
 }
 WRONG_PASSWORD = "The password is missing or wrong"
-# The services name fields as the first API does.
-FIELDS: Mapping[str, str] = {
-    "maxBackupsCount": "limits.versions",
-    "maxOneVersionSize": "limits.version_size",
-    "maxCollectionSize": "limits.total_size",
-    "minRetention": "guards.min_retention",
-    "minVersionSize": "guards.min_version_size",
-    "maxShrinkPercent": "guards.max_shrink_percent",
-    "onSuspicious": "guards.on_suspicious",
-    "strategyOptions": "strategy_options",
-    "filename": "name",
-    "fileName": "name",
-    "expires": "expires_at",
-}
-_IN_TEXTS = re.compile("|".join(rf"\b{name}\b" for name in FIELDS if not name.islower()))
 
 
 class FieldProblem(Reply):
@@ -150,9 +133,9 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
     if isinstance(error, errors.WrongPasswordError):
         return problem(request, _password_needed(request), error.number, status, title=WRONG_PASSWORD)
     wrong = tuple(_wrong_fields(error))
-    detail = _renamed(error.explanation or message)
+    detail = error.explanation or message
     if error.sentence and not error.explanation:
-        detail = error.sentence  # it names an object, whose name may be that of a field
+        detail = error.sentence
     elif isinstance(error, errors.RemoteError):
         detail = f"{message}: {error.reason}"
     elif len(wrong) == 1 and not error.explanation:
@@ -175,23 +158,8 @@ def _wrong_fields(error: errors.FrepoError) -> Iterator[FieldProblem]:
 
 def _wrong_fields_of(error: errors.FrepoError) -> Iterator[FieldProblem]:
     if isinstance(error, errors.RuleError):
-        # A rule about `file` is about an uploaded content. An alias has a field `file`, too.
-        field = "content" if error.field == "file" else _name(error.field)
-        yield FieldProblem(field=field, message=_renamed(error.explanation or error.text))
+        yield FieldProblem(field=error.field, message=error.explanation or error.text)
     elif isinstance(error, errors.FieldsError):
         for field, texts in error.fields.items():
             for text in texts:
-                # An unknown name, which the first API may know, is shown as it was sent.
-                shown = field if text == UNKNOWN else _name(field)
-                yield FieldProblem(field=shown, message=_renamed(explain(text, error.context) or text))
-
-
-def _renamed(text: str) -> str:
-    """Return a text with the names of fields of this API."""
-    return _IN_TEXTS.sub(lambda match: FIELDS[match[0]], text)
-
-
-def _name(field: str) -> str:
-    """Return the name of a field in this API; the whole body is `body`."""
-    first, dot, rest = field.removeprefix("form.").partition(".")
-    return "body" if field == "form" else FIELDS.get(first, first) + dot + rest
+                yield FieldProblem(field=field, message=explain(text, error.context) or text)

@@ -20,6 +20,7 @@ from frepo_core.services.files.downloads import BYTES_MISSING
 
 from ..base.request import FrepoRequest
 from ..conventions import cors, problems
+from ..views.field_names import FIELDS, in_form
 
 log = logging.getLogger(__name__)
 
@@ -139,15 +140,16 @@ def _record_refusal(request: FrepoRequest, error: errors.FrepoError) -> None:
 def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
     details: dict[str, Any] = {"context": error.context} if error.context else {}
     if isinstance(error, errors.FieldsError):
-        details["fields"] = error.fields
+        fields = details["fields"] = {in_form(name): texts for name, texts in error.fields.items()}
         if request.endpoint and "errors" in request.endpoint.envelope:
-            details["errors"] = {name.removeprefix("form."): texts[0] for name, texts in error.fields.items()}
-    if error.explanation:
-        details["message"] = error.explanation
+            details["errors"] = {name.removeprefix("form."): texts[0] for name, texts in fields.items()}
+    if explanation := error.explain(FIELDS):
+        details["message"] = explanation
     if isinstance(error, errors.RemoteError):
         details["message"] = error.reason
     if isinstance(error, errors.RuleError):
-        details |= {"field": error.field, "errors": {error.field: error.text}}
+        field = FIELDS[error.field]
+        details |= {"field": field, "errors": {field: error.text}}
     return details
 
 

@@ -9,6 +9,7 @@ from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import FieldsError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rotation.next_upload import NextUpload
 from frepo_core.services.base.records import CollectionRecord
 
 from ..base.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint
@@ -27,6 +28,7 @@ from ..schemas.models import (
     Strategy,
     WireDate,
 )
+from .field_names import FIELDS
 
 
 class CollectionForm(Form):
@@ -139,6 +141,11 @@ class NextUploadObject(Reply):
     evicts: list[int]
     refused: str | None
 
+    @classmethod
+    def of(cls, upload: NextUpload | None) -> "NextUploadObject | None":
+        """Convert it."""
+        return cls(evicts=list(upload.evicts), refused=upload.refusal(FIELDS)) if upload else None
+
 
 class EditedCollectionReply(CollectionReply):
     """A collection after an edit. `next_upload` is null if the edit does not change which versions are evicted."""
@@ -161,12 +168,11 @@ def edit(request: FrepoRequest) -> Answer:
     edited = request.services.collections.edit(
         request.collection.id, form.change(filename=form.filename), by=request.sender, simulate=_simulate(request)
     )
-    upcoming = edited.next_upload
     body = EditedCollectionReply(
         http_code=202,
         exit_code=202,
         collection=CollectionObject.of(edited.collection),
-        next_upload=NextUploadObject(evicts=list(upcoming.evicts), refused=upcoming.refused) if upcoming else None,
+        next_upload=NextUploadObject.of(edited.next_upload),
     )
     return Answer(status=202, body=body)
 

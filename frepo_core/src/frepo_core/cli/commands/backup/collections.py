@@ -8,6 +8,7 @@ from frepo_core.errors import FieldsError
 
 from ...base import check_length
 from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words
+from ...error_messages import OPTIONS
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
@@ -141,8 +142,9 @@ class EditCollection(ShowCommand):
         names, values = show(services, edited.collection)
         if edited.next_upload is None:
             return names, values
-        upcoming = Words([f"v{number}" for number in edited.next_upload.evicts]), edited.next_upload.refused
-        return (*names, "next_upload_evicts", "next_upload_refused"), (*values, *upcoming)
+        upcoming = edited.next_upload
+        values = (*values, Words([f"v{number}" for number in upcoming.evicts]), upcoming.refusal(OPTIONS))
+        return (*names, "next_upload_evicts", "next_upload_refused"), values
 
 
 def show(services: "Services", record: "CollectionRecord") -> Record:

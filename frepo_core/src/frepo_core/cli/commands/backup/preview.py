@@ -10,6 +10,7 @@ from frepo_core.domain.sizes import parse_size
 
 from ...base import bad_value
 from ...columns import Moment, Size, Words
+from ...error_messages import OPTIONS
 from ...limit_options import GUARDS, LIMITS, read_limits
 from ...tables import ListCommand, Rows
 from .create_collection import read_options
@@ -96,7 +97,7 @@ class RetentionPreview(ListCommand):
         refused = preview.timeline.refused
         if refused:
             first = refused[0]
-            reason = first.error.explanation or first.error
+            reason = first.error.explain(OPTIONS) or first.error
             self.app.stderr.write(
                 f"{len(refused)} uploads are refused, the first at {first.at:%Y-%m-%d %H:%M}: {reason}\n"
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from frepo_core.error_explanations import explain
 
 from ...columns import Moment, Size
+from ...error_messages import OPTIONS
 from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
 from ...terminal import YELLOW, Word
@@ -131,5 +132,5 @@ def problems_of(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> st
     """Return what is wrong: with the bytes, why the version is in quarantine, and what the checks found."""
     wrong = ["the bytes are damaged in the storage"] if version.file.blob.is_damaged else []
     if version.quarantine_reason:
-        wrong.append(explain(version.quarantine_reason) or version.quarantine_reason)
+        wrong.append(explain(version.quarantine_reason, names=OPTIONS) or version.quarantine_reason)
     return "; ".join([*wrong, *(f"{check.name}: {check.message}" for check in checks if check.outcome != "good")])

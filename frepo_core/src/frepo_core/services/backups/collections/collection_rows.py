@@ -16,7 +16,7 @@ def collection_not_found(collection_id: str) -> FieldsError:
     """Return the error for a collection that does not exist; its `explanation` says if the id is malformed."""
     malformed = parse_uuid4(collection_id.lower()) is None
     return FieldsError(
-        {"form.collection": ["collection_no_longer_exists"]},
+        {"collection": ["collection_no_longer_exists"]},
         explanation=not_a_uuid("collection") if malformed else None,
         remedy="`frepo backup:list -c Name -c Id` lists the collections",
     )
@@ -60,7 +60,7 @@ def find_token(session: Session, token_key: str | None) -> Token:
     """Return the row of a token for a collection's list. Raises `FieldsError` if it does not exist."""
     row = session.get(Token, token_key) if token_key else None
     if row is None:
-        raise FieldsError({"form.token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
+        raise FieldsError({"token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
     return row
 
 

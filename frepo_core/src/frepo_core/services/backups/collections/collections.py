@@ -196,7 +196,8 @@ class Collections:
             is_changed = changes_rotation(current, after)
             upcoming = foresee(session, self._plugins, after, question) if is_changed else None
             if changes.after and not simulate:
-                data = asdict(changes) | ({"next_upload": asdict(upcoming)} if upcoming else {})
+                foreseen = {"evicts": upcoming.evicts, "refused": upcoming.refusal()} if upcoming else None
+                data = asdict(changes) | ({"next_upload": foreseen} if foreseen else {})
                 record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **data))
             return EditedCollection(collection=after, next_upload=upcoming), changes
 

@@ -98,7 +98,7 @@ def strategy_problem(plugins: PluginRegistry, name: str) -> str | None:
 def check_strategy(plugins: PluginRegistry, name: str | None) -> None:
     """Raise `FieldsError` for a strategy that no installed package brings."""
     if name is not None and (problem := strategy_problem(plugins, name)):
-        raise FieldsError({"form.strategy": [problem]}, FieldsError.FORM)
+        raise FieldsError({"strategy": [problem]}, FieldsError.FORM)
 
 
 def requested_limits(requested: Mapping[str, int], current: Limits) -> Limits:

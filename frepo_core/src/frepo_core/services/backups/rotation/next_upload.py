@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, File, Version
+from frepo_core.error_explanations import NEUTRAL, FieldNames
 from frepo_core.errors import FrepoError, OutdatedDecisionError
 from frepo_core.plugins import IncomingVersion
 from frepo_core.plugins.registry import PluginRegistry
@@ -19,10 +20,14 @@ from .stored_state import read_state
 
 @dataclass(frozen=True, kw_only=True)
 class NextUpload:
-    """The numbers of the versions that the next upload would evict; or why it would be refused, as a text."""
+    """The numbers of the versions that the next upload would evict; or the error that would refuse it."""
 
     evicts: tuple[int, ...] = ()
-    refused: str | None = None
+    refused: FrepoError | None = None
+
+    def refusal(self, names: FieldNames = NEUTRAL) -> str | None:
+        """Return why the next upload would be refused, with an interface's names of fields; None if it would not."""
+        return (self.refused.explain(names) or str(self.refused)) if self.refused else None
 
 
 def newest_size(session: Session, collection: CollectionRecord) -> int | None:
@@ -48,5 +53,5 @@ def foresee(session: Session, plugins: PluginRegistry, collection: CollectionRec
     except OutdatedDecisionError:
         raise
     except FrepoError as error:  # an edit must not fail because uploads will
-        return NextUpload(refused=error.explanation or str(error))
+        return NextUpload(refused=error)
     return NextUpload(evicts=tuple(sorted(version.number for version in evicted)))

@@ -12,7 +12,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
 
-FIELD = "strategyOptions"
+FIELD = "strategy_options"
 _LONGEST_VALUE = 100
 
 
@@ -25,7 +25,7 @@ def check_options(plugins: PluginRegistry, strategy: str, given: Mapping[str, An
     model = spec.options if spec else None
     if model is None:
         if given:
-            raise FieldsError({f"form.{FIELD}": [f"the strategy {strategy!r} has no options"]}, FieldsError.FORM)
+            raise FieldsError({FIELD: [f"the strategy {strategy!r} has no options"]}, FieldsError.FORM)
         return None
     try:
         return model.model_validate(dict(given or {})).model_dump(mode="json")
@@ -58,7 +58,7 @@ def options_problem(
         spec.options.model_validate(dict(stored or {}))
     except ValidationError as error:
         messages = _messages(error, strategy, spec.options)
-        problems = "; ".join(f"{name.removeprefix('form.')}: {texts[0]}" for name, texts in messages.items())
+        problems = "; ".join(f"{name}: {texts[0]}" for name, texts in messages.items())
         return (
             f"The options of the collection {collection_id} do not fit {plugins.strategy_origin(strategy)}: {problems}"
         )
@@ -69,7 +69,7 @@ def _messages(error: ValidationError, strategy: str, model: type[BaseModel]) -> 
     """Return what is wrong with each option, and what is allowed."""
     messages: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False, include_context=False):
-        name = ".".join(("form", FIELD, *map(str, problem["loc"])))
+        name = ".".join((FIELD, *map(str, problem["loc"])))
         messages.setdefault(name, []).append(_describe(problem, strategy, model))
     return messages
 

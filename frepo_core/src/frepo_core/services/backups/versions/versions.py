@@ -212,7 +212,7 @@ def _find_for_deletion(session: Session, collection_id: str, name: str) -> Versi
         query = select_with_files().where(Version.id == parse_uuid4(name.lower()))
     row = session.scalars(query).one_or_none()
     if row is None:
-        raise FieldsError({"form.version": ["version_no_longer_exists"]}, explanation=_malformed(name))
+        raise FieldsError({"version": ["version_no_longer_exists"]}, explanation=_malformed(name))
     if row.collection_id != collection_id:
         raise ForeignVersionError()
     return row

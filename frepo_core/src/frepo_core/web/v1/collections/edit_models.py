@@ -18,7 +18,7 @@ class NextUpload(Reply):
     @classmethod
     def of(cls, upload: next_upload.NextUpload | None) -> "NextUpload | None":
         """Convert it."""
-        return cls(evicts=list(upload.evicts), refused=upload.refused) if upload else None
+        return cls(evicts=list(upload.evicts), refused=upload.refusal()) if upload else None
 
 
 class EditedCollection(Collection):

@@ -1,0 +1,61 @@
+"""Errors of /api/v1 name its own fields, and repeat what the client has sent as it is."""
+
+import pytest
+
+from support.answers import ONE, TOTAL
+
+COLLECTIONS = "/api/v1/collections"
+
+
+@pytest.fixture
+def create(root):
+    """Return the answer to a new collection, with its wrong fields."""
+
+    def create(**body):
+        answer = root.post(COLLECTIONS, {"name": "dump.sql.gz", **body}).json
+        return answer["detail"], {one["field"]: one["message"] for one in answer["errors"]}
+
+    return create
+
+
+@pytest.mark.parametrize("text", ["minRetention", "maxShrinkPercent", "strategyOptions", "fileName", "{field}"])
+def test_a_text_of_the_client_is_repeated_as_it_was_sent(root, create, text):
+    """A name of a field in the first API is only a text here."""
+    _, wrong = create(expected_every=text, grace=text)
+    _, of_options = create(strategy="keep", strategy_options={text: 1})
+    unknown = root.get("/api/v1/events", {"kind": text}, expect_errors=True).json["detail"]
+
+    assert {"expected_every", "grace"} == wrong.keys()
+    assert all(f"'{text}'" in said for said in (*wrong.values(), unknown))
+    assert [f"strategy_options.{text}"] == list(of_options)
+
+
+def test_a_rule_about_limits_names_those_of_this_api(create):
+    detail, wrong = create(limits={"version_size": 11, "total_size": 10})
+
+    assert ["limits.total_size"] == list(wrong)
+    assert "raise limits.total_size, or lower limits.version_size" in detail
+
+
+def test_the_same_rule_names_the_fields_of_the_first_api_there(root):
+    answer = root.create(**{ONE: 11, TOTAL: 10}).json
+
+    assert TOTAL == answer["field"]
+    assert f"raise {TOTAL}, or lower {ONE}" in answer["message"]
+
+
+def test_a_foreseen_refusal_names_the_fields_of_the_api_that_is_asked(root, make_collection):
+    collection = make_collection(**{ONE: 20, TOTAL: 20})
+    root.push(collection, b"0123456789")
+    lowered = {"collection": collection, ONE: 5}
+
+    first = root.put("/repository/collection", lowered).json["next_upload"]["refused"]
+    patched = root.call(
+        "PATCH",
+        f"{COLLECTIONS}/{collection}",
+        json={"limits": {"version_size": 6}},
+        headers={"Content-Type": "application/merge-patch+json"},
+    )
+
+    assert f"raise {ONE}" in first
+    assert "raise limits.version_size" in patched.json["next_upload"]["refused"]
