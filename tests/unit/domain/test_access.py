@@ -23,9 +23,9 @@ def holder(*roles, mimes=()):
     return Identity(token="0" * 64, fingerprint="0" * 12, roles=frozenset(roles), mimes=tuple(mimes))
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_each_right_has_exactly_one_role(question):
-    assert [QUESTIONS[question]] == [role for role in Role if question(holder(role))]
+def test_each_right_has_exactly_one_role():
+    for question, allowed in QUESTIONS.items():
+        assert [allowed] == [role for role in Role if question(holder(role))]
 
 
 def test_an_unknown_action_is_an_error():
@@ -33,10 +33,10 @@ def test_an_unknown_action_is_an_error():
         access.allows("no_such_action", holder(Role.ADMINISTRATOR))
 
 
-@pytest.mark.parametrize("mime", ["text/html", "application/xhtml+xml", "application/x-executable"])
-@pytest.mark.parametrize("role", ROLE_TYPES)
-def test_no_upload_role_allows_pages_and_programs(role, mime):
-    assert not may_upload(holder(role), mime)
+def test_no_upload_role_allows_pages_and_programs():
+    for mime in ["text/html", "application/xhtml+xml", "application/x-executable"]:
+        for role in ROLE_TYPES:
+            assert not may_upload(holder(role), mime)
 
 
 @given(TYPES, st.frozensets(st.sampled_from(list(ROLE_TYPES))))

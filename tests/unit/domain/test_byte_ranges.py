@@ -1,6 +1,5 @@
 """Range fields (RFC 9110, 14): invalid ones are ignored, unsatisfiable ones answer 416."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,9 +48,8 @@ def test_no_field_causes_an_error(text, size):
     assert parse_range(text, size) is None or text.partition("=")[0].strip().lower() == "bytes"
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+def test_an_invalid_field_is_ignored():
+    for header in [
         "",
         "bytes",
         "bytes=",
@@ -72,15 +70,12 @@ def test_no_field_causes_an_error(text, size):
         "bytes=0-1,3-4",
         "bytes=500-600,1-2",
         "0-1",
-    ],
-)
-def test_an_invalid_field_is_ignored(header):
-    assert parse_range(header, 100) is None
+    ]:
+        assert parse_range(header, 100) is None
 
 
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
+def test_examples():
+    for header, expected in [
         ("bytes=0-0", (0, 1)),
         ("BYTES=0-0", (0, 1)),
         ("bytes=, 5-5,", (5, 6)),
@@ -90,16 +85,14 @@ def test_an_invalid_field_is_ignored(header):
         ("bytes=99999999999999999999999-", (100, 100)),
         ("bytes=-99999999999999999999999", (0, 100)),
         ("bytes=0050-0059", (50, 60)),
-    ],
-)
-def test_examples(header, expected):
-    assert expected == parse_range(header, 100)
+    ]:
+        assert expected == parse_range(header, 100)
 
 
 def test_a_very_long_number_causes_no_error():
     assert parse_range(f"bytes={'9' * 10_000}-", 100) is None
 
 
-@pytest.mark.parametrize("header", ["bytes=0-", "bytes=0-0", "bytes=-1"])
-def test_every_range_of_an_empty_content_is_unsatisfiable(header):
-    assert parse_range(header, 0) == (0, 0)
+def test_every_range_of_an_empty_content_is_unsatisfiable():
+    for header in ["bytes=0-", "bytes=0-0", "bytes=-1"]:
+        assert parse_range(header, 0) == (0, 0)

@@ -21,14 +21,17 @@ def test_a_token_holds_only_its_roles(roles, role):
     assert (role in roles) == holder(roles).holds(role)
 
 
-@pytest.mark.parametrize("role", sorted(GRANTS))
-def test_an_administrator_holds_every_granting_role(role):
-    assert holder({Role.ADMINISTRATOR}).holds(role)
+def test_an_administrator_holds_every_granting_role():
+    for role in sorted(GRANTS):
+        assert holder({Role.ADMINISTRATOR}).holds(role)
 
 
-@pytest.mark.parametrize("role", sorted(RESTRICTIONS))
-def test_an_administrator_has_only_explicit_restrictions(role):
-    assert (False, True) == (holder({Role.ADMINISTRATOR}).holds(role), holder({Role.ADMINISTRATOR, role}).holds(role))
+def test_an_administrator_has_only_explicit_restrictions():
+    for role in sorted(RESTRICTIONS):
+        assert (False, True) == (
+            holder({Role.ADMINISTRATOR}).holds(role),
+            holder({Role.ADMINISTRATOR, role}).holds(role),
+        )
 
 
 @given(ROLES, ROLES)
@@ -57,9 +60,8 @@ def test_other_versions_are_refused(version, data):
     assert parse_uuid4(str(data.draw(st.uuids(version=version)))) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_text_that_is_not_a_uuid_is_refused():
+    for text in [
         "",
         "token",
         "00000000-0000-0000-0000-000000000000",
@@ -68,10 +70,8 @@ def test_other_versions_are_refused(version, data):
         "\uff11a6a2635-d2cb-4682-ba81-3879dd0e8a77",
         None,
         7,
-    ],
-)
-def test_text_that_is_not_a_uuid_is_refused(text):
-    assert parse_uuid4(text) is None
+    ]:
+        assert parse_uuid4(text) is None
 
 
 def test_new_ids_are_random_uuids_in_their_one_spelling():

@@ -24,21 +24,18 @@ def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
     return None
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
+def test_a_requested_limit_may_not_exceed_its_ceiling():
+    for asked, expected in [
         ({COUNT: 6}, (4000, "limits.versions", "max_backups_count_too_many", {"max": 5})),
         ({ONE: 4 * GB + 1}, (4002, "limits.version_size", "max_one_version_size_too_big", {"max": "4.00GB"})),
         ({TOTAL: 15 * GB + 1}, (4001, "limits.total_size", "max_collection_size_too_big", {"max": "15.00GB"})),
-    ],
-)
-def test_a_requested_limit_may_not_exceed_its_ceiling(asked, expected):
-    assert expected == refusal(asked, ceilings=CEILINGS)
+    ]:
+        assert expected == refusal(asked, ceilings=CEILINGS)
 
 
-@pytest.mark.parametrize("asked", [{COUNT: 5}, {ONE: 4 * GB}, {TOTAL: 15 * GB}])
-def test_a_requested_limit_may_equal_its_ceiling(asked):
-    assert refusal(asked, ceilings=CEILINGS) is None
+def test_a_requested_limit_may_equal_its_ceiling():
+    for asked in [{COUNT: 5}, {ONE: 4 * GB}, {TOTAL: 15 * GB}]:
+        assert refusal(asked, ceilings=CEILINGS) is None
 
 
 def test_a_default_limit_is_not_compared_with_the_ceiling():
@@ -50,9 +47,9 @@ def test_a_ceiling_of_zero_means_no_ceiling(value, field):
     assert refusal({field: value}) is None
 
 
-@pytest.mark.parametrize("field", [COUNT, ONE, TOTAL])
-def test_a_disabled_limit_passes_every_ceiling(field):
-    assert refusal({field: 0}, ceilings=CEILINGS) is None
+def test_a_disabled_limit_passes_every_ceiling():
+    for field in [COUNT, ONE, TOTAL]:
+        assert refusal({field: 0}, ceilings=CEILINGS) is None
 
 
 def test_the_collection_size_may_not_be_below_the_version_size():
@@ -78,13 +75,13 @@ def test_the_value_that_the_error_names_is_sufficient():
     assert {"needsAtLeastValue": "3.71MB"} == refusal(asked)[3]
 
 
-@pytest.mark.parametrize("missing", [COUNT, ONE, TOTAL])
-def test_the_product_is_checked_only_if_all_three_limits_are_requested(missing):
-    asked = {COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB}
-    defaults = Limits(count=asked[COUNT], one=asked[ONE], total=asked[TOTAL])
-    del asked[missing]
+def test_the_product_is_checked_only_if_all_three_limits_are_requested():
+    for missing in [COUNT, ONE, TOTAL]:
+        asked = {COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB}
+        defaults = Limits(count=asked[COUNT], one=asked[ONE], total=asked[TOTAL])
+        del asked[missing]
 
-    assert refusal(asked, defaults=defaults) is None
+        assert refusal(asked, defaults=defaults) is None
 
 
 def test_the_collection_size_may_not_be_set_below_the_stored_size():
@@ -98,9 +95,9 @@ def test_the_collection_size_may_not_be_set_below_the_stored_size():
     assert expected == refusal({TOTAL: 9 * MB}, stored=9 * MB + 1)
 
 
-@pytest.mark.parametrize("asked", [{TOTAL: 9 * MB}, {TOTAL: 0}, {COUNT: 1}])
-def test_an_edit_that_holds_the_stored_size_is_accepted(asked):
-    assert refusal(asked, stored=9 * MB) is None
+def test_an_edit_that_holds_the_stored_size_is_accepted():
+    for asked in [{TOTAL: 9 * MB}, {TOTAL: 0}, {COUNT: 1}]:
+        assert refusal(asked, stored=9 * MB) is None
 
 
 SIZES = st.one_of(st.just(0), st.integers(1, 2**63 - 1))

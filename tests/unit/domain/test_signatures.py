@@ -104,29 +104,25 @@ def test_a_digest_field_is_written_as_in_rfc_9530():
     assert repr_digest(HELLO) == HELLO_FIELD
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_sha_256_is_found_among_others():
+    for value in [
         HELLO_FIELD,
         f" {HELLO_FIELD} ",
         HELLO_FIELD.replace("sha-256", "SHA-256"),
         f"sha-512=:AAAA:, {HELLO_FIELD}",
         f"{HELLO_FIELD},md5=::",
         f"id-sha-256=:AAAA:, {HELLO_FIELD}",
-    ],
-)
-def test_sha_256_is_found_among_others(value):
-    assert parse_repr_digest(value) == HELLO
+    ]:
+        assert parse_repr_digest(value) == HELLO
 
 
-@pytest.mark.parametrize("value", ["sha-512=:AAAA:", "md5=:AAAA:, sha=:AAAA:", "id-" + HELLO_FIELD, "x-" + HELLO_FIELD])
-def test_other_algorithms_alone_are_ignored(value):
-    assert parse_repr_digest(value) is None
+def test_other_algorithms_alone_are_ignored():
+    for value in ["sha-512=:AAAA:", "md5=:AAAA:, sha=:AAAA:", "id-" + HELLO_FIELD, "x-" + HELLO_FIELD]:
+        assert parse_repr_digest(value) is None
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_an_invalid_field_is_refused_and_not_ignored():
+    for value in [
         "",
         "sha-256",
         "sha-256=",
@@ -142,11 +138,10 @@ def test_other_algorithms_alone_are_ignored(value):
         f"{HELLO_FIELD},",
         HELLO_FIELD.replace("=:", "=", 1),
         "\u017fha-256=:AAAA:",
-    ],
-)
-def test_an_invalid_field_is_refused_and_not_ignored(value):
-    with pytest.raises(ValueError, match="."):
-        parse_repr_digest(value)
+    ]:
+        with pytest.raises(ValueError, match="."):
+            parse_repr_digest(value)
+            pytest.fail(repr(value))
 
 
 def test_of_two_sha_256_the_last_counts():
@@ -168,9 +163,8 @@ def test_content_md5_is_read(content):
     assert digest.hexdigest() == parse_content_md5(base64.b64encode(digest.digest()).decode())
 
 
-@pytest.mark.parametrize(
-    "value", ["", "AAAA", "no base64", "5d41402abc4b2a76b9719d911017c592", "\u00e4" * 24, "A" * 44]
-)
-def test_other_content_md5_is_refused(value):
-    with pytest.raises(ValueError, match="."):
-        parse_content_md5(value)
+def test_other_content_md5_is_refused():
+    for value in ["", "AAAA", "no base64", "5d41402abc4b2a76b9719d911017c592", "\u00e4" * 24, "A" * 44]:
+        with pytest.raises(ValueError, match="."):
+            parse_content_md5(value)
+            pytest.fail(repr(value))

@@ -1,7 +1,6 @@
 import re
 import time
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -20,9 +19,9 @@ def test_a_star_stands_for_any_text(pattern, text):
     assert matches(pattern, text) == (re.fullmatch(expression, text, re.DOTALL) is not None)
 
 
-@pytest.mark.parametrize("pattern", ["*a" * 250 + "*b", "a*" * 250 + "b", "*" * 500 + "b", "*" + "a" * 400 + "b*"])
-def test_long_patterns_take_linear_time(pattern):
-    started = time.monotonic()
+def test_long_patterns_take_linear_time():
+    for pattern in ["*a" * 250 + "*b", "a*" * 250 + "b", "*" * 500 + "b", "*" + "a" * 400 + "b*"]:
+        started = time.monotonic()
 
-    assert matches(pattern, "a" * 1_000_000) is False
-    assert time.monotonic() - started < 2
+        assert matches(pattern, "a" * 1_000_000) is False
+        assert time.monotonic() - started < 2

@@ -22,16 +22,13 @@ def test_an_address_is_read_as_written(address):
     assert unwrapped == parse_address(str(address))
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "unknown", "1.2.3", "1.2.3.4.5", "[", "[]", "::1::", "example.org", "01.2.3.4"]
-)
-def test_an_invalid_address_is_read_as_none(text):
-    assert parse_address(text) is None
+def test_an_invalid_address_is_read_as_none():
+    for text in ["", " ", "unknown", "1.2.3", "1.2.3.4.5", "[", "[]", "::1::", "example.org", "01.2.3.4"]:
+        assert parse_address(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "usual"),
-    [
+def test_an_entry_of_a_list_is_normalized():
+    for text, usual in [
         ("192.0.2.1", "192.0.2.1"),
         ("192.0.2.1/32", "192.0.2.1"),
         ("192.0.2.77/24", "192.0.2.0/24"),
@@ -43,10 +40,8 @@ def test_an_invalid_address_is_read_as_none(text):
         ("::ffff:192.0.2.0/120", "192.0.2.0/24"),
         ("0.0.0.0/0", "0.0.0.0/0"),
         ("::/0", "::/0"),
-    ],
-)
-def test_an_entry_of_a_list_is_normalized(text, usual):
-    assert usual == normalize_network(text)
+    ]:
+        assert usual == normalize_network(text)
 
 
 @given(st.ip_addresses(), st.data())
@@ -56,10 +51,11 @@ def test_a_normalized_entry_holds_the_same_addresses(address, data):
     assert parse_network(f"{address}/{length}") == parse_network(normalize_network(f"{address}/{length}"))
 
 
-@pytest.mark.parametrize("text", ["", "a", "192.0.2.1/33", "192.0.2", "2001:db8::/129", "192.0.2.1-192.0.2.9", "1"])
-def test_other_entries_are_refused(text):
-    with pytest.raises(ValueError, match="does not appear to be"):
-        normalize_network(text)
+def test_other_entries_are_refused():
+    for text in ["", "a", "192.0.2.1/33", "192.0.2", "2001:db8::/129", "192.0.2.1-192.0.2.9", "1"]:
+        with pytest.raises(ValueError, match="does not appear to be"):
+            normalize_network(text)
+            pytest.fail(repr(text))
 
 
 @given(st.ip_addresses())
@@ -83,11 +79,11 @@ def test_an_address_allows_only_itself(address, other):
     assert same == is_allowed(str(other), [normalize_network(str(address))])
 
 
-@pytest.mark.parametrize("client", ["", "unknown", "192.0.2"])
-def test_a_list_does_not_allow_a_client_without_address(client):
-    assert not is_allowed(client, ["0.0.0.0/0", "::/0"])
+def test_a_list_does_not_allow_a_client_without_address():
+    for client in ["", "unknown", "192.0.2"]:
+        assert not is_allowed(client, ["0.0.0.0/0", "::/0"])
 
 
-@pytest.mark.parametrize("address", [IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")])
-def test_both_kinds_may_be_in_one_list(address):
-    assert is_in_networks(ip_address(address), [ip_network("192.0.2.0/24"), ip_network("2001:db8::/32")])
+def test_both_kinds_may_be_in_one_list():
+    for address in [IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")]:
+        assert is_in_networks(ip_address(address), [ip_network("192.0.2.0/24"), ip_network("2001:db8::/32")])
