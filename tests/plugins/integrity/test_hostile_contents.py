@@ -103,9 +103,8 @@ def test_a_pax_header_of_one_large_record_is_not_kept(measured):
     assert peak < MIB
 
 
-@pytest.mark.parametrize(
-    ("records", "size"),
-    [
+def test_the_last_size_of_a_pax_header_counts(check):
+    for records, size in [
         ([b"13 size=1000\n"], 1000),
         ([b"13 size=1000\n", b"10 size=2\n", b"9 path=x\n"], 2),
         ([b"9 path=x\n", b"13 size=1000\n"], 1000),
@@ -113,13 +112,10 @@ def test_a_pax_header_of_one_large_record_is_not_kept(measured):
         ([b"5011 size=" + b"1" * 5000 + b"\n"], 0),
         ([b"0 size=2\n"], 0),
         ([b"999999999 size=2\n"], 0),
-    ],
-    ids=["one", "the last", "not the first", "no number", "too many digits", "no length", "a length after the end"],
-)
-def test_the_last_size_of_a_pax_header_counts(check, records, size):
-    report = check(pax(*records) + member_of(size) + EMPTY_MEMBER + ZEROS_AT_END)
+    ]:
+        report = check(pax(*records) + member_of(size) + EMPTY_MEMBER + ZEROS_AT_END)
 
-    assert ("good", "The tar archive is whole, it has 2 members") == (report.outcome, report.message)
+        assert ("good", "The tar archive is whole, it has 2 members") == (report.outcome, report.message)
 
 
 def test_an_xz_index_of_many_records_asks_the_budget(measured, check_quickly):
@@ -149,13 +145,13 @@ def test_padding_after_xz_is_read_in_pieces(check_quickly):
     assert 64 < len(ticks) < 100
 
 
-@pytest.mark.parametrize("zeros", [4, 64 << 10, (64 << 10) + 4, 200_000])
-def test_a_cut_before_the_padding_of_xz_is_found(check_quickly, zeros):
-    whole = lzma.compress(b"a")
+def test_a_cut_before_the_padding_of_xz_is_found(check_quickly):
+    for zeros in [4, 64 << 10, (64 << 10) + 4, 200_000]:
+        whole = lzma.compress(b"a")
 
-    assert "pending" == check_quickly(whole + bytes(zeros)).outcome
-    assert "it does not end with a footer" in check_quickly(whole[:-4] + bytes(zeros)).message
-    assert "it does not end with a footer" in check_quickly(whole + bytes(zeros + 1)).message
+        assert "pending" == check_quickly(whole + bytes(zeros)).outcome
+        assert "it does not end with a footer" in check_quickly(whole[:-4] + bytes(zeros)).message
+        assert "it does not end with a footer" in check_quickly(whole + bytes(zeros + 1)).message
 
 
 EMPTY = {

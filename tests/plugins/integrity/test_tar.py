@@ -54,27 +54,27 @@ def test_a_whole_archive_is_good(check, check_quickly, folder, program):
     assert check(content) == check_quickly(content)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_the_number_of_members_is_told(check, form):
-    content = tar_of(DATA, format=FORMATS[form])
+def test_the_number_of_members_is_told(check):
+    for form in FORMATS.values():
+        content = tar_of(DATA, format=form)
 
-    assert "The tar archive is whole, it has 4 members" == check(content).message
+        assert "The tar archive is whole, it has 4 members" == check(content).message
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_cut_before_the_end_is_found(check, check_quickly, form):
+def test_a_cut_before_the_end_is_found(check, check_quickly):
     """What follows the two blocks of zeros is padding, and some programs write none: a cut there cannot be seen."""
-    content = tar_of(DATA, format=FORMATS[form])
-    end = len(content.rstrip(b"\0"))
-    end += -end % 512 + 1024
-    cuts = [len(content) * tenth // 10 for tenth in range(10)] + [*range(end - 1100, end)]
+    for form in FORMATS.values():
+        content = tar_of(DATA, format=form)
+        end = len(content.rstrip(b"\0"))
+        end += -end % 512 + 1024
+        cuts = [len(content) * tenth // 10 for tenth in range(10)] + [*range(end - 1100, end)]
 
-    for cut in (cut for cut in cuts if cut < end):
-        assert isinstance(check(content[:cut], "a.tar"), BrokenContent), cut
-        if cut:
-            assert isinstance(check_quickly(content[:cut], "a.tar"), BrokenContent) or cut < 512, cut
-    for cut in (end, end + 1, end + 513):
-        assert "good" == check(content[:cut]).outcome
+        for cut in (cut for cut in cuts if cut < end):
+            assert isinstance(check(content[:cut], "a.tar"), BrokenContent), cut
+            if cut:
+                assert isinstance(check_quickly(content[:cut], "a.tar"), BrokenContent) or cut < 512, cut
+        for cut in (end, end + 1, end + 513):
+            assert "good" == check(content[:cut]).outcome
 
 
 def test_an_archive_that_was_not_closed_is_broken(check):
@@ -134,12 +134,12 @@ def test_a_member_of_more_than_8_gib_is_skipped_by_its_size(check_quickly):
         assert "within a member" in broken.message
 
 
-@pytest.mark.parametrize("compress", ["gzip", "xz", "zstd"])
-def test_an_archive_in_a_compression_is_checked(check, compress):
-    from support.compressors import COMPRESSORS
+def test_an_archive_in_a_compression_is_checked(check):
+    for compress in ["gzip", "xz", "zstd"]:
+        from support.compressors import COMPRESSORS
 
-    pack = COMPRESSORS[compress][compress]
+        pack = COMPRESSORS[compress][compress]
 
-    assert ("good", (compress, "tar")) == (check(pack(tar_of(DATA))).outcome, check(pack(tar_of(DATA))).kinds)
-    broken = check(pack(tar_of(DATA)[:20_000]))
-    assert (broken.kind, broken.kinds) == ("tar", (compress, "tar"))
+        assert ("good", (compress, "tar")) == (check(pack(tar_of(DATA))).outcome, check(pack(tar_of(DATA))).kinds)
+        broken = check(pack(tar_of(DATA)[:20_000]))
+        assert (broken.kind, broken.kinds) == ("tar", (compress, "tar"))

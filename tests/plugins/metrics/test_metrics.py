@@ -289,17 +289,14 @@ def test_counts_are_exact_with_threads():
     assert (0, 4000, 4000) == (buckets["0.001"], buckets["0.005"], buckets["+Inf"])
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
+def test_a_reason_is_named_after_the_error():
+    for error, reason in [
         ("CollectionFullError", "collection_full"),
         ("HTTPForbidden", "forbidden"),
         ("HTTPNotFound", "not_found"),
         ("StorageFull", "storage_full"),
-    ],
-)
-def test_a_reason_is_named_after_the_error(error, reason):
-    assert reason == reason_of(error)
+    ]:
+        assert reason == reason_of(error)
 
 
 def test_it_says_when_a_version_is_expected(services, scrape):

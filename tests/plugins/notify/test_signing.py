@@ -20,23 +20,23 @@ def test_the_published_library_accepts_a_signature():
     assert "version.added" == Webhook(SECRET).verify(body, headers)["type"]
 
 
-@pytest.mark.parametrize("changed", ["webhook-id", "webhook-timestamp", "body"])
-def test_a_change_is_noticed(changed):
-    now = int(time.time())
-    headers = Signer(SECRET).headers("7", now, b"{}")
-    headers |= {"webhook-id": {"webhook-id": "8"}, "webhook-timestamp": {"webhook-timestamp": str(now + 1)}}.get(
-        changed, {}
-    )
+def test_a_change_is_noticed():
+    for changed in ["webhook-id", "webhook-timestamp", "body"]:
+        now = int(time.time())
+        headers = Signer(SECRET).headers("7", now, b"{}")
+        headers |= {"webhook-id": {"webhook-id": "8"}, "webhook-timestamp": {"webhook-timestamp": str(now + 1)}}.get(
+            changed, {}
+        )
 
-    with pytest.raises(WebhookVerificationError):
-        Webhook(SECRET).verify('{"a":1}' if changed == "body" else "{}", headers)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(SECRET).verify('{"a":1}' if changed == "body" else "{}", headers)
 
 
-@pytest.mark.parametrize("part", ["us3r", "p%40ss5", "p@ss5", "t0ken", "v4lue"])
-def test_all_parts_of_a_url_are_masked(part):
-    url = "mailtos://us3r:p%40ss5@smtp.example.org/t0ken?key=v4lue"
+def test_all_parts_of_a_url_are_masked():
+    for part in ["us3r", "p%40ss5", "p@ss5", "t0ken", "v4lue"]:
+        url = "mailtos://us3r:p%40ss5@smtp.example.org/t0ken?key=v4lue"
 
-    assert "failed: ***" == mask_url(f"failed: {part}", url)
+        assert "failed: ***" == mask_url(f"failed: {part}", url)
 
 
 def test_the_host_of_a_webhook_is_kept():

@@ -105,10 +105,21 @@ def new_console(tmp_path, preloaded_console):
 
 
 @pytest.fixture
-def console(new_console, migrated):
-    """A console over an empty database: copying one is faster than migrating for each of some hundred tests."""
-    shutil.copy(migrated, new_console.database)
-    return new_console
+def make_console(tmp_path_factory, preloaded_console, migrated):
+    """Make consoles over empty databases: copying one is faster than migrating for each of some hundred tests."""
+
+    def make(folder=None):
+        console = Console(folder or tmp_path_factory.mktemp("console"), preloaded_console)
+        shutil.copy(migrated, console.database)
+        return console
+
+    return make
+
+
+@pytest.fixture
+def console(make_console, tmp_path):
+    """A console over an empty database."""
+    return make_console(tmp_path)
 
 
 @pytest.fixture

@@ -17,19 +17,16 @@ def check(console, arguments, expected):
     assert (expected, True) == (named, named.strip("<>") in usage.split("\n\n")[0] or f"{named} " in usage)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
+def test_an_error_names_the_option_as_the_usage_does(console, collection):
+    for arguments, expected in [
         (["backup:edit", "ID", "--expected-every", "often"], "--expected-every"),
         (["backup:edit", "ID", "--label", "a" * 65], "--label"),
         (["backup:preview", "ID", "--every", "1d", "--for", "30d"], "--size"),
         (["backup:preview", "ID", "--every", "1d", "--for", "9999999d", "--size", "1"], "--for"),
         (["backup:create-collection", "-f", "a", "--allow", "nonsense"], "--allow"),
         (["backup:create-collection", "-f", "a", "--expected-every", "often"], "--expected-every"),
-    ],
-)
-def test_an_error_names_the_option_as_the_usage_does(console, collection, arguments, expected):
-    check(console, [collection if one == "ID" else one for one in arguments], expected)
+    ]:
+        check(console, [collection if one == "ID" else one for one in arguments], expected)
 
 
 def test_the_error_for_the_file_of_a_version_names_the_argument(console, collection):

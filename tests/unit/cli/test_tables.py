@@ -1,14 +1,12 @@
 """Commands that print rows: one base for all, so that no CSV has `None` in the place of a missing value."""
 
-import contextlib
 import io
 import json
 import re
-import sqlite3
 from importlib.metadata import entry_points
+from itertools import product
 from types import SimpleNamespace
 
-import pytest
 from cliff.lister import Lister
 from cliff.show import ShowOne
 
@@ -30,9 +28,8 @@ def test_all_commands_that_print_rows_have_the_base_for_it():
     assert {name for name, kind in printing.items() if not issubclass(kind, (ListCommand, ShowCommand))} == EXCEPTIONS
 
 
-@pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
+def test_a_cell_for_a_format_without_null_and_lists():
+    for cell, expected in [
         (None, ""),
         (Moment(None), ""),
         (Words(["a", "b"]), "a, b"),
@@ -40,15 +37,13 @@ def test_all_commands_that_print_rows_have_the_base_for_it():
         (7, 7),
         (True, "yes"),
         (False, "no"),
-    ],
-)
-def test_a_cell_for_a_format_without_null_and_lists(cell, expected):
-    assert expected == plain(cell)
+    ]:
+        assert expected == plain(cell)
 
 
-@pytest.mark.parametrize("cell", [None, Moment(None)])
-def test_what_is_missing_is_empty_in_a_table(cell):
-    assert "" == readable(cell)
+def test_what_is_missing_is_empty_in_a_table():
+    for cell in [None, Moment(None)]:
+        assert "" == readable(cell)
 
 
 def test_what_is_so_or_not_is_a_boolean_for_programs_and_a_word_for_people(console):
@@ -138,18 +133,7 @@ def test_a_table_shows_control_characters_instead_of_sending_them_to_the_termina
     assert [text] == list(exact.values())
 
 
-@pytest.mark.parametrize("width", [95, 100])
-@pytest.mark.parametrize(
-    ("command", "column"),
-    [
-        ("jobs", "Next"),
-        ("auth:list", "Expires"),
-        ("file:list", "Time"),
-        ("events", "Time"),
-        ("backup:versions", "Time"),
-    ],
-)
-def test_a_narrow_table_breaks_no_time(console, command, column, width):
+def test_a_narrow_table_breaks_no_time(console):
     console.answer("backup:create-collection", "-f", "db.sql.gz", "--min-version-size", "1kB", "--id", ID)
     console.answer("backup:upload", ID, "-", stdin="too small: it is put into quarantine")
     console.answer(
@@ -157,17 +141,20 @@ def test_a_narrow_table_breaks_no_time(console, command, column, width):
     )
     console.answer("file:upload", "-", "--name", f"{'holiday' * 5}.tar", "--tag", "beach", stdin="a file")
     console.answer("jobs:run", "samples")
-    with (
-        contextlib.closing(sqlite3.connect(console.database)) as database,
-        database,
-    ):  # numbers events, as the worker does
-        database.execute("UPDATE event SET position = id WHERE position IS NULL")
-    arguments = [command, *([ID] if command == "backup:versions" else [])]
+    console.change("UPDATE event SET position = id WHERE position IS NULL")  # numbers events, as the worker does
+    columns = {
+        "jobs": "Next",
+        "auth:list": "Expires",
+        "file:list": "Time",
+        "events": "Time",
+        f"backup:versions {ID}": "Time",
+    }
 
-    lines = console.answer(*arguments, "--max-width", str(width)).splitlines()
-    cells = [line.split("|")[1:-1] for line in lines if line.startswith("|")]
-    place = [name.strip() for name in cells[0]].index(column)
-    times = [row[place].strip() for row in cells[1:] if row[place].strip()]
-    assert all(len(line) <= width for line in lines)
-    assert times, lines
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ?", time) for time in times), "\n".join(lines)
+    for (command, column), width in product(columns.items(), (95, 100)):
+        lines = console.answer(*command.split(), "--max-width", str(width)).splitlines()
+        cells = [line.split("|")[1:-1] for line in lines if line.startswith("|")]
+        place = [name.strip() for name in cells[0]].index(column)
+        times = [row[place].strip() for row in cells[1:] if row[place].strip()]
+        assert all(len(line) <= width for line in lines)
+        assert times, lines
+        assert all(re.fullmatch(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\dZ?", time) for time in times), "\n".join(lines)

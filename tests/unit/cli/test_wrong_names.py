@@ -20,16 +20,16 @@ def collection(console):
     return console.answer("backup:create-collection", "-f", "db.sql", "--on-suspicious", "mark")
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [*((command, "v9") for command in VERSION_COMMANDS), *(("backup:download", name) for name in NAMES)],
-)
-def test_a_version_that_does_not_exist_is_named_with_its_collection(console, collection, command, name):
-    refusal = console.refusal(command, collection, name, *VERSION_COMMANDS[command])
+def test_a_version_that_does_not_exist_is_named_with_its_collection(console, collection):
+    for command, name in [
+        *((command, "v9") for command in VERSION_COMMANDS),
+        *(("backup:download", name) for name in NAMES),
+    ]:
+        refusal = console.refusal(command, collection, name, *VERSION_COMMANDS[command])
 
-    assert f"frepo: The collection {collection} has no version {name!r}\n" in refusal
-    assert f"`frepo backup:versions {collection}` lists the versions" in refusal
-    assert f"`frepo backup:trash {collection}` those that can be restored" in refusal
+        assert f"frepo: The collection {collection} has no version {name!r}\n" in refusal
+        assert f"`frepo backup:versions {collection}` lists the versions" in refusal
+        assert f"`frepo backup:trash {collection}` those that can be restored" in refusal
 
 
 def test_the_restore_test_of_a_version_that_does_not_exist_names_it(console, collection):
@@ -52,16 +52,16 @@ def test_a_name_that_no_version_can_have_is_explained(console, collection):
     assert "and it is not one of: v<number>, latest" in console.refusal("backup:download", collection, "newest")
 
 
-@pytest.mark.parametrize("command", ["backup:restore-version", "backup:empty-trash"])
-def test_a_version_that_is_not_in_the_trash_is_named_with_the_list_of_the_trash(console, collection, command):
-    options = ["--yes"] if command == "backup:empty-trash" else []
+def test_a_version_that_is_not_in_the_trash_is_named_with_the_list_of_the_trash(console, collection):
+    for command in ["backup:restore-version", "backup:empty-trash"]:
+        options = ["--yes"] if command == "backup:empty-trash" else []
 
-    refusal = console.refusal(command, collection, "v9", *options)
-    malformed = console.refusal(command, collection, "latest", *options)
+        refusal = console.refusal(command, collection, "v9", *options)
+        malformed = console.refusal(command, collection, "latest", *options)
 
-    assert "The version 9 is not in the trash of the collection" in refusal
-    assert f"`frepo backup:trash {collection}` lists what is in it" in refusal
-    assert "<version>: 'latest' is not v<number>, such as v3, as `frepo backup:trash` lists it" in malformed
+        assert "The version 9 is not in the trash of the collection" in refusal
+        assert f"`frepo backup:trash {collection}` lists what is in it" in refusal
+        assert "<version>: 'latest' is not v<number>, such as v3, as `frepo backup:trash` lists it" in malformed
 
 
 FINGERPRINT, TOKEN_ID = "3f9c2a71d0be", "5c1e9a77-40d2-4b1e-9f43-3f4f5c1d2e3a"
@@ -102,12 +102,11 @@ REMEDIES = {
 }
 
 
-@pytest.mark.parametrize("line", REMEDIES)
-def test_a_wrong_name_is_said_with_the_command_that_lists_the_right_ones(console, collection, line):
-    refusal = console.refusal(*line.format(id=collection).split())
+def test_a_wrong_name_is_said_with_the_command_that_lists_the_right_ones(console, collection):
+    for line, (wrong, remedy) in REMEDIES.items():
+        refusal = console.refusal(*line.format(id=collection).split())
 
-    wrong, remedy = REMEDIES[line]
-    assert wrong in refusal and remedy in refusal, refusal
+        assert wrong in refusal and remedy in refusal, refusal
 
 
 def test_the_id_of_a_token_is_not_repeated(console, collection):

@@ -1,6 +1,5 @@
 """The rules between a collection's limits: numbers, fields, texts and contexts of http-api.md, 4.1."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,16 +7,14 @@ import pytest
 from frepo_core.plugins import ExactReader, StorageUnavailable, exactly, is_key, partial_name
 
 
-@pytest.mark.parametrize("key", ["a", "a/b", ".dot", "...", "a..b", "partial-", "a/.partial"])
-def test_a_path_inside_the_root_is_a_key(key):
-    assert is_key(key)
+def test_a_path_inside_the_root_is_a_key():
+    for key in ["a", "a/b", ".dot", "...", "a..b", "partial-", "a/.partial"]:
+        assert is_key(key)
 
 
-@pytest.mark.parametrize(
-    "key", ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a\nDELE b", "a\r", "a\0", ".partial-1", "a/.partial-1/b"]
-)
-def test_a_path_outside_the_root_is_refused_as_key(key):
-    assert not is_key(key)
+def test_a_path_outside_the_root_is_refused_as_key():
+    for key in ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a\nDELE b", "a\r", "a\0", ".partial-1", "a/.partial-1/b"]:
+        assert not is_key(key)
 
 
 def test_a_temporary_name_is_unique_and_not_a_key():
@@ -30,10 +28,11 @@ def test_a_content_of_the_given_size_is_yielded_in_chunks():
     assert [b"abc", b"de"] == list(exactly(BytesIO(b"abcde"), 5, 3))
 
 
-@pytest.mark.parametrize("size", [4, 6])
-def test_a_content_of_another_size_is_refused(size):
-    with pytest.raises(StorageUnavailable, match=f"{size} were announced"):
-        list(exactly(BytesIO(b"abcde"), size))
+def test_a_content_of_another_size_is_refused():
+    for size in [4, 6]:
+        with pytest.raises(StorageUnavailable, match=f"{size} were announced"):
+            list(exactly(BytesIO(b"abcde"), size))
+            pytest.fail(repr(size))
 
 
 def test_no_byte_beyond_the_size_is_yielded():

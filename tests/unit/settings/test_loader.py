@@ -53,16 +53,13 @@ def crate_refusal(ini=None, environment=None):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "variable"),
-    [
+def test_the_environments_name_is_in_capitals_with_underscores():
+    for name, variable in [
         ("fs.awss3v3.bucket", "FS_AWSS3V3_BUCKET"),
         ("read_only", "READ_ONLY"),
         ("enc.token_phrase", "ENC_TOKEN_PHRASE"),
-    ],
-)
-def test_the_environments_name_is_in_capitals_with_underscores(name, variable):
-    assert variable == environment_name(name)
+    ]:
+        assert variable == environment_name(name)
 
 
 def test_no_two_settings_share_a_name_in_the_environment():
@@ -91,42 +88,40 @@ def test_an_empty_line_of_the_ini_is_as_if_unset():
     assert load({"fs.adapter": ""}).fs_adapter == "local"
 
 
-@pytest.mark.parametrize(
-    "name", ["fs.adaptor", "app.sceret", "read.only", "READ_ONLY", "fs_adapter", "backup_max_versions"]
-)
-def test_an_unknown_name_in_the_ini_is_refused(name):
-    message = refusal({name: "1"})
+def test_an_unknown_name_in_the_ini_is_refused():
+    for name in ["fs.adaptor", "app.sceret", "read.only", "READ_ONLY", "fs_adapter", "backup_max_versions"]:
+        message = refusal({name: "1"})
 
-    assert (True, True) == (name in message, "fs.adapter" in message)
+        assert (True, True) == (name in message, "fs.adapter" in message)
 
 
-@pytest.mark.parametrize("name", ["fs.local.directory", "fs.ftp.host", "pyramid.includes"])
-def test_settings_of_other_packages_are_ignored(name):
-    assert load({name: "x"}).fs_adapter == "local"
+def test_settings_of_other_packages_are_ignored():
+    for name in ["fs.local.directory", "fs.ftp.host", "pyramid.includes"]:
+        assert load({name: "x"}).fs_adapter == "local"
 
 
 def test_the_environment_may_hold_anything_else():
     assert load({}, {"PATH": "/bin", "APP_COLOUR": "red"}).fs_adapter == "local"
 
 
-@pytest.mark.parametrize("text", ["true", "1", "yes", "on", "TRUE", "On"])
-def test_true_is_written_in_several_ways(text):
-    assert load({"read_only": text}).read_only is True
+def test_true_is_written_in_several_ways():
+    for text in ["true", "1", "yes", "on", "TRUE", "On"]:
+        assert load({"read_only": text}).read_only is True
 
 
-@pytest.mark.parametrize("text", ["false", "0", "no", "off", "False", "OFF"])
-def test_false_is_written_in_several_ways(text):
-    assert load({}, {"READ_ONLY": text}).read_only is False
+def test_false_is_written_in_several_ways():
+    for text in ["false", "0", "no", "off", "False", "OFF"]:
+        assert load({}, {"READ_ONLY": text}).read_only is False
 
 
-@pytest.mark.parametrize(("text", "size"), [("0", 0), ("1024", 1024), ("1.5GB", 1_500_000_000), ("2 gib", 2 << 30)])
-def test_sizes_are_written_as_in_requests(text, size):
-    assert size == load({"backup.one_version_max_size": text}).backup_one_version_max_size
+def test_sizes_are_written_as_in_requests():
+    for text, size in [("0", 0), ("1024", 1024), ("1.5GB", 1_500_000_000), ("2 gib", 2 << 30)]:
+        assert size == load({"backup.one_version_max_size": text}).backup_one_version_max_size
 
 
-@pytest.mark.parametrize("text", ["a b", "a,b", " a , b ", "a\nb", "\n  a\n  b\n"])
-def test_a_list_is_split_at_commas_blanks_and_lines(text):
-    assert load({"plugins.disabled": text}).plugins_disabled == ("a", "b")
+def test_a_list_is_split_at_commas_blanks_and_lines():
+    for text in ["a b", "a,b", " a , b ", "a\nb", "\n  a\n  b\n"]:
+        assert load({"plugins.disabled": text}).plugins_disabled == ("a", "b")
 
 
 def test_commands_keep_their_blanks():
@@ -145,9 +140,8 @@ def test_a_secret_of_digits_stays_a_text():
     assert load({"health_check.code": "0123"}).health_check_code.get_secret_value() == "0123"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_a_wrong_value_is_refused_under_both_names():
+    for name, value in [
         ("read_only", "perhaps"),
         ("backup.max_versions", "-1"),
         ("backup.max_versions", "many"),
@@ -161,13 +155,11 @@ def test_a_secret_of_digits_stays_a_text():
         ("token.expiration_time", "soon"),
         ("token.expiration_time", "auto"),
         ("app.env", "production"),
-    ],
-)
-@pytest.mark.parametrize("place", ["ini", "environment"])
-def test_a_wrong_value_is_refused_under_both_names(name, value, place):
-    message = refusal({name: value}) if place == "ini" else refusal({}, {environment_name(name): value})
+    ]:
+        for place in ["ini", "environment"]:
+            message = refusal({name: value}) if place == "ini" else refusal({}, {environment_name(name): value})
 
-    assert message.startswith(f"Setting {name} ({environment_name(name)}): ")
+            assert message.startswith(f"Setting {name} ({environment_name(name)}): ")
 
 
 def test_all_wrong_values_are_named_at_once():
@@ -188,16 +180,16 @@ def test_settings_cannot_be_changed():
 SECRET_NAMES = [field.alias for field in Settings.model_fields.values() if field.annotation is SecretStr]
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
-def test_a_secret_does_not_show(name):
-    settings = load({name: "hunter2-hunter2"})
+def test_a_secret_does_not_show():
+    for name in SECRET_NAMES:
+        settings = load({name: "hunter2-hunter2"})
 
-    assert "hunter2" not in repr(settings) + str(settings) + settings.model_dump_json()
+        assert "hunter2" not in repr(settings) + str(settings) + settings.model_dump_json()
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
-def test_a_secret_does_not_show_in_the_error_for_its_neighbour(name):
-    assert "hunter2" not in refusal({name: "hunter2-hunter2", "read_only": "perhaps"})
+def test_a_secret_does_not_show_in_the_error_for_its_neighbour():
+    for name in SECRET_NAMES:
+        assert "hunter2" not in refusal({name: "hunter2-hunter2", "read_only": "perhaps"})
 
 
 def test_settings_with_the_name_of_a_secret_are_secret():
@@ -228,14 +220,14 @@ def test_a_missing_setting_of_a_backend_is_named_in_both_spellings():
     assert crate_refusal() == "Setting fs.crate.label (FS_CRATE_LABEL): is required but not set"
 
 
-@pytest.mark.parametrize(
-    ("ini", "environment", "name"),
-    [({"fs.crate.lable": "a"}, {}, "fs.crate.lable"), ({}, {"FS_CRATE_LABLE": "a"}, "FS_CRATE_LABLE")],
-)
-def test_an_unknown_setting_of_a_backend_is_refused_in_both_places(ini, environment, name):
-    message = crate_refusal({"fs.crate.label": "a"} | ini, environment)
+def test_an_unknown_setting_of_a_backend_is_refused_in_both_places():
+    for ini, environment, name in [
+        ({"fs.crate.lable": "a"}, {}, "fs.crate.lable"),
+        ({}, {"FS_CRATE_LABLE": "a"}, "FS_CRATE_LABLE"),
+    ]:
+        message = crate_refusal({"fs.crate.label": "a"} | ini, environment)
 
-    assert (True, True) == (name in message, "label" in message.lower())
+        assert (True, True) == (name in message, "label" in message.lower())
 
 
 def test_the_settings_of_another_backend_are_ignored():
@@ -254,32 +246,33 @@ def test_a_rule_between_settings_of_a_backend_names_the_backend():
     )
 
 
-@pytest.mark.parametrize(
-    ("ini", "fault"),
-    [({"fs.crate.depth": "hunter2"}, "depth"), ({"fs.crate.key": "hunter2", "fs.crate.label": ""}, "label")],
-)
-def test_a_backends_error_shows_no_value(ini, fault):
-    message = crate_refusal({"fs.crate.label": "a"} | ini)
+def test_a_backends_error_shows_no_value():
+    for ini, fault in [
+        ({"fs.crate.depth": "hunter2"}, "depth"),
+        ({"fs.crate.key": "hunter2", "fs.crate.label": ""}, "label"),
+    ]:
+        message = crate_refusal({"fs.crate.label": "a"} | ini)
 
-    assert (True, False) == (fault in message, "hunter2" in message)
-
-
-@pytest.mark.parametrize("adapter", BACKENDS)
-def test_backend_settings_with_the_name_of_a_secret_are_masked(adapter):
-    fields = BACKENDS[adapter].settings.model_fields
-
-    shown = [
-        name
-        for name, field in fields.items()
-        if {"password", "secret", "key", "token"} & set(name.split("_")) and field.annotation is not SecretStr
-    ]
-    assert shown == []
+        assert (True, False) == (fault in message, "hunter2" in message)
 
 
-@pytest.mark.parametrize("adapter", BACKENDS)
-def test_every_backend_refuses_unknown_settings(adapter):
-    with pytest.raises(ConfigurationError, match=f"fs.{adapter}.colour"):
-        load_storage_settings(BACKENDS[adapter].settings, adapter, {f"fs.{adapter}.colour": "red"}, {})
+def test_backend_settings_with_the_name_of_a_secret_are_masked():
+    for adapter in BACKENDS:
+        fields = BACKENDS[adapter].settings.model_fields
+
+        shown = [
+            name
+            for name, field in fields.items()
+            if {"password", "secret", "key", "token"} & set(name.split("_")) and field.annotation is not SecretStr
+        ]
+        assert shown == []
+
+
+def test_every_backend_refuses_unknown_settings():
+    for adapter in BACKENDS:
+        with pytest.raises(ConfigurationError, match=f"fs.{adapter}.colour"):
+            load_storage_settings(BACKENDS[adapter].settings, adapter, {f"fs.{adapter}.colour": "red"}, {})
+            pytest.fail(repr(adapter))
 
 
 def test_half_a_pair_of_keys_is_reported():

@@ -8,9 +8,8 @@ from frepo_core.settings import load_settings
 from frepo_core.settings.misspellings import is_within
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "distance"),
-    [
+def test_names_are_compared_by_their_edit_distance():
+    for one, other, distance in [
         ("", "", 0),
         ("DATABASE_URL", "DATABASE_URL", 0),
         ("DATABSE_URL", "DATABASE_URL", 1),
@@ -22,11 +21,9 @@ from frepo_core.settings.misspellings import is_within
         ("DTABSE_URL", "DATABASE_URL", 2),
         ("DATABASE", "DATABASE_URL", 4),
         ("DB_URL", "DATABASE_URL", 6),
-    ],
-)
-def test_names_are_compared_by_their_edit_distance(one, other, distance):
-    assert [limit >= distance for limit in range(4)] == [is_within(one, other, limit) for limit in range(4)]
-    assert [limit >= distance for limit in range(4)] == [is_within(other, one, limit) for limit in range(4)]
+    ]:
+        assert [limit >= distance for limit in range(4)] == [is_within(one, other, limit) for limit in range(4)]
+        assert [limit >= distance for limit in range(4)] == [is_within(other, one, limit) for limit in range(4)]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Fixtures of the storage contract: the backend under test, its capabilities and limits."""
 
+from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -12,6 +13,15 @@ KEY = "5d/5d41402abc4b2a76b9719d911017c592-0a1b2c3d"
 def put(backend: StorageBackend, key: str, content: bytes) -> None:
     """Store bytes that are in memory."""
     backend.store(key, BytesIO(content), len(content))
+
+
+def fails(error: type[Exception], call: Callable[..., object], *arguments: object) -> bool:
+    """Return whether the call raises this error."""
+    try:
+        call(*arguments)
+    except error:
+        return True
+    return False
 
 
 class StorageFixtures:

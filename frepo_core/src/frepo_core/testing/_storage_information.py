@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 from urllib.request import urlopen
@@ -30,14 +29,15 @@ OPERATIONS: dict[str, Callable[[StorageBackend], object]] = {
 class InformationContract(StorageFixtures):
     """Sizes, times, lists, URLs, paths and errors."""
 
-    @pytest.mark.parametrize("size", [0, 1, 100_000])
-    def test_stat_tells_the_size(self, backend: StorageBackend, size: int) -> None:
+    def test_stat_tells_the_size(self, backend: StorageBackend) -> None:
         """The size is in bytes, and the key is that of the call."""
-        put(backend, KEY, pattern(0, size))
+        sizes = {"empty": 0, "a/byte": 1, "a/blob": 100_000}
+        for key, size in sizes.items():
+            put(backend, key, pattern(0, size))
 
-        stat = backend.stat(KEY)
+        stats = [backend.stat(key) for key in sizes]
 
-        assert (KEY, size) == (stat.key, stat.size)
+        assert sizes == {stat.key: stat.size for stat in stats}
 
     def test_stat_tells_the_time_in_utc(self, backend: StorageBackend) -> None:
         """The time is aware and that of `store`; the storage's clock may differ by two minutes."""
@@ -57,22 +57,23 @@ class InformationContract(StorageFixtures):
 
         assert isinstance(caught.value.__cause__, driver_errors)
 
-    @pytest.mark.parametrize("operation", ["open", "stat"])
-    def test_a_folder_is_no_blob(self, backend: StorageBackend, operation: str) -> None:
+    def test_a_folder_is_no_blob(self, backend: StorageBackend) -> None:
         """A folder of keys cannot be read as a blob."""
         put(backend, "folder/blob", b"content")
 
-        with pytest.raises(BlobNotFound):
-            getattr(backend, operation)("folder")
+        for read in (backend.open, backend.stat):
+            with pytest.raises(BlobNotFound):
+                read("folder")
 
-    @pytest.mark.parametrize("operation", ["open", "stat", "delete"])
-    def test_a_blob_is_no_folder(self, backend: StorageBackend, operation: str) -> None:
+    def test_a_blob_is_no_folder(self, backend: StorageBackend) -> None:
         """A key below the key of a blob does not exist; deleting it deletes nothing."""
         put(backend, "folder", b"content")
 
-        with pytest.raises(BlobNotFound) if operation != "delete" else nullcontext():
-            getattr(backend, operation)("folder/blob")
+        backend.delete("folder/blob")
 
+        for read in (backend.open, backend.stat):
+            with pytest.raises(BlobNotFound):
+                read("folder/blob")
         assert ["folder"] == [stat.key for stat in backend.list()]
 
     def test_an_empty_storage_lists_nothing(self, backend: StorageBackend) -> None:
@@ -137,18 +138,15 @@ class InformationContract(StorageFixtures):
 
         assert total is None or (type(total) is int and total >= (backend.free_space() or 0))
 
-    @pytest.mark.parametrize("operation", OPERATIONS)
     def test_a_storage_that_does_not_answer_is_unavailable(
-        self,
-        unavailable_backend: StorageBackend,
-        driver_errors: tuple[type[BaseException], ...],
-        operation: str,
+        self, unavailable_backend: StorageBackend, driver_errors: tuple[type[BaseException], ...]
     ) -> None:
         """No blob may look missing and no list empty, because `storage:sweep` would delete records."""
-        with pytest.raises(StorageUnavailable) as caught:
-            OPERATIONS[operation](unavailable_backend)
+        for name, operation in OPERATIONS.items():
+            with pytest.raises(StorageUnavailable) as caught:
+                operation(unavailable_backend)
 
-        assert isinstance(caught.value.__cause__, driver_errors)
+            assert isinstance(caught.value.__cause__, driver_errors), name
 
     def test_a_storage_without_room_is_full(
         self, full_backend: StorageBackend, driver_errors: tuple[type[BaseException], ...]

@@ -87,18 +87,15 @@ def test_tokens_of_a_collection_are_listed(console, make, listed):
     assert [] == listed("--collection", collection)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_a_wrong_filter_is_refused(console):
+    for options, said in [
         (["--role", "upload.everything"], "--role: Please select valid roles; unknown: upload.everything"),
         (["--unused-since", "yesterday"], "--unused-since: 'yesterday' is neither a length of time"),
         (["--collection", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"], "collection_no_longer_exists"),
-    ],
-)
-def test_a_wrong_filter_is_refused(console, options, said):
-    console.answer("db:upgrade")
+    ]:
+        console.answer("db:upgrade")
 
-    assert said in console.refusal("auth:list", *options)
+        assert said in console.refusal("auth:list", *options)
 
 
 def test_a_token_is_shown_by_its_fingerprint(make, shown):
@@ -176,6 +173,6 @@ def test_a_missing_token_of_the_setting_is_reported(console):
     assert (0, True) == (done.returncode, "its token does not exist: run `frepo install`" in done.stderr)
 
 
-@pytest.mark.parametrize("name", ["auth:list", "auth:show", "auth:edit", "auth:rotate", "auth:revoke"])
-def test_the_help_has_an_example(console, name):
-    assert re.search(rf"Example:\s+frepo\s+{name}\b", console.answer(name, "--help"))
+def test_the_help_has_an_example(console):
+    for name in ["auth:list", "auth:show", "auth:edit", "auth:rotate", "auth:revoke"]:
+        assert re.search(rf"Example:\s+frepo\s+{name}\b", console.answer(name, "--help"))

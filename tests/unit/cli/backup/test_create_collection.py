@@ -47,34 +47,31 @@ def test_guards_are_set_by_options(console):
     ]
 
 
-@pytest.mark.parametrize(
-    ("option", "text", "message"),
-    [
+def test_an_invalid_guard_is_refused(console):
+    for option, text, message in [
         ("--min-retention", "soon", "write e.g. 30m, 48h, 7d or 2w"),
         ("--min-version-size", "-1", "number_cannot_be_negative_value"),
         ("--max-shrink-percent", "101", "expected_percent_from_0_to_100"),
         ("--max-shrink-percent", "half", "expected_percent_from_0_to_100"),
         ("--on-suspicious", "ignore", "refuse"),
-    ],
-)
-def test_an_invalid_guard_is_refused(console, option, text, message):
-    assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
+    ]:
+        assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
 
 
-@pytest.mark.parametrize("command", ["backup:create-collection", "fleet:create"])
-def test_the_help_says_what_is_set_without_the_options(console, command):
-    shown = " ".join(console.answer(command, "--help").split())
+def test_the_help_says_what_is_set_without_the_options(console):
+    for command in ["backup:create-collection", "fleet:create"]:
+        shown = " ".join(console.answer(command, "--help").split())
 
-    for option, default in {
-        "--max-backups-count N": "backup.max_versions",
-        "--max-one-version-size SIZE": "backup.one_version_max_size",
-        "--max-collection-size SIZE": "backup.collection_max_size",
-        "--min-retention TIME": "off",
-        "--min-version-size SIZE": "off",
-        "--max-shrink-percent N": "50",
-        "--on-suspicious ACTION": "quarantine",
-    }.items():
-        assert f"default: {default} " in shown.rpartition(f"{option} ")[2].partition(" --")[0] + " ", option
+        for option, default in {
+            "--max-backups-count N": "backup.max_versions",
+            "--max-one-version-size SIZE": "backup.one_version_max_size",
+            "--max-collection-size SIZE": "backup.collection_max_size",
+            "--min-retention TIME": "off",
+            "--min-version-size SIZE": "off",
+            "--max-shrink-percent N": "50",
+            "--on-suspicious ACTION": "quarantine",
+        }.items():
+            assert f"default: {default} " in shown.rpartition(f"{option} ")[2].partition(" --")[0] + " ", option
 
 
 def test_the_help_of_an_edit_names_no_defaults_of_limits_and_guards(console):
@@ -181,9 +178,8 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
     assert console.rows("SELECT filename FROM collection") == [("a",)]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_an_invalid_collection_is_refused_and_the_option_named(console):
+    for options, said in [
         ([], "required: -f/--filename"),
         (["-f", "a/b"], "--filename: File name is not valid"),
         (["-f", "db.sql", "-f", "json"], "-f is the file name: write --format json for the format"),
@@ -206,27 +202,22 @@ def test_an_id_that_is_taken_is_success_on_demand(console):
         (["-f", "a", "--id", "1234"], "--id: custom_id_is_not_uuid_format"),
         (["-f", "a", "--id", "1234"], "not a UUID of version 4"),
         (["-f", "a", "--id", ""], "--id: is empty"),
-    ],
-)
-def test_an_invalid_collection_is_refused_and_the_option_named(console, options, said):
-    refusal = console.refusal("backup:create-collection", *options)
+    ]:
+        refusal = console.refusal("backup:create-collection", *options)
 
-    assert said in refusal
-    assert console.count("collection") == 0
+        assert said in refusal
+        assert console.count("collection") == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
+def test_wrong_options_of_a_strategy_are_refused(console):
+    for options, told in [
         ("{keep", "--strategy-options: is not JSON"),
         ("[3]", "--strategy-options: write a JSON object"),
         ('{"keep": 3}', "--strategy-options: the strategy 'delete_oldest_when_adding_new' has no options"),
-    ],
-)
-def test_wrong_options_of_a_strategy_are_refused(console, options, told):
-    refusal = console.refusal("backup:create-collection", "-f", "db.sql.gz", "--strategy-options", options)
+    ]:
+        refusal = console.refusal("backup:create-collection", "-f", "db.sql.gz", "--strategy-options", options)
 
-    assert told in refusal
+        assert told in refusal
 
 
 @pytest.fixture

@@ -141,9 +141,8 @@ def test_output_into_a_file_that_the_next_run_would_replace_is_refused(console, 
     assert ["db7"] == list(read_tokens("made.csv"))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_wrong_lines_are_named_before_anything_is_made(console):
+    for content, message in [
         ("name,label,label\ndb7,a,b\n", "two columns have the name 'label'"),
         ("# name\n", "one of them must be: name"),
         ("host\ndb7\n", "one of them must be: name"),
@@ -153,13 +152,11 @@ def test_output_into_a_file_that_the_next_run_would_replace_is_refused(console, 
         ("name,filename\ndb7,a/b\n", "line 2"),
         ("name\ndb7,3\n", "more values than columns"),
         ("name\n  \n", "line 2"),
-    ],
-)
-def test_wrong_lines_are_named_before_anything_is_made(console, content, message):
-    (console.folder / "hosts.csv").write_text(content)
+    ]:
+        (console.folder / "hosts.csv").write_text(content)
 
-    assert message in console.refusal("fleet:create", "--from", "hosts.csv")
-    assert not console.count("collection")
+        assert message in console.refusal("fleet:create", "--from", "hosts.csv")
+        assert not console.count("collection")
 
 
 def test_a_missing_file_is_named(console):

@@ -65,16 +65,13 @@ def test_people_get_a_table(console, collection):
     assert "1.00kB" in table
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
+def test_a_wrong_option_is_named(console, collection):
+    for option, value in [
         ("--every", "often"),
         ("--for", "long"),
         ("--size", "big"),
         ("--size", "-5"),
         ("--growth", "1000"),
         ("--start", "soon"),
-    ],
-)
-def test_a_wrong_option_is_named(console, collection, option, value):
-    assert f"{option}: " in console.refusal("backup:preview", collection, option, value)
+    ]:
+        assert f"{option}: " in console.refusal("backup:preview", collection, option, value)

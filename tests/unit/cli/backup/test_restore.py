@@ -67,15 +67,12 @@ def test_the_time_limit_can_be_chosen(console, collection):
     assert (1, "not checked") == (status, report["outcome"])
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_run_is_refused(console, collection):
+    for options, said in [
         ([], "RESTORE_TESTS_COMMAND"),
         (["--command", "no-such-program"], "'no-such-program' cannot be started"),
         (["--command", "cat", "--timeout", "soon"], "'soon' is not a duration"),
         (["--command", "cat", "--timeout", "0"], "must be longer than 0"),
         (["--command", "cat", "--version", "v7"], "has no version 'v7'"),
-    ],
-)
-def test_what_cannot_be_run_is_refused(console, collection, options, said):
-    assert said in console.refusal("backup:test-restore", collection, *options)
+    ]:
+        assert said in console.refusal("backup:test-restore", collection, *options)

@@ -70,19 +70,16 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
     assert [] == rows(console, "backup:versions", collection, "--problems")
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
+def test_the_guards_of_a_new_collection(console):
+    for options, expected in [
         ([], (50, "quarantine")),
         (["--on-suspicious", "refuse", "--max-shrink-percent", "0"], (0, "refuse")),
         (["--on-suspicious", "keep"], (50, "mark")),
-    ],
-)
-def test_the_guards_of_a_new_collection(console, options, expected):
-    made = console.answer("backup:create-collection", "-f", "db.sql.gz", *options)
-    shown = rows(console, "backup:show", made)
+    ]:
+        made = console.answer("backup:create-collection", "-f", "db.sql.gz", *options)
+        shown = rows(console, "backup:show", made)
 
-    assert expected == (shown["max_shrink_percent"], shown["on_suspicious"])
+        assert expected == (shown["max_shrink_percent"], shown["on_suspicious"])
 
 
 def test_hosts_of_a_fleet_have_the_same_guards_and_wrong_actions_are_refused(console):

@@ -76,23 +76,20 @@ def test_an_upload_is_an_event_of_the_user_of_the_console(console, upload):
     assert actor.startswith("console:")
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
+def test_a_refused_upload_leaves_nothing(console):
+    for content, options, message in [
         (b"", [], "empty"),
         (b"x" * 5000, [], "new_version_exceeds_single_element_limit"),
         (b"x" * 5000, [], "`frepo backup:edit ID --max-one-version-size 0` lifts the limit"),
         (b"x" * 50, ["--digest", "ab" * 32], "does not match the digest"),
         (b"x" * 50, ["--digest", "ab"], "--digest: 'ab' is not a SHA-256, which has 64 hexadecimal digits"),
         (b"x" * 50, ["--digest", ""], "--digest: '' is not a SHA-256"),
-    ],
-)
-def test_a_refused_upload_leaves_nothing(console, content, options, message):
-    collection = console.answer("backup:create-collection", "-f", "db.sql.gz", "-o", "4kB")
-    (console.folder / "dump").write_bytes(content)
+    ]:
+        collection = console.answer("backup:create-collection", "-f", "db.sql.gz", "-o", "4kB")
+        (console.folder / "dump").write_bytes(content)
 
-    assert message in console.refusal("backup:upload", collection, "dump", *options)
-    assert ([], []) == (versions(console, collection), blobs(console))
+        assert message in console.refusal("backup:upload", collection, "dump", *options)
+        assert ([], []) == (versions(console, collection), blobs(console))
 
 
 def test_a_digest_may_have_capital_letters(console, collection):
@@ -103,9 +100,9 @@ def test_a_digest_may_have_capital_letters(console, collection):
     )
 
 
-@pytest.mark.parametrize("name", ["missing", "."])
-def test_a_file_that_cannot_be_read_is_named(console, collection, name):
-    assert f"<file>: {name!r} cannot be read" in console.refusal("backup:upload", collection, name)
+def test_a_file_that_cannot_be_read_is_named(console, collection):
+    for name in ["missing", "."]:
+        assert f"<file>: {name!r} cannot be read" in console.refusal("backup:upload", collection, name)
 
 
 def test_a_version_is_downloaded_under_its_name(console, collection, upload):

@@ -23,6 +23,6 @@ def test_each_kind_is_a_package_with_a_test_in_a_service(console, kind):
     assert [] == [path for path in folder.rglob("*.*") if "$name" in path.read_text()]
 
 
-@pytest.mark.parametrize("kind", ["endpoint", "page"])
-def test_a_kind_without_settings_refuses_the_option(console, kind):
-    assert "  --settings: is " in console.refusal("plugin:new", kind, "red_paint", "--settings")
+def test_a_kind_without_settings_refuses_the_option(console):
+    for kind in ["endpoint", "page"]:
+        assert "  --settings: is " in console.refusal("plugin:new", kind, "red_paint", "--settings")

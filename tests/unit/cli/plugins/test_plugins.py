@@ -180,13 +180,11 @@ def test_a_plugin_that_cannot_be_loaded_is_named(console, install_package):
     assert "frepo-acme" in refusal
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], *(["--settings", name] for name in ("local", "awss3v3", "integrity", "notify"))]
-)
-def test_the_table_fits_on_a_terminal(console, arguments):
-    widths = {len(line) for line in console.answer("plugins", *arguments).splitlines()}
+def test_the_table_fits_on_a_terminal(console):
+    for arguments in [[], *(["--settings", name] for name in ("local", "awss3v3", "integrity", "notify"))]:
+        widths = {len(line) for line in console.answer("plugins", *arguments).splitlines()}
 
-    assert max(widths) <= 120
+        assert max(widths) <= 120
 
 
 def test_the_table_is_as_wide_as_the_terminal_allows(console):

@@ -1,5 +1,3 @@
-import pytest
-
 ADMIN = "0e3d3a1c-2f0a-4c59-9d0e-0d5a7c1f2b33"
 OTHER = "77b5c5c0-9f0c-4d0e-8a54-6a1b2c3d4e5f"
 LINES = (
@@ -52,22 +50,19 @@ def test_no_shell_reads_the_commands(console):
     assert not (console.folder / "there").exists()
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_a_failed_command_ends_the_installation(console):
+    for line, said in [
         ("ls /", "Unknown command 'ls'"),
         ("auth:create-token", "required: --roles"),
         ("auth:create-token --roles nonsense", "Please select valid roles"),
         ("install", "must not run `frepo install`"),
-    ],
-)
-def test_a_failed_command_ends_the_installation(console, line, said):
-    done = console.run("install", POST_INSTALL_CMD=f"{line}\nauth:generate-admin-token")
+    ]:
+        done = console.run("install", POST_INSTALL_CMD=f"{line}\nauth:generate-admin-token")
 
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert f"{line.split()[0]} failed" in done.stderr
-    assert console.count("token") == 0
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert f"{line.split()[0]} failed" in done.stderr
+        assert console.count("token") == 0
 
 
 def test_a_line_that_cannot_be_read_changes_nothing(new_console):

@@ -133,6 +133,6 @@ def test_a_dry_run_reports_everything_it_finds(console, stored):
     assert (0, 5) == (done.returncode, json.loads(done.stdout)["orphans"])
 
 
-@pytest.mark.parametrize("grace", ["0", "5s", "59m"])
-def test_a_grace_period_of_less_than_an_hour_is_refused(console, grace):
-    assert "--grace: at least 1h" in console.refusal("storage:sweep", "--grace", grace)
+def test_a_grace_period_of_less_than_an_hour_is_refused(console):
+    for grace in ["0", "5s", "59m"]:
+        assert "--grace: at least 1h" in console.refusal("storage:sweep", "--grace", grace)

@@ -239,12 +239,11 @@ def test_options_that_do_not_fit_any_more_are_replaced_by_the_defaults_and_named
     assert "`frepo backup:edit" in at_start
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"), [(dict, "options is <class 'dict'>"), ("Options", "options is 'Options'")]
-)
-def test_options_that_are_no_model_are_refused_at_the_start(options, reason):
-    with pytest.raises(TypeError, match=reason):
-        StrategySpec(name="thin", build=Thin, options=options)
+def test_options_that_are_no_model_are_refused_at_the_start():
+    for options, reason in [(dict, "options is <class 'dict'>"), ("Options", "options is 'Options'")]:
+        with pytest.raises(TypeError, match=reason):
+            StrategySpec(name="thin", build=Thin, options=options)
+            pytest.fail(repr((options, reason)))
 
 
 def test_options_without_a_default_are_refused_at_the_start():
