@@ -141,7 +141,7 @@ lint: install  ## check style and types
 
 # Node.js is that of $(CLIENTS_VENV), if `make services` made it.
 lint-console: export PATH := $(CURDIR)/$(CLIENTS_VENV)/bin:$(PATH)
-lint-console: node_modules/.package-lock.json  ## check the format of the JavaScript of the pages; needs npm
+lint-console: node_modules/.package-lock.json  ## check style and types of the JavaScript of the pages; needs npm
 	npm run --silent lint
 
 node_modules/.package-lock.json: package.json package-lock.json

@@ -10,7 +10,7 @@ function textOf(entry, tag) {
   return [tag, entry.get("method"), entry.get("path"), ...words].join(" ").toLowerCase();
 }
 
-function find(tags, phrase) {
+function findOperations(tags, phrase) {
   const wanted = phrase.toLowerCase();
   return tags
     .map((group, tag) =>
@@ -33,7 +33,7 @@ SwaggerUIBundle({
   domNode: place,
   url: place.dataset.document,
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [() => ({ fn: { opsFilter: find } })],
+  plugins: [() => ({ fn: { opsFilter: findOperations } })],
   layout: "BaseLayout",
   deepLinking: true,
   docExpansion: "list",
