@@ -75,7 +75,7 @@ def test_a_refused_file_says_why(console, api):
 
 def test_an_upload_is_cancelled_and_tried_again(files, api):
     waiting = []
-    files.route("**/api/v1/files?*", waiting.append)
+    files.route("**/api/v1/files?*", lambda route: waiting.append(route))  # noqa: PLW0108  # Playwright marks the function
     files.evaluate(DROP, [["slow.txt"], "slow"])
     files.get_by_role("button", name="Cancel slow.txt").click()
     expect(files.get_by_text("Cancelled")).to_be_visible()
@@ -89,7 +89,7 @@ def test_an_upload_is_cancelled_and_tried_again(files, api):
 
 def test_an_upload_stays_cancelled_if_its_worker_is_loaded_later(files, api):
     waiting = []
-    files.route("**/lib/sha256_worker.js", waiting.append)
+    files.route("**/lib/sha256_worker.js", lambda route: waiting.append(route))  # noqa: PLW0108  # Playwright marks the function
     files.evaluate(DROP, [["early.txt"], "early"])
     files.get_by_role("button", name="Cancel early.txt").click()
     files.wait_for_timeout(50)

@@ -164,7 +164,7 @@ def test_a_download_continues_where_the_connection_was_cut(stored, open_through_
     ranges = []
     page.on("request", lambda one: one.url.endswith("/content") and ranges.append(one.headers.get("range")))
     saved = []
-    page.on("download", saved.append)  # Playwright marks the function
+    page.on("download", lambda one: saved.append(one))  # noqa: PLW0108  # Playwright marks the function
     proxy.arm("cut", "down", 3 * MIB)
     download(page)
     expect(transfers(page)).to_contain_text(LOST)
