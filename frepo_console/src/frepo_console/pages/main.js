@@ -90,7 +90,11 @@ function CurrentView({ about }) {
   <//>`;
 }
 
-/** A token may see a collection without those of the list: the service decides. */
+/**
+ * A token may see a collection without those of the list: the service decides.
+ *
+ * @param {Route} route
+ */
 const isOneCollection = ({ parts: [first, id] }) => first === "collections" && id !== undefined && id !== "new";
 
 const NotFound = () =>

@@ -12,7 +12,7 @@ export function ActionButton({ run, children, className = "btn s", ...more }) {
     try {
       await run();
     } catch (problem) {
-      setError(problem.message);
+      setError(problem instanceof Error ? problem.message : String(problem));
     }
     setRunning(false);
   };

@@ -4,9 +4,9 @@ import { html, useEffect, useRef } from "../lib/html.js";
 
 /** `at` names what is shown, empty for nothing that was opened. */
 export function Aside({ at, label, children }) {
-  const place = useRef(null);
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => {
-    if (at && matchMedia("(max-width: 62rem)").matches) place.current.scrollIntoView();
+    if (at && matchMedia("(max-width: 62rem)").matches) place.current?.scrollIntoView();
   }, [at]);
   return html`<aside class="w4 stack" aria-label=${label} ref=${place}>${children}</aside>`;
 }

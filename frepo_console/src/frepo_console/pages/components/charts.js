@@ -20,7 +20,7 @@ function loadUplot() {
 function loadSheet() {
   const sheet = document.createElement("link");
   sheet.rel = "stylesheet";
-  sheet.href = new URL("../vendor/uplot.css", import.meta.url);
+  sheet.href = new URL("../vendor/uplot.css", import.meta.url).href;
   const loaded = new Promise((resolve, reject) => Object.assign(sheet, { onload: resolve, onerror: reject }));
   document.head.append(sheet);
   return loaded.catch((error) => {
@@ -35,10 +35,10 @@ function loadSheet() {
  * sentence what the curve shows. `format` makes a value a text. `marks` are Dates with a vertical line.
  */
 export function Curve({ times, lines, label, format = size, marks = [], height = HEIGHT }) {
-  const place = useRef(null);
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
   const isNear = useNearness(place);
   const [theme, setTheme] = useState(0);
-  const [error, setError] = useState(null);
+  const [error, setError] = useState(/** @type {Failure | null} */ (null));
   useEffect(() => {
     const changed = () => setTheme((count) => count + 1);
     addEventListener("themechange", changed);

@@ -8,14 +8,15 @@ let last = 0;
 
 /** A dialog with a title. `close` is called when the person closes it. */
 export function Dialog({ title, close, children, isWide = false }) {
-  const dialog = useRef(null);
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const [id] = useState(() => `dialog-${(last += 1)}`);
   // Before the first picture: until it is opened, the dialog would be shown as a part of the page, without the focus.
   useLayoutEffect(() => {
     const opener = document.activeElement;
-    dialog.current.showModal();
-    dialog.current.querySelector("[data-first], input, select, textarea, button:not([aria-label])")?.focus();
-    return () => opener?.focus?.();
+    const first = "[data-first], input, select, textarea, button:not([aria-label])";
+    dialog.current?.showModal();
+    focus(dialog.current?.querySelector(first));
+    return () => focus(opener);
   }, []);
   return html`<dialog
     ref=${dialog}
@@ -31,12 +32,15 @@ export function Dialog({ title, close, children, isWide = false }) {
   </dialog>`;
 }
 
+/** @param {Element | null} [element] */
+const focus = (element) => element instanceof HTMLElement && element.focus();
+
 /**
  * Ask before something is removed. The children say what will happen; `action` is the word on the button. `run` does it
  * and may throw `Problem`, whose message stays in the dialog.
  */
 export function Confirm({ title, action, run, close, children }) {
-  const [error, setError] = useState(null);
+  const [error, setError] = useState("");
   const [isRunning, setRunning] = useState(false);
   const confirmed = async () => {
     setRunning(true);
@@ -44,7 +48,7 @@ export function Confirm({ title, action, run, close, children }) {
       await run();
       close();
     } catch (problem) {
-      setError(problem.message);
+      setError(problem instanceof Error ? problem.message : String(problem));
       setRunning(false);
     }
   };

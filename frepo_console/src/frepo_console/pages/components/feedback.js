@@ -95,7 +95,7 @@ export function Loaded({ resource, lines, children }) {
 
 /** The default export of a module that is loaded when it is needed, a component. */
 export function Lazy({ load, ...props }) {
-  const [loaded, setLoaded] = useState({});
+  const [loaded, setLoaded] = useState(/** @type {{ View?: Function; error?: Failure }} */ ({}));
   const reload = () =>
     load().then(
       (module) => setLoaded({ View: module.default }),
@@ -106,12 +106,16 @@ export function Lazy({ load, ...props }) {
   return loaded.View ? html`<${loaded.View} ...${props} />` : null;
 }
 
+/** @type {Failure} */
 const OUTDATED = {
+  status: 404,
+  isTemporary: false,
   title: t.errors.outdated,
   message: t.errors.outdatedText,
   action: t.errors.reload,
   retry: () => location.reload(),
 };
+/** @type {Failure} */
 const OFFLINE = { status: 0, isTemporary: true, message: t.errors.offline };
 
 /** Why a module could not be loaded. `retry`, if there is one, is what helps instead of another try. */
@@ -119,7 +123,7 @@ export const loadError = async () => ((await isOutdated()) ? OUTDATED : OFFLINE)
 
 /** Whether the service has got another version of the console since this page was opened: its modules are gone. */
 async function isOutdated() {
-  const folder = new URL("..", import.meta.url).pathname.split("/").at(-2);
+  const folder = new URL("..", import.meta.url).pathname.split("/").at(-2) ?? "";
   try {
     const answer = await fetch(document.baseURI, { cache: "no-store", credentials: "omit" });
     return answer.ok && !(await answer.text()).includes(folder);

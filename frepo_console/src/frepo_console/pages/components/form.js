@@ -55,9 +55,10 @@ export const Check = ({ label, value, change, ...more }) =>
  */
 export function useForm(start) {
   const [values, setValues] = useState(start);
-  const [errors, setErrors] = useState({});
+  const [errors, setErrors] = useState(/** @type {Record<string, string>} */ ({}));
   const [message, setMessage] = useState("");
   const [isSending, setSending] = useState(false);
+  /** @type {(name: string, value: unknown) => void} */
   const set = (name, value) => {
     setValues((old) => ({ ...old, [name]: value }));
     setErrors(({ [name]: _, ...others }) => others);
@@ -101,7 +102,7 @@ export const FormError = ({ form }) =>
 async function copyText(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = Object.assign(document.createElement("textarea"), { value: text });
-  document.activeElement.after(area);
+  (document.activeElement ?? document.body).after(area);
   area.select();
   document.execCommand("copy");
   return area.remove();

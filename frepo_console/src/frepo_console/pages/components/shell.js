@@ -23,7 +23,7 @@ export function Shell({ current, views, children }) {
     ...Object.fromEntries(views.map((view) => [`g ${view.key}`, () => go([view.name])])),
   });
   return html`<nav class="side" aria-label=${t.menu.label}>
-      <button class="skip btn" onClick=${() => document.querySelector("main").focus()}>${t.menu.skip}</button>
+      <button class="skip btn" onClick=${() => document.querySelector("main")?.focus()}>${t.menu.skip}</button>
       <div class="brand row"><${Logo} /><span>${t.product}</span></div>
       ${views.map((view) => html`<${MenuEntry} key=${view.name} view=${view} isCurrent=${view.name === current} />`)}
       <${PluginPages} />

@@ -81,7 +81,7 @@ const DETAILS = {
   ok: () => "",
 };
 
-const minRetention = ({ guards }) => (durationSeconds(guards.min_retention) > 0 ? duration(guards.min_retention) : "");
+const minRetention = ({ guards }) => (durationSeconds(guards.min_retention) ? duration(guards.min_retention) : "");
 
 const lastTime = ({ last_version, created_at }) => last_version?.at ?? created_at;
 

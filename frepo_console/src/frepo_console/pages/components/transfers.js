@@ -82,7 +82,7 @@ function rest({ moved, size: whole, speed }) {
     const now = new Date();
     parts.push(
       t.transfers.speed(size(speed)),
-      t.transfers.left(elapsed(new Date(now - ((whole - moved) / speed) * 1000), now)),
+      t.transfers.left(elapsed(new Date(now.getTime() - ((whole - moved) / speed) * 1000), now)),
     );
   }
   return parts.join(", ");
@@ -90,11 +90,11 @@ function rest({ moved, size: whole, speed }) {
 
 /** A place for files: dropped on the page, see `useDrop`, or chosen. `take(files)` gets them. */
 export function DropZone({ title, text, take, isOver }) {
-  const input = useRef(null);
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   return html`<div class=${isOver ? "drop over stack" : "drop stack"}>
     <${Icon} name="upload" />
     <p><b>${title}</b> ${text && html`<span class="dim">${text}</span>`}</p>
-    <div><button class="btn" type="button" onClick=${() => input.current.click()}>${t.transfers.choose}</button></div>
+    <div><button class="btn" type="button" onClick=${() => input.current?.click()}>${t.transfers.choose}</button></div>
     <input
       ref=${input}
       type="file"

@@ -4,7 +4,7 @@ import { createContext, useContext, useMemo } from "./html.js";
 import { durationSeconds } from "./format.js";
 
 /** The answer of `GET /api/v1`. */
-export const About = createContext(null);
+export const About = createContext(/** @type {AboutService} */ (/** @type {unknown} */ (null)));
 
 export class Access {
   constructor(about) {

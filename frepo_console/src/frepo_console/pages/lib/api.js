@@ -95,6 +95,10 @@ export const headersWithToken = (more = {}) => ({ Authorization: `Bearer ${curre
 
 /**
  * Send a request; return the parsed body, null if it has none. Throws `Problem`, or `AbortError` if `signal` ends it.
+ *
+ * @param {string} method
+ * @param {string} path
+ * @param {RequestOptions} options
  */
 export async function send(method, path, { query, body, headers = {}, signal } = {}) {
   const more = body === undefined ? {} : { "Content-Type": method === "PATCH" ? MERGE_PATCH : "application/json" };
@@ -109,7 +113,12 @@ export async function send(method, path, { query, body, headers = {}, signal } =
 
 const MERGE_PATCH = "application/merge-patch+json";
 
-/** Read a resource. If it has not changed since the last time, return the same object as then. */
+/**
+ * Read a resource. If it has not changed since the last time, return the same object as then.
+ *
+ * @param {string} path
+ * @param {{ query?: Record<string, unknown> }} options
+ */
 export async function read(path, { query } = {}) {
   const url = apiUrl(path, query);
   const known = answers.get(url);
@@ -127,13 +136,16 @@ export async function read(path, { query } = {}) {
 /** Forget all answers: they belong to the token of the last session. */
 export const forgetAnswers = () => answers.clear();
 
+/** Whether the caller has ended the request. */
+export const isAbort = (error) => error instanceof DOMException && error.name === "AbortError";
+
 async function answerOf(url, options) {
   const sentWith = token;
   let answer;
   try {
     answer = await fetch(url, { cache: "no-store", credentials: "omit", redirect: "error", ...options });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new Problem(0, { detail: t.errors.offline });
   }
   if (answer.ok || answer.status === 304) return answer;
@@ -147,7 +159,7 @@ async function bodyOf(answer) {
   try {
     return await answer.json();
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new Problem(0, { detail: t.errors.offline });
   }
 }

@@ -6,6 +6,7 @@ import { Problem, read } from "./api.js";
 const POLL_SECONDS = 15;
 const SLOW_MS = 200;
 const MAX_ITEMS = 500;
+/** @type {Omit<Resource, "reload" | "retry">} */
 const START = { data: null, error: null, hasMoreFailed: false, isSlow: false, at: null };
 
 /**
@@ -29,7 +30,7 @@ export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
  */
 export function useList(path, { query = {}, name = query, limit = 50, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, name, limit]);
-  const wanted = useRef({});
+  const wanted = useRef({ key: /** @type {string | null} */ (null), count: 0 });
   if (wanted.current.key !== key) wanted.current = { key, count: limit };
   const load = async (shown, isMore) => {
     const { count } = wanted.current;
@@ -71,10 +72,14 @@ export async function readAll(path, { query = {}, most = 2000 } = {}) {
 /**
  * Call `load(shown, isMore)` now and every few seconds, as long as `key` is the same. It throws `Problem`, or returns
  * undefined if nothing changes. `isMore` is true for `readMore()`, which returns whether it succeeded.
+ *
+ * @param {string | null} key
+ * @param {(shown: any, isMore: boolean) => Promise<any>} load
+ * @returns {Resource & { readMore: () => Promise<boolean> }}
  */
 export function useReading(key, load, every = POLL_SECONDS) {
   const [state, setState] = useState({ ...START, key });
-  const latest = useRef({});
+  const latest = useRef({ load, every });
   latest.current = { load, every };
   const poll = useRef(NOTHING);
   useEffect(() => {
@@ -88,7 +93,8 @@ export function useReading(key, load, every = POLL_SECONDS) {
   return { ...shown, reload, retry: reload, readMore: () => poll.current.now(true) };
 }
 
-const NOTHING = { now() {} };
+/** @type {{ now(isMore?: boolean): Promise<boolean>; stop(): void }} */
+const NOTHING = { now: async () => false, stop() {} };
 
 function startPolling(key, latest, setState) {
   let isStopped = false;

@@ -12,6 +12,10 @@ export const MAX_IN_MEMORY = 32 * 1000 * 1000;
 /**
  * Ask where to save a file. Return a function that opens it, for something with `write(bytes)`, `close()` and
  * `abort()`; null if this browser can only download by a link. Throws `AbortError` if the person cancels.
+ *
+ * @param {string} name
+ * @param {number} size
+ * @returns {Promise<(() => Target | Promise<Target>) | null>}
  */
 export async function chooseTarget(name, size) {
   if (window.showSaveFilePicker) {
@@ -52,7 +56,9 @@ export async function fetchToDisk({ transfer, url, target, sha256, signal }) {
   } catch (error) {
     // The browser reports a lost connection as a TypeError; a full disk is a DOMException.
     if (error instanceof TypeError) throw new Problem(0, { detail: t.errors.offline });
-    throw error instanceof Problem ? error : new Error(t.transfers.notWritten(error.message));
+    throw error instanceof Problem
+      ? error
+      : new Error(t.transfers.notWritten(error instanceof Error ? error.message : String(error)));
   }
   transfer.set({ state: "checking", message: t.transfers.checking });
   const digest = await part.hash.end();

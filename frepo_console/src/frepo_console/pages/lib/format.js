@@ -4,6 +4,7 @@ const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte", "petabyte
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** @type {Intl.DateTimeFormatOptions} */
 const MONTH_NAMES = { day: "numeric", month: "short" };
 
 const numbers = new Map();
@@ -55,7 +56,7 @@ export function share(part) {
 
 /** "5h ago", "in 3 days"; from ten days on the day. */
 export function relative(time, now = new Date()) {
-  const seconds = (new Date(time) - now) / 1000;
+  const seconds = (new Date(time).getTime() - now.getTime()) / 1000;
   const distance = Math.abs(seconds);
   if (distance < 2) return justNow.format(0, "second");
   if (distance < MINUTE) return relativeTimes.format(Math.trunc(seconds), "second");
@@ -67,13 +68,15 @@ export function relative(time, now = new Date()) {
 
 /** A distance of times, without "ago": "31 hr", "3 days"; "31h", "3d" if `isShort`. */
 export function elapsed(from, now = new Date(), { isShort = false } = {}) {
-  const seconds = Math.max(0, (now - new Date(from)) / 1000);
-  const [length, unit] = [
-    [DAY, "day", 48 * HOUR],
-    [HOUR, "hour", 100 * MINUTE],
-    [MINUTE, "minute", MINUTE],
-    [1, "second", 0],
-  ].find(([, , least]) => seconds >= least);
+  const seconds = Math.max(0, (now.getTime() - new Date(from).getTime()) / 1000);
+  const [length, unit] =
+    seconds >= 48 * HOUR
+      ? [DAY, "day"]
+      : seconds >= 100 * MINUTE
+        ? [HOUR, "hour"]
+        : seconds >= MINUTE
+          ? [MINUTE, "minute"]
+          : [1, "second"];
   const unitDisplay = isShort ? "narrow" : unit === "day" ? "long" : "short";
   return numberFormat({ style: "unit", unit, unitDisplay, maximumFractionDigits: 0 }).format(
     Math.floor(seconds / length),
@@ -109,6 +112,7 @@ export function durationSeconds(text) {
 export function duration(text) {
   const seconds = durationSeconds(text);
   if (seconds === null) return text;
+  /** @type {[number, string][]} */
   const units = [
     [7 * DAY, "week"],
     [DAY, "day"],

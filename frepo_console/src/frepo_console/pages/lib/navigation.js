@@ -88,7 +88,11 @@ export function useShortcuts(shortcuts) {
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")) return;
+  if (
+    event.target instanceof Element &&
+    event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")
+  )
+    return;
   const isLetter = event.key.length === 1;
   if (isLetter && !areShortcutsOn()) return;
   const key = first ? `${first} ${event.key}` : event.key;

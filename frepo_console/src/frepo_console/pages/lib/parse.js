@@ -18,10 +18,8 @@ export function parseSize(text, field) {
 /** A size of the API as a text that `parseSize` reads without a loss; 0 is an empty text. */
 export function sizeText(bytes) {
   if (!bytes) return "";
-  for (const [base, suffix] of [
-    [1000, "B"],
-    [1024, "iB"],
-  ]) {
+  for (const base of [1000, 1024]) {
+    const suffix = base === 1000 ? "B" : "iB";
     for (let power = 5; power > 0; power -= 1) {
       if (bytes % (base ** power / 1000) === 0 && bytes >= base ** power)
         return `${bytes / base ** power} ${unit(power, base)}${suffix}`;

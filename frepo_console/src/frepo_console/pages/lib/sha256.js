@@ -23,7 +23,10 @@ class Hash {
   constructor() {
     this.waiting = 0;
     this.free = [];
+    /** @type {(value?: unknown) => void} */
     this.resume = () => {};
+    /** @type {(value?: unknown) => void} */
+    this.loaded = () => {};
     this.ready = new Promise((resolve) => (this.loaded = resolve));
     this.worker = new Worker(new URL("./sha256_worker.js", import.meta.url), { type: "module" });
     this.digest = new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ onmessage = async ({ data }) => {
     if (data.piece) {
       const { length, buffer } = data.piece;
       hash.update(data.piece);
-      postMessage({ hashed: length, buffer }, [buffer]);
+      postMessage({ hashed: length, buffer }, { transfer: [buffer] });
     }
     if (data.file) await readFile(data.file, (bytes) => hash.update(bytes));
     if (data.file || data.end) postMessage({ digest: hex(hash.digest()) });

@@ -39,18 +39,17 @@ export function useTransfers(topic) {
  */
 class Transfer {
   constructor({ topic, name, size, kind, run, finished }) {
-    Object.assign(this, {
-      topic,
-      name,
-      size,
-      kind,
-      finished,
-      id: (last += 1),
-      moved: 0,
-      state: "waiting",
-      message: "",
-    });
+    this.topic = topic;
+    this.name = name;
+    this.size = size;
+    this.kind = kind;
     this.work = run;
+    this.finished = finished;
+    this.id = last += 1;
+    this.moved = 0;
+    this.speed = 0;
+    this.state = "waiting";
+    this.message = "";
     this.abort = new AbortController();
   }
 
@@ -84,7 +83,7 @@ class Transfer {
     const now = performance.now();
     this.marks = [...(this.marks ?? []).filter(([time]) => now - time < 5000), [now, moved]];
     const [[firstTime, firstMoved]] = this.marks;
-    const speed = now - firstTime > 500 ? ((moved - firstMoved) / (now - firstTime)) * 1000 : (this.speed ?? 0);
+    const speed = now - firstTime > 500 ? ((moved - firstMoved) / (now - firstTime)) * 1000 : this.speed;
     Object.assign(this, { moved, speed, state: "running", message: "" });
     if (now - (this.drawn ?? 0) < DRAW_MS && moved < this.size) return;
     this.drawn = now;
@@ -174,7 +173,7 @@ export function upload({
   method = "PUT",
   headers = {},
   finished,
-  textOf = () => t.transfers.checked,
+  textOf = /** @type {(answer: any) => string} */ (() => t.transfers.checked),
 }) {
   const run = async (transfer, signal) => {
     const answer = await sendFile({ transfer, url, method, file, headers, signal });

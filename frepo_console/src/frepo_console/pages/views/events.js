@@ -143,11 +143,12 @@ const Nothing = ({ isFiltered }) =>
 /** The events under the day on which they happened. */
 function Days({ list, names }) {
   const now = useNow();
+  /** @type {{ day: string; events: any[] }[]} */
   const days = [];
   for (const event of list.items.slice(0, useSteps(list.items.length))) {
     const day = new Date(event.at).toDateString();
     if (days.at(-1)?.day !== day) days.push({ day, events: [] });
-    days.at(-1).events.push(event);
+    days.at(-1)?.events.push(event);
   }
   return html`${days.map(
       ({ day, events }) =>
@@ -187,7 +188,7 @@ function Row({ event, names, now }) {
       ${isOpen && html`<${Details} event=${event} />`}
     </div>
     <time class="end" datetime=${event.at} title=${exactTime(event.at)}
-      >${now - new Date(event.at) < 3600_000 ? relative(event.at, now) : timeOfDay(event.at)}</time
+      >${now.getTime() - new Date(event.at).getTime() < 3600_000 ? relative(event.at, now) : timeOfDay(event.at)}</time
     >
     <button class="btn bare s" aria-expanded=${String(isOpen)} aria-label=${t.more(event.position)} onClick=${toggle}>
       <${Icon} name=${isOpen ? "minus" : "more"} />
@@ -197,7 +198,7 @@ function Row({ event, names, now }) {
 
 /** A button that downloads all events of the filters. The token is in a header, so a link would not do. */
 function Export({ filters, suffix, title }) {
-  const [error, setError] = useState(null);
+  const [error, setError] = useState("");
   const save = async () => {
     const { kind, collection, actor, since } = filters;
     const answer = await fetch(apiUrl(`/events.${suffix}`, { kind, collection, actor, since }), {
@@ -205,7 +206,7 @@ function Export({ filters, suffix, title }) {
       credentials: "omit",
     }).catch(() => null);
     if (!answer?.ok) return setError(answer ? common.errors.unknown(answer.status) : common.errors.offline);
-    setError(null);
+    setError("");
     const anchor = document.createElement("a");
     anchor.href = URL.createObjectURL(await answer.blob());
     anchor.download = `events.${suffix}`;

@@ -27,7 +27,7 @@ export default function Files({ route }) {
   const filters = { q: query.get("q") ?? "", tag: query.get("tag") ?? "" };
   const list = useList(access.may("file.list") ? "/files" : null, { query: filters, limit: PAGE });
   const uploads = useTransfers(TOPIC);
-  const choose = useRef(null);
+  const choose = useRef(/** @type {HTMLInputElement | null} */ (null));
   const hasSide = selected || uploads.length > 0;
   const mayUpload = access.may("file.upload");
   return html`<header class="head">
@@ -68,7 +68,7 @@ export default function Files({ route }) {
 
 function Filters({ filters, items, isList }) {
   // The API has no list of tags: those of the shown files are offered.
-  const [tags, setTags] = useState([]);
+  const [tags, setTags] = useState(/** @type {string[]} */ ([]));
   useEffect(() => setTags((old) => [...new Set([...old, ...items.flatMap((one) => one.tags)])].sort()), [items]);
   const choose = (view) => changeQuery({ view });
   return html`<div class="row wrap" role="search">

@@ -29,7 +29,7 @@ const ROLES = [
 
 export default function Tokens({ route }) {
   const [, selected] = route.parts;
-  const [issued, setIssued] = useState(null);
+  const [issued, setIssued] = useState(/** @type {{ fingerprint: string; secret: string } | null} */ (null));
   const access = useAccess();
   const now = useNow();
   const filters = filtersOf(route.query);
@@ -80,7 +80,8 @@ function filtersOf(query) {
 function summary({ items, hasMore }, now) {
   if (hasMore) return "";
   const expiring = items.filter(
-    (one) => one.expires_at && new Date(one.expires_at) - now < SOON && new Date(one.expires_at) > now,
+    (one) =>
+      one.expires_at && new Date(one.expires_at).getTime() - now.getTime() < SOON && new Date(one.expires_at) > now,
   ).length;
   const unused = items.filter((one) => isUnused(one, now)).length;
   return [t.count(items.length), expiring && t.expiring(expiring), unused && t.unused(unused)]
@@ -88,7 +89,8 @@ function summary({ items, hasMore }, now) {
     .join(" ");
 }
 
-const isUnused = ({ last_used_at: used, created_at: created }, now) => now - new Date(used ?? created) > LONG_UNUSED;
+const isUnused = ({ last_used_at: used, created_at: created }, now) =>
+  now.getTime() - new Date(used ?? created).getTime() > LONG_UNUSED;
 
 function Filters({ filters }) {
   const change = (name) => (event) => changeQuery({ [name]: event.target.value });
@@ -199,7 +201,7 @@ function LastUse({ token, now }) {
 function Expiry({ token, now }) {
   const end = token.expires_at;
   if (!end) return html`<span class="faint">${common.never}</span>`;
-  const left = new Date(end) - now;
+  const left = new Date(end).getTime() - now.getTime();
   const badge = left <= 0 ? ["overdue", t.expired(date(end))] : left < SOON && ["late", relative(end, now)];
   return html`<time datetime=${end} title=${exactTime(end)}
     >${badge ? html`<${StateBadge} state=${badge[0]} text=${badge[1]} />` : date(end)}</time

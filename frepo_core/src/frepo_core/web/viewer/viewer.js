@@ -31,7 +31,7 @@ function showError() {
 
 SwaggerUIBundle({
   domNode: place,
-  url: place.dataset.document,
+  url: place?.dataset.document,
   presets: [SwaggerUIBundle.presets.apis],
   plugins: [() => ({ fn: { opsFilter: findOperations } })],
   layout: "BaseLayout",
@@ -44,10 +44,9 @@ SwaggerUIBundle({
   validatorUrl: null,
   onComplete() {
     const search = document.querySelector(".operation-filter-input");
-    if (search) {
-      search.placeholder = "Search paths and descriptions";
-      search.setAttribute("aria-label", search.placeholder);
-    }
+    const label = "Search paths and descriptions";
+    search?.setAttribute("placeholder", label);
+    search?.setAttribute("aria-label", label);
     setTimeout(showError, 100); // when the operations above it are drawn
   },
 });

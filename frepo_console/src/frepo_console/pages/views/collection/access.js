@@ -23,16 +23,16 @@ export function Access({ collection, now }) {
     query: { collection: collection.id, limit: 500 },
     every: 60,
   });
-  const [dialog, setDialog] = useState(null);
+  const [isGranting, setGranting] = useState(false);
+  const [removed, setRemoved] = useState(/** @type {{ name: string | null; fingerprint: string } | null} */ (null));
   const used = new Map((tokens.data?.items ?? []).map((one) => [one.fingerprint, one]));
-  const close = () => setDialog(null);
   const granted = () => {
-    close();
+    setGranting(false);
     list.reload();
     tokens.reload();
   };
   const remove = async () => {
-    await send("DELETE", `${base}${path(dialog.fingerprint)}`);
+    await send("DELETE", `${base}${path(removed?.fingerprint)}`);
     list.reload();
   };
   const columns = [
@@ -65,7 +65,7 @@ export function Access({ collection, now }) {
       isHidden: true,
       className: "n act",
       cell: (one) =>
-        html`<button class="btn s bare bad" onClick=${() => setDialog(one)}>
+        html`<button class="btn s bare bad" onClick=${() => setRemoved(one)}>
           ${t.access.remove}<span class="vh"> ${one.name ?? one.fingerprint}</span>
         </button>`,
     },
@@ -74,7 +74,7 @@ export function Access({ collection, now }) {
       <div class="sec">
         <h2>${t.collection.tabs.access}</h2>
         <p class="dim sm">${list.data && t.tokensCount(list.data.items.length)}</p>
-        <button class="btn s end" data-key="n" onClick=${() => setDialog("grant")}>
+        <button class="btn s end" data-key="n" onClick=${() => setGranting(true)}>
           <${Icon} name="plus" />${t.selection.grant}
         </button>
       </div>
@@ -96,14 +96,14 @@ export function Access({ collection, now }) {
             : html`<${Empty} icon="tokens" title=${t.access.none} text=${t.access.noneText} />`}<//
       >
     </section>
-    ${dialog === "grant" && html`<${Grant} base=${base} close=${close} done=${granted} />`}
+    ${isGranting && html`<${Grant} base=${base} close=${() => setGranting(false)} done=${granted} />`}
     ${
-      dialog?.fingerprint &&
+      removed &&
       html`<${Confirm}
-        title=${t.access.removeTitle(dialog.name ?? dialog.fingerprint)}
+        title=${t.access.removeTitle(removed.name ?? removed.fingerprint)}
         action=${t.access.removeAction}
         run=${remove}
-        close=${close}
+        close=${() => setRemoved(null)}
         >${t.access.removeText(collection.name)}<//
       >`
     }`;

@@ -72,7 +72,7 @@ function daysOf(events, begin, today, collection) {
     kind: "none",
   }));
   for (const event of events) {
-    const day = days[Math.floor((new Date(event.at) - begin) / DAY)];
+    const day = days[Math.floor((new Date(event.at).getTime() - begin.getTime()) / DAY)];
     if (!day) continue;
     if (event.kind === "version.added") day.arrived += 1;
     if (looksWrong(event)) day.kind = "suspicious";

@@ -19,8 +19,9 @@ export const beginOfWeek = (day, weeks = 0) =>
  */
 export function DayGrid({ days, label, square, title }) {
   const weeks = Math.max(26, Math.ceil(days.length / 7));
-  const place = useRef(null);
-  useLayoutEffect(() => void place.current.scrollTo(place.current.scrollWidth, 0), [weeks]); // a phone has room for half a year
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  // A phone has room for half a year.
+  useLayoutEffect(() => place.current?.scrollTo(place.current.scrollWidth, 0), [weeks]);
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label} ref=${place}>
     <svg
       class="cal"
@@ -42,6 +43,7 @@ export function DayGrid({ days, label, square, title }) {
 }
 
 function monthNames(days) {
+  /** @type {[number, string][]} */
   const names = [];
   const weeks = Math.ceil(days.length / 7);
   for (let week = 0; week < weeks; week += 1) {

@@ -33,6 +33,7 @@ export function Simulator({ collection, values }) {
   });
   const { answer, error } = usePreview(collection, values, isImagined ? form.values : null);
   if (error?.status === 404) return null;
+  /** @type {[boolean, string][]} */
   const tabs = [
     [false, t.simulator.own],
     [true, t.simulator.imagined],
@@ -74,7 +75,7 @@ export function Simulator({ collection, values }) {
 
 /** Ask for a preview a moment after the last change. While a field cannot be read, the last answer stays. */
 function usePreview(collection, values, schedule) {
-  const [state, setState] = useState({ answer: null, error: null });
+  const [state, setState] = useState({ answer: null, error: /** @type {Problem | null} */ (null) });
   const key = JSON.stringify([values, schedule]);
   useEffect(() => {
     const stop = new AbortController();
@@ -157,6 +158,7 @@ function Next({ versions }) {
 
 function Needed({ answer }) {
   const times = answer.days.map((day) => new Date(day.day));
+  /** @type {CurveLine[]} */
   const lines = [{ values: answer.days.map((day) => day.size), isFilled: true }];
   const hasTrash = answer.days.some((day) => day.trash_size);
   if (hasTrash) lines.push({ values: answer.days.map((day) => day.size + day.trash_size), dash: [5, 3] });
@@ -183,13 +185,13 @@ function daysOf(versions) {
   if (versions.length === 0) return [];
   const times = versions.map((one) => startOfDay(new Date(one.at)).getTime());
   const begin = beginOfWeek(new Date(Math.min(...times)));
-  const length = Math.round((Math.max(...times) - begin) / DAY) + 1;
+  const length = Math.round((Math.max(...times) - begin.getTime()) / DAY) + 1;
   const days = Array.from({ length }, (_, index) => ({
     at: new Date(begin.getTime() + index * DAY),
-    versions: [],
+    versions: /** @type {any[]} */ ([]),
     kind: "none",
   }));
-  versions.forEach((one, index) => days[Math.round((times[index] - begin) / DAY)].versions.push(one));
+  versions.forEach((one, index) => days[Math.round((times[index] - begin.getTime()) / DAY)].versions.push(one));
   return days.map((day) => ({ ...day, kind: kindOf(day.versions) }));
 }
 

@@ -65,6 +65,7 @@ export function SizeCurve({ versions, collection }) {
       <p class="empty">${t.charts.tooFew}</p>
     </section>`;
   const times = counted.map((one) => new Date(one.created_at));
+  /** @type {CurveLine[]} */
   const lines = [
     { values: counted.map((one) => one.size), isFilled: true },
     { values: counted.map((one) => (one === last ? one.size : null)), isPoint: true },

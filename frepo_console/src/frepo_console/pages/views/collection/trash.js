@@ -17,7 +17,7 @@ const howItEnded = ({ size: bytes, reason, evicted_at: at }, now) =>
 export function Trash({ collection, changed, changes, now }) {
   const base = `/collections${path(collection.id)}/trash`;
   const list = useList(base, { limit: 20 });
-  const [ending, setEnding] = useState(null);
+  const [ending, setEnding] = useState(/** @type {{ number: number; size: number } | null} */ (null));
   useReload(list, changes);
   const items = list.items ?? [];
   if (items.length === 0 && !list.error) return null;
@@ -26,7 +26,7 @@ export function Trash({ collection, changed, changes, now }) {
     changed();
   };
   const end = async () => {
-    await send("DELETE", `${base}${path(ending.number)}`);
+    await send("DELETE", `${base}${path(ending?.number)}`);
     changed();
   };
   return html`<section class="card flush">

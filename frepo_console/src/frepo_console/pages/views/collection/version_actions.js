@@ -1,7 +1,7 @@
 // What can be done with a version: download, pin, note, release, delete, restore from the trash.
 
 import { html } from "../../lib/html.js";
-import { apiUrl, path, send } from "../../lib/api.js";
+import { apiUrl, isAbort, path, send } from "../../lib/api.js";
 import { chooseTarget } from "../../lib/download.js";
 import { saveUrl } from "../../lib/save.js";
 import { date, size } from "../../lib/format.js";
@@ -23,7 +23,7 @@ export async function downloadVersion(collection, version) {
   try {
     target = await chooseTarget(name, version.size);
   } catch (error) {
-    if (error.name === "AbortError") return;
+    if (isAbort(error)) return;
     throw error;
   }
   if (target)

@@ -17,12 +17,14 @@ import { DeleteDialog, NoteDialog, downloadVersion, pinVersion, releaseVersion }
 
 const SHOWN = 100;
 
+/** @typedef {{ kind: "note", version: any } | { kind: "delete", versions: any[] }} Asked */
+
 export function Versions({ collection, changed, changes, now }) {
   const access = useAccess();
   const base = `/collections${path(collection.id)}`;
   const list = useList(`${base}/versions`, { limit: SHOWN });
   const checks = useResource(`${base}/checks`, { query: { limit: 500 }, every: 60 });
-  const [dialog, setDialog] = useState(null);
+  const [dialog, setDialog] = useState(/** @type {Asked | null} */ (null));
   const selection = useSelection((list.items ?? []).map((one) => one.number));
   useReload(list, changes);
   const results = useMemo(() => checks.data && byVersion(checks.data.items), [checks.data]);

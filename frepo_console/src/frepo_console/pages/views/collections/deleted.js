@@ -18,13 +18,15 @@ const PATH = "/deleted-collections";
 export function DeletedCollections({ now }) {
   const access = useAccess();
   const list = useList(PATH, { limit: 20 });
-  const [ending, setEnding] = useState(null);
+  const [ending, setEnding] = useState(
+    /** @type {{ incarnation: string; name: string; size: number } | null} */ (null),
+  );
   const items = list.items ?? [];
   if (items.length === 0 && !list.error) return null;
   const restore = (one) => async () =>
     go(["collections", (await send("POST", `${PATH}${path(one.incarnation, "restore")}`)).id]);
   const end = async () => {
-    await send("DELETE", `${PATH}${path(ending.incarnation)}`);
+    await send("DELETE", `${PATH}${path(ending?.incarnation)}`);
     list.reload();
   };
   return html`<section class="card flush">

@@ -21,7 +21,7 @@ export const filtersOf = (query) => ({
 
 export function Filters({ filters, states, total }) {
   const { strategies } = useContext(About);
-  const [typing, setTyping] = useState(null);
+  const [typing, setTyping] = useState(0);
   const search = (event) => {
     const q = event.target.value;
     clearTimeout(typing);

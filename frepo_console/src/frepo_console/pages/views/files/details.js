@@ -109,7 +109,7 @@ const Copyable = ({ label, text }) =>
 
 function TimedLink({ file }) {
   const form = useForm({ expires_in: "PT10M" });
-  const [made, setMade] = useState(null);
+  const [made, setMade] = useState(/** @type {{ url: string; expires_at: string } | null} */ (null));
   const make = (event) => {
     event.preventDefault();
     form.submit(async ({ expires_in }) =>

@@ -12,7 +12,7 @@ import { fileUrl } from "./file.js";
 export const TOPIC = "files";
 
 /** Upload files; `finished` is called after each. */
-export function uploadFiles(files, { tags = [], isPublic = false, password = "" }, finished) {
+export function uploadFiles(files, { tags = /** @type {string[]} */ ([]), isPublic = false, password = "" }, finished) {
   const headers = password ? { "X-File-Password": password } : {};
   for (const file of files) {
     const url = apiUrl("/files", { name: file.name, public: isPublic, tag: tags });

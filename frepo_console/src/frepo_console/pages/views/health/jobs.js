@@ -119,7 +119,7 @@ function History({ name }) {
 
 function Run({ run }) {
   const state = STATES[run.outcome] ?? "late";
-  const seconds = run.ended_at && (new Date(run.ended_at) - new Date(run.started_at)) / 1000;
+  const seconds = run.ended_at && (new Date(run.ended_at).getTime() - new Date(run.started_at).getTime()) / 1000;
   const text = run.error ?? (run.ended_at ? summaryText(run.summary) : run.progress);
   return html`<li class=${state}>
     <${Icon} name=${state} label=${common.states[state]} isColoured />

@@ -101,7 +101,7 @@ function columnsOf(events, collections, end, now) {
     ...Object.fromEntries(["arrived", "expected", ...BELOW].map((name) => [name, 0])),
   }));
   const add = (time, name, count = 1) => {
-    const column = columns[Math.floor((new Date(time) - begin) / STEP)];
+    const column = columns[Math.floor((new Date(time).getTime() - begin) / STEP)];
     if (column) column[name] += count;
   };
   for (const event of events) {
@@ -115,7 +115,7 @@ function columnsOf(events, collections, end, now) {
     if (!one.due_at) continue;
     const isMissing = one.state === "late" || one.state === "overdue";
     if (isMissing) add(one.due_at, one.state);
-    else if (new Date(one.due_at) > now) add(Math.max(new Date(one.due_at), end), "expected");
+    else if (new Date(one.due_at) > now) add(Math.max(new Date(one.due_at).getTime(), end), "expected");
   }
   return columns;
 }

@@ -78,7 +78,8 @@ function Jobs({ now }) {
 }
 
 const isFailed = (job) => Boolean(job.last_run?.ended_at) && job.last_run.outcome !== "good";
-const worstFirst = (one, other) => isFailed(other) - isFailed(one) || one.name.localeCompare(other.name);
+const worstFirst = (one, other) =>
+  Number(isFailed(other)) - Number(isFailed(one)) || one.name.localeCompare(other.name);
 
 function JobLine({ job, reload, now }) {
   const access = useAccess();

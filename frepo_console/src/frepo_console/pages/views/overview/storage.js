@@ -87,9 +87,10 @@ function chartOf(samples, overview, days) {
   const future = (rate) => [
     ...past.map(() => null),
     stored,
-    ...ahead.map((time) => stored + ((time - today) / DAY) * rate),
+    ...ahead.map((time) => stored + ((time.getTime() - today.getTime()) / DAY) * rate),
   ];
   const growth = overview.growth_per_day;
+  /** @type {CurveLine[]} */
   const lines = [{ values: fill([...samples.map((one) => one.size), stored]), isFilled: true }];
   lines.push({ values: [...past.map(() => null), stored, ...ahead.map(() => null)], isPoint: true });
   if (ahead.length) {
@@ -99,7 +100,7 @@ function chartOf(samples, overview, days) {
   }
   const capacity = overview.free_space === null ? null : stored + overview.free_space;
   // A capacity far above all that is stored would press the curve onto the axis.
-  const isNear = capacity !== null && capacity < 4 * Math.max(...lines.flatMap((line) => line.values));
+  const isNear = capacity !== null && capacity < 4 * Math.max(...lines.flatMap((line) => line.values.map(Number)));
   if (isNear) lines.push({ values: times.map(() => capacity), dash: [2, 3], colour: "full" });
   return { times, lines, marks: [today], capacity: isNear ? capacity : null };
 }

@@ -61,7 +61,7 @@ export function NewToken({ finish }) {
       label=${t.expires}
       ...${fieldOf(form, "lifetime")}
       error=${form.errors.expires_at}
-      options=${Object.entries(t.lifetimes).sort(([one], [other]) => one - other)}
+      options=${Object.entries(t.lifetimes).sort(([one], [other]) => Number(one) - Number(other))}
     />
     <${Field} label=${t.addresses} ...${fieldOf(form, "restrictions.ip_addresses")} hint=${t.addressesHint} />
     <${FormError} form=${form} />
@@ -75,9 +75,9 @@ export function NewToken({ finish }) {
 async function create(values, isGranting) {
   const roles = PRESETS[values.preset] ?? values.roles;
   const wrong = [
-    !values.name.trim() && { field: "name", message: t.needsName },
-    !roles.length && { field: "roles", message: t.needsRoles },
-  ].filter(Boolean);
+    ...(values.name.trim() ? [] : [{ field: "name", message: t.needsName }]),
+    ...(roles.length ? [] : [{ field: "roles", message: t.needsRoles }]),
+  ];
   if (wrong.length) throw new Problem(400, { detail: wrong[0].message, errors: wrong });
   const addresses = values["restrictions.ip_addresses"].split(/[\s,]+/).filter(Boolean);
   const end = values.lifetime
@@ -126,7 +126,7 @@ async function findCollection(name) {
 
 /** Choose collections by name: the browser offers those that match the typed `text`. `missing` is an error about it. */
 function Collections({ chosen, set, text, setText, missing }) {
-  const [found, setFound] = useState([]);
+  const [found, setFound] = useState(/** @type {{ id: string; name: string }[]} */ ([]));
   const [error, setError] = useState("");
   useEffect(() => {
     const timer = setTimeout(
