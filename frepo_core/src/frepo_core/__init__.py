@@ -28,13 +28,14 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
 
     try:
         from frepo_core.services.base.log_records import log_safely
-        from frepo_core.services.composition.all_services import assemble
+        from frepo_core.services.composition.assembly import assemble
         from frepo_core.services.composition.startup import make_ready, warn_about_strategies
         from frepo_core.services.content.mime_detection import detect_type
         from frepo_core.web import make_app
 
         log_safely()
         services = assemble(settings)
+        services.build_all()
         make_ready(services.database, services.settings)
         services.database.refill_reserve()
         warn_about_strategies(services.database, services.plugins)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_integrity.budget import Budget
 from frepo_integrity.inspection import MEMORY, Inspection, inspect
 from frepo_integrity.outcomes import BrokenContent

@@ -7,7 +7,7 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_notify.errors import NotDelivered
 from frepo_notify.heartbeat import send_heartbeat
 

@@ -9,7 +9,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, JobRun
 from frepo_core.plugins import JobContext
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_notify.errors import NotDelivered
 from frepo_notify.summary import send_summary
 

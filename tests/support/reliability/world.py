@@ -19,7 +19,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile

@@ -16,6 +16,16 @@ COMMAND = """if True:
     status = main(sys.argv[1:])
     print(json.dumps(sorted(sys.modules)))
     sys.exit(status)"""
+STATUS = """if True:
+    import json, sys
+    from functools import cached_property
+    from frepo_core.cli import main
+    from frepo_core.services.composition import assembly
+    assemble, made = assembly.assemble, []
+    assembly.assemble = lambda ini: made.append(assemble(ini)) or made[0]
+    main(sys.argv[1:])
+    built = [name for name in vars(made[0]) if isinstance(getattr(type(made[0]), name, None), cached_property)]
+    print(json.dumps([built, sorted(sys.modules)]))"""
 GARBAGE = """if True:
     import atexit, gc, json, sys
     from frepo_core.cli import main
@@ -74,8 +84,19 @@ def test_a_command_does_not_import_the_web_application(started):
 def test_a_command_for_tokens_imports_only_their_services(started, command):
     modules = started(COMMAND, command, *(["--roles", "upload.all"] if command == "auth:create-token" else []))
 
-    assert "frepo_core.services.access.tokens" in modules
-    assert "frepo_core.services.composition.container" not in modules
+    assert {"frepo_core.services.access.tokens", "frepo_core.services.access.token_inventory"} & set(modules)
+    assert not {"frepo_core.services.files.files", "frepo_core.services.reports.health"} & set(modules)
+
+
+def test_the_status_builds_only_the_services_that_it_asks(started):
+    built, modules = started(STATUS, "status")
+
+    assert {"health", "overviews"} == set(built)
+    services = {
+        name.removeprefix("frepo_core.services.") for name in modules if name.startswith("frepo_core.services.")
+    }
+    assert not {"upkeep.engine.worker", "content.remote.fetcher", "composition.builtin_jobs", "files.files"} & services
+    assert len(services) < 100  # of more than 200
 
 
 def test_a_command_collects_garbage_only_after_its_start(started):

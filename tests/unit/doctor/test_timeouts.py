@@ -5,7 +5,7 @@ from sqlalchemy import make_url
 
 from frepo_core.db import migrations
 from frepo_core.doctor.data import check_database
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 
 pytestmark = pytest.mark.databases("postgresql", "mariadb")
 SET = {

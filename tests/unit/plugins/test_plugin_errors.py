@@ -10,7 +10,7 @@ from frepo_core.db import utc_now
 from frepo_core.errors import PluginError
 from frepo_core.plugins import CollectionStrategy, StorageSettings, StorageSpec, StrategySpec, VersionInfo
 from frepo_core.plugins.registry import FoundPlugin, PluginRegistry
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.testing import MemoryStorage
 from support.client import Client
 

@@ -1,7 +1,7 @@
 from webtest import TestApp
 
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.web import make_app
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}

@@ -18,9 +18,7 @@ from .terminal import Alarm, Word, confirm
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext, StorageBackend
-    from frepo_core.services.composition.access_services import AccessServices
     from frepo_core.services.composition.container import Services
-    from frepo_core.services.foundation import Foundation
 
     from .app import FrepoApp
 
@@ -58,45 +56,27 @@ class FrepoCommand(Command):
         return bool(self.app.options.verbose_level > 1)
 
     def assemble(self) -> "Services":
-        """Build the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
+        """Return the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
         if self.app.services:
             return self.app.services
-        from frepo_core.services.composition.all_services import assemble
+        from frepo_core.services.composition.assembly import assemble
 
         services = assemble(read_ini(find_ini(self.app.options.ini)))
-        _finish_start(services)
+        garbage_collection.resume()
+        atexit.register(services.database.engine.dispose)  # no garbage is collected at the exit
         return services
 
     def services(self) -> "Services":
-        """Build the services. Raises `ConfigurationError` if the database is not ready."""
+        """Return the services. Raises `ConfigurationError` if the database is not ready."""
         from frepo_core.services.composition.startup import make_ready
 
         services = self.assemble()
         if make_ready(services.database, services.settings):
-            self._tell_of_new_database(services.database.name)
+            # Without the settings of the service, it is a new, empty one.
+            self.app.stderr.write(
+                f"{services.database.name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n"
+            )
         return services
-
-    def access_services(self) -> "AccessServices":
-        """Build only the services for tokens: the other ones are most of what `services` imports.
-
-        Raises `ConfigurationError` if the database is not ready.
-        """
-        if self.app.services:
-            return self.app.services
-        from frepo_core.services.composition.access_services import build_access
-        from frepo_core.services.composition.plugin_service import PluginService
-        from frepo_core.services.composition.startup import make_ready
-        from frepo_core.services.foundation import make_foundation
-
-        base = make_foundation(read_ini(find_ini(self.app.options.ini)), facade=PluginService())
-        if make_ready(base.database, base.settings):
-            self._tell_of_new_database(base.database.name)
-        _finish_start(base)
-        return build_access(base)
-
-    def _tell_of_new_database(self, name: str) -> None:
-        """Say that this command made the database: without the settings of the service, it is a new, empty one."""
-        self.app.stderr.write(f"{name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n")
 
     def plugin_context(self, name: str) -> "PluginContext":
         """Return the context of the plug-in whose entry point has this name. The database need not be ready.
@@ -161,12 +141,6 @@ class FrepoCommand(Command):
         return "\n".join(
             f"{title}:\n{json.dumps(data, indent=2)}" for title, data in (("Form", form), ("Response", response))
         )
-
-
-def _finish_start(base: "Foundation") -> None:
-    """Enable garbage collection, and let the connections be closed at the exit, where no garbage is collected."""
-    garbage_collection.resume()
-    atexit.register(base.database.engine.dispose)
 
 
 class _HelpFormatter(argparse.HelpFormatter):

@@ -16,7 +16,7 @@ from .images import draw_landscape
 from .people import OPERATOR, People
 
 if TYPE_CHECKING:
-    from frepo_core.services.composition.container import CoreServices
+    from frepo_core.services.composition.core_services import CoreServices
 
 _PICTURES = (
     ("hero-autumn.png", "web"),

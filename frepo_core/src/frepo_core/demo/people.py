@@ -15,7 +15,7 @@ from frepo_core.services.access.tokens import NewToken
 from .catalogue import DAY
 
 if TYPE_CHECKING:
-    from frepo_core.services.composition.container import CoreServices
+    from frepo_core.services.composition.core_services import CoreServices
 
 SENDS = (Role.UPLOAD_VERSIONS, Role.LIST_VERSIONS)
 

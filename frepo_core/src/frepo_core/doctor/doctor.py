@@ -26,6 +26,7 @@ def examine(
     yield from versions.check_packages()
     try:
         services = assemble()
+        services.build_all()
     except FrepoError as error:
         yield problem(
             "settings", error.message, error.explanation or "Correct the setting; docs/settings.md explains all"

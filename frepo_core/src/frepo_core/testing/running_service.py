@@ -21,7 +21,7 @@ from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.numbering import find_last_event, find_position
@@ -83,6 +83,7 @@ class RunningService:
         self._ini = folder / "frepo.ini"
         write_ini(self._ini, ini)
         self._services = assemble(ini, {}, _with_memory(ini, plugins))
+        self._services.build_all()
         make_ready(self._services.database, self._services.settings)
         self.admin = self.make_token(Role.ADMINISTRATOR.value)
         application: Any = make_app(self._services)

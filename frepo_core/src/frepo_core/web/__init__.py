@@ -63,7 +63,8 @@ def all_endpoints(services: Services) -> list[Endpoint]:
 
 
 def make_app(services: Services) -> object:
-    """Return the WSGI application."""
+    """Return the WSGI application. All services are built before its threads use them."""
+    services.build_all()
     config = Configurator(request_factory=FrepoRequest)
     config.registry.services = services
     config.set_security_policy(TokenPolicy())

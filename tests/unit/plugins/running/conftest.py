@@ -6,12 +6,12 @@ import pytest
 
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 
 
 @pytest.fixture
 def assembled(ini, migrated, tmp_path):
-    """Assemble the services with one more plug-in, or with several."""
+    """Build the services with one more plug-in, or with several."""
     made = []
 
     def assembled(*offers, ini=ini):
@@ -23,6 +23,7 @@ def assembled(ini, migrated, tmp_path):
         ]
         registry = PluginRegistry([*PluginRegistry.from_entry_points().found, *found])
         made.append(assemble(ini | {"database.url": f"sqlite:///{database}"}, {}, registry))
+        made[-1].build_all()
         return made[-1]
 
     yield assembled

@@ -7,7 +7,7 @@ import pytest
 from frepo_core.plugins import CollectionStrategy, StrategySpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 
 
 class Scripted(CollectionStrategy):

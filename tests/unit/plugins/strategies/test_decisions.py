@@ -11,7 +11,7 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 
 pytestmark = pytest.mark.databases

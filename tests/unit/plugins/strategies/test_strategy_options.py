@@ -12,7 +12,7 @@ from frepo_core.plugins import CollectionStrategy, Duration, StrategyOptions, St
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import warn_about_strategies
 from support.client import Client
 

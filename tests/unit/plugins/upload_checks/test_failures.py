@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import CheckResult
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 
 ORIGIN = "the check 'paint' (the plug-in 'acme' of the package acme-paint 1.2.3)"
 
@@ -20,7 +20,7 @@ def leave(content, context):
 
 def test_a_setting_for_findings_that_does_not_exist_stops_the_start(ini, plugins):
     with pytest.raises(ConfigurationError) as caught:
-        assemble(ini | {"acme.on_finding": "loudly"}, {}, plugins)
+        assemble(ini | {"acme.on_finding": "loudly"}, {}, plugins).build_all()
 
     values = "off, mark, quarantine or refuse"
     expected = (ORIGIN, "'loudly'", "Setting acme.on_finding (ACME_ON_FINDING)", values)

@@ -10,7 +10,7 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from support.client import Client
 
 ORIGIN = "the check 'slow' (the plug-in 'acme' of the package acme-paint 1.2.3)"
@@ -173,6 +173,6 @@ def test_a_deadline_is_a_number_of_seconds():
 
 def test_a_deadline_of_the_settings_that_is_none_stops_the_start(ini, plugins):
     with pytest.raises(ConfigurationError) as caught:
-        assemble(ini | {"acme.deadline": "0"}, {}, plugins)
+        assemble(ini | {"acme.deadline": "0"}, {}, plugins).build_all()
 
     assert f"{ORIGIN} cannot be used: ValueError: deadline is 0.0; write seconds above 0" in str(caught.value)

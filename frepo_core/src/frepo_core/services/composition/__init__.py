@@ -1,1 +1,1 @@
-"""The parts of the container: the services by theme, each with the function that builds them."""
+"""The container: what the services are made of. Each is built when it is used first."""

@@ -19,7 +19,7 @@ from ..upkeep.overdue import report_overdue
 from ..upkeep.pruning import prune_events, prune_job_runs
 from ..upkeep.storage import SweepReport, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
-from .container import CoreServices
+from .core_services import CoreServices
 
 VERIFY_AFTER = timedelta(days=30)
 SWEEP_GRACE = check_grace(timedelta(hours=48))

@@ -1,41 +1,79 @@
-"""The services over one database. `assembly` builds them."""
+"""The services over one database."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from frepo_core.plugins import RequestObserver
+from .core_services import CoreServices
 
-from ..foundation import Foundation
-from ..reports.audit import Audit
-from ..reports.health import Health
-from ..reports.inventory.inventory import Inventory
-from ..reports.overview.overview import Overviews
-from ..upkeep.engine.jobs import Jobs
-from ..upkeep.engine.worker import Worker
-from .access_services import AccessServices
-from .collection_services import CollectionServices
-from .file_services import FileServices
-from .service_time import ServiceTime
-from .trash_services import TrashServices
-
-
-@dataclass(frozen=True, kw_only=True)
-class CoreServices(Foundation, AccessServices, FileServices, CollectionServices, TrashServices):
-    """The services that the built-in jobs use."""
-
-    audit: Audit
-    health: Health
-    overviews: Overviews
+if TYPE_CHECKING:
+    from ..reports.inventory.inventory import Inventory
+    from ..upkeep.engine.job_catalog import ScheduledJob
+    from ..upkeep.engine.jobs import Jobs
+    from ..upkeep.engine.worker import Worker
+    from .service_time import ServiceTime
 
 
 @dataclass(frozen=True, kw_only=True)
 class Services(CoreServices):
-    """All services that the web API and the console application call.
+    """All services that the web API and the console application call. `assemble` makes them."""
 
-    `request_observers` are called after each request.
-    """
+    def build_all(self) -> None:
+        """Build all services, as a process that serves does at its start: mistakes in the settings show then.
 
-    jobs: Jobs
-    inventory: Inventory
-    worker: Worker
-    service_time: ServiceTime
-    request_observers: list[RequestObserver] = field(default_factory=list)
+        Raises `ConfigurationError`.
+        """
+        for part in type(self).mro():
+            for name, service in vars(part).items():
+                if isinstance(service, cached_property):
+                    getattr(self, name)
+
+    @cached_property
+    def scheduled_jobs(self) -> "dict[str, ScheduledJob]":
+        from .builtin_jobs import CoreJobs
+        from .job_collection import collect_jobs
+
+        return collect_jobs(self, CoreJobs(self))
+
+    @cached_property
+    def jobs(self) -> "Jobs":
+        from ..base.lease import LeaseTerms
+        from ..upkeep.engine.jobs import Jobs
+
+        terms = LeaseTerms(length=self.settings.worker_lease)
+        return Jobs(self.database, self.scheduled_jobs, mask=self.mask, terms=terms)
+
+    @cached_property
+    def inventory(self) -> "Inventory":
+        from ..reports.inventory.inventory import Inventory
+        from ..reports.inventory.settings_in_force import SettingsInForce
+
+        return Inventory(self, self.scheduled_jobs, SettingsInForce(self.ini, self.environment, self.mask))
+
+    @cached_property
+    def worker(self) -> "Worker":
+        from ..base.lease import LeaseTerms
+        from ..upkeep.engine.worker import Worker
+
+        subscribers = {
+            name: (owned.spec, self.contexts[owned.plugin.name]) for name, owned in self.plugins.subscribers.items()
+        }
+        terms = LeaseTerms(length=self.settings.worker_lease)
+        return Worker(self.database, jobs=self.scheduled_jobs, subscribers=subscribers, mask=self.mask, terms=terms)
+
+    @cached_property
+    def service_time(self) -> "ServiceTime":
+        from ..access.token_uses import UseRecorder
+        from ..content.storages.storage_watch import StorageWatch
+        from .service_time import ServiceTime
+
+        is_read_only = self.settings.read_only
+        watch = StorageWatch(self.database, self.backends, self.presence, self.storage_states)
+        return ServiceTime(
+            self.plugins,
+            self.contexts,
+            self.backends,
+            UseRecorder(self.token_uses),
+            self.worker if self.settings.worker_in_process and not is_read_only else None,
+            None if is_read_only else watch,
+        )

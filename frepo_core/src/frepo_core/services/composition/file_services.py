@@ -1,61 +1,189 @@
-"""The services that store contents and files."""
+"""The services for tokens, contents, files, and the trash, which makes room for them."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from ..content.blobs.lifecycle import Blobs
-from ..content.checks.upload_checks import UploadChecks
-from ..content.exports import Exports
-from ..content.ingest import Ingest
-from ..content.remote.fetcher import Fetcher
-from ..events.downloads import DownloadEvents
-from ..files.aliases import Aliases
-from ..files.downloads import Downloads
-from ..files.file_edits import FileEdits
-from ..files.files import Files
-from ..files.listing import Listing
-from ..files.stored_aliases import StoredAliases
 from ..foundation import Foundation
-from .access_services import AccessServices
+
+if TYPE_CHECKING:
+    from ..access.passwords import Passwords
+    from ..access.protected_urls import ProtectedUrls
+    from ..access.signed_links import SignedLinks
+    from ..access.token_changes import TokenChanges
+    from ..access.token_inventory import TokenInventory
+    from ..access.token_uses import TokenUses
+    from ..access.tokens import Tokens
+    from ..backups.trash.arrivals import Arrivals
+    from ..backups.trash.early_ending import EarlyEnding
+    from ..backups.trash.trash import Trash
+    from ..content.blobs.lifecycle import Blobs
+    from ..content.checks.upload_checks import UploadChecks
+    from ..content.exports import Exports
+    from ..content.ingest import Ingest
+    from ..content.remote.fetcher import Fetcher
+    from ..content.storages.storage_space import StorageSpace
+    from ..events.downloads import DownloadEvents
+    from ..files.aliases import Aliases
+    from ..files.downloads import Downloads
+    from ..files.file_edits import FileEdits
+    from ..files.files import Files
+    from ..files.listing import Listing
+    from ..files.stored_aliases import StoredAliases
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileServices:
-    """The services that store contents and files."""
+class FileServices(Foundation):
+    """The services for tokens, contents, files, and the trash, which makes room for them.
 
-    ingest: Ingest
-    exports: Exports
-    blobs: Blobs
-    upload_checks: UploadChecks
-    files: Files
-    file_edits: FileEdits
-    downloads: Downloads
-    download_events: DownloadEvents
-    aliases: StoredAliases
-    listing: Listing
-    fetcher: Fetcher
+    Each service of the container is imported and built when it is used first.
+    """
 
+    @cached_property
+    def passwords(self) -> "Passwords":
+        from ..access.passwords import Passwords
 
-def build_files(base: Foundation, access: AccessServices) -> FileServices:
-    """Build the services of this theme."""
-    database, settings, passwords = base.database, base.settings, access.passwords
-    ingest = Ingest(settings.temp_directory)
-    blobs = Blobs(database, base.backends, base.presence, base.storage_states, ingest.held)
-    checks = UploadChecks(base.plugins, base.contexts)
-    files = Files(database, ingest, blobs, passwords, checks)
-    from_file = Aliases(settings.ids_mapping_file)
-    aliases = StoredAliases(database, from_file)
-    return FileServices(
-        ingest=ingest,
-        exports=Exports(ingest),
-        blobs=blobs,
-        upload_checks=checks,
-        files=files,
-        file_edits=FileEdits(database, files, passwords),
-        downloads=Downloads(
-            database, settings, files, base.backends, base.presence, passwords, access.links, from_file, aliases
-        ),
-        download_events=DownloadEvents(database, settings),
-        aliases=aliases,
-        listing=Listing(database, passwords),
-        fetcher=Fetcher(settings),
-    )
+        return Passwords(self.settings)
+
+    @cached_property
+    def links(self) -> "SignedLinks":
+        from ..access.signed_links import SignedLinks
+
+        return SignedLinks(self.settings)
+
+    @cached_property
+    def protected_urls(self) -> "ProtectedUrls":
+        from ..access.protected_urls import ProtectedUrls
+
+        return ProtectedUrls(self.settings)
+
+    @cached_property
+    def token_uses(self) -> "TokenUses":
+        from ..access.token_uses import TokenUses
+
+        return TokenUses(self.database, is_read_only=self.settings.read_only)
+
+    @cached_property
+    def tokens(self) -> "Tokens":
+        from ..access.tokens import Tokens
+
+        return Tokens(self.database, self.settings, self.token_uses)
+
+    @cached_property
+    def token_inventory(self) -> "TokenInventory":
+        from ..access.token_inventory import TokenInventory
+
+        return TokenInventory(self.database, self.settings)
+
+    @cached_property
+    def token_changes(self) -> "TokenChanges":
+        from ..access.token_changes import TokenChanges
+
+        return TokenChanges(self.database, self.settings, self.token_inventory)
+
+    @cached_property
+    def ingest(self) -> "Ingest":
+        from ..content.ingest import Ingest
+
+        return Ingest(self.settings.temp_directory)
+
+    @cached_property
+    def exports(self) -> "Exports":
+        from ..content.exports import Exports
+
+        return Exports(self.ingest)
+
+    @cached_property
+    def fetcher(self) -> "Fetcher":
+        from ..content.remote.fetcher import Fetcher
+
+        return Fetcher(self.settings)
+
+    @cached_property
+    def upload_checks(self) -> "UploadChecks":
+        from ..content.checks.upload_checks import UploadChecks
+
+        return UploadChecks(self.plugins, self.contexts)
+
+    @cached_property
+    def blobs(self) -> "Blobs":
+        from ..content.blobs.lifecycle import Blobs
+
+        return Blobs(self.database, self.backends, self.presence, self.storage_states, self.ingest.held)
+
+    @cached_property
+    def storage_space(self) -> "StorageSpace":
+        from ..content.storages.storage_space import StorageSpace
+
+        return StorageSpace(self.backends, self.presence, self.settings)
+
+    @cached_property
+    def trash(self) -> "Trash":
+        from ..backups.trash.trash import Trash
+
+        return Trash(self.database, self.blobs, self.settings.trash_keep)
+
+    @cached_property
+    def early_ending(self) -> "EarlyEnding":
+        from ..backups.trash.early_ending import EarlyEnding
+
+        return EarlyEnding(self.database, self.blobs, self.storage_space, self.ingest.held)
+
+    @cached_property
+    def arrivals(self) -> "Arrivals":
+        from ..backups.trash.arrivals import Arrivals
+        from ..backups.trash.room_leases import RoomLeases
+
+        return Arrivals(self.early_ending, self.storage_space, RoomLeases(self.database))
+
+    @cached_property
+    def files(self) -> "Files":
+        from ..files.files import Files
+
+        return Files(self.database, self.ingest, self.blobs, self.passwords, self.upload_checks, self.arrivals)
+
+    @cached_property
+    def file_edits(self) -> "FileEdits":
+        from ..files.file_edits import FileEdits
+
+        return FileEdits(self.database, self.files, self.passwords)
+
+    @cached_property
+    def downloads(self) -> "Downloads":
+        from ..files.downloads import Downloads
+
+        return Downloads(
+            self.database,
+            self.settings,
+            self.files,
+            self.backends,
+            self.presence,
+            self.passwords,
+            self.links,
+            self.written_aliases,
+            self.aliases,
+        )
+
+    @cached_property
+    def download_events(self) -> "DownloadEvents":
+        from ..events.downloads import DownloadEvents
+
+        return DownloadEvents(self.database, self.settings)
+
+    @cached_property
+    def written_aliases(self) -> "Aliases":
+        from ..files.aliases import Aliases
+
+        return Aliases(self.settings.ids_mapping_file)
+
+    @cached_property
+    def aliases(self) -> "StoredAliases":
+        from ..files.stored_aliases import StoredAliases
+
+        return StoredAliases(self.database, self.written_aliases)
+
+    @cached_property
+    def listing(self) -> "Listing":
+        from ..files.listing import Listing
+
+        return Listing(self.database, self.passwords)

@@ -37,7 +37,7 @@ from ..events.queries import count_events, read_events
 from ..reports.statistics import read_collection_usage, read_statistics
 
 if TYPE_CHECKING:
-    from .container import Services
+    from .core_services import CoreServices
 
 log = logging.getLogger(__name__)
 
@@ -46,9 +46,9 @@ class PluginService:
     """Gives plug-ins access to the service. Their contexts are made before the services, which use the contexts."""
 
     def __init__(self) -> None:
-        self._connected: Services | None = None
+        self._connected: CoreServices | None = None
 
-    def connect(self, services: "Services") -> None:
+    def connect(self, services: "CoreServices") -> None:
         """Set the services, once they are built."""
         self._connected = services
 
@@ -172,7 +172,7 @@ class PluginService:
             self._services.request_observers.append(observer)
 
     @property
-    def _services(self) -> "Services":
+    def _services(self) -> "CoreServices":
         if self._connected is None:
             raise RuntimeError("Hooks must not use the service. Use it in the functions that they return.")
         return self._connected

@@ -27,7 +27,7 @@ from ..access.tokens import consume_token, log_consumed_token
 from ..base.change_log import Changes, describe, describe_changes, file_changes, file_values
 from ..base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, look_up_answer, record_answer
 from ..base.records import WITH_BLOB, BlobRecord, FileRecord
-from ..content.blobs.lifecycle import Blobs
+from ..content.blobs.lifecycle import Blobs, Room
 from ..content.checks.spooled_content import UploadTarget
 from ..content.checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Content, Incoming, Ingest, Limit, Limits, RoomLimit
@@ -86,13 +86,20 @@ class Files:
     """Manages plain files."""
 
     def __init__(
-        self, database: Database, ingest: Ingest, blobs: Blobs, passwords: Passwords, checks: UploadChecks
+        self,
+        database: Database,
+        ingest: Ingest,
+        blobs: Blobs,
+        passwords: Passwords,
+        checks: UploadChecks,
+        room: Room,
     ) -> None:
         self._database = database
         self._ingest = ingest
         self._blobs = blobs
         self._passwords = passwords
         self._checks = checks
+        self._room = room
 
     def add(
         self, new: NewFile, incoming: Incoming, *, by: Identity, idempotency: IdempotentUpload[AddedFile] | None = None
@@ -104,7 +111,7 @@ class Files:
         or `UploadCheckError` afterwards.
         """
         tags = self.check_rights(new, by=by)
-        limits: Limits = (*self.limits(by=by), RoomLimit(self._blobs.room_of_files.check))
+        limits: Limits = (*self.limits(by=by), RoomLimit(self._room.check))
         with logged_refusal(new.name, by=by), self._ingest.read(incoming, limits) as content:
             if not may_upload(by, content.mime):
                 raise type_not_allowed(content.mime)
@@ -128,7 +135,7 @@ class Files:
                 record_answer(session, idempotency, content.digest, by, added, added.file)
                 return added
 
-            added = self._blobs.store(content, work, by=by, is_new=is_new)
+            added = self._blobs.store(content, work, by=by, is_new=is_new, room=self._room)
         if isinstance(added, AddedFile):
             _log(added, by)
             log_findings(f"file {added.file.id}", reports)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from frepo_core.db.models import Event
 from frepo_core.errors import StorageUnavailable
 from frepo_core.plugins import StorageSettings, StorageSpec
-from frepo_core.services.composition.all_services import assemble
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import presence
 from frepo_core.services.content.storages.storage_watch import StorageWatch

@@ -98,7 +98,7 @@ class RotateToken(ChangeCommand, ActionCommand):
             overlap = parse_any_duration(arguments.overlap)
         except ValueError as error:
             raise FieldsError({"--overlap": [str(error)]}) from None
-        done = self.access_services().token_changes.rotate(arguments.fingerprint, overlap)
+        done = self.services().token_changes.rotate(arguments.fingerprint, overlap)
         response = {
             "tokenId": done.id,
             "fingerprint": done.new.fingerprint,
@@ -128,7 +128,7 @@ class RevokeToken(ChangeCommand, ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Revoke the token."""
-        revoked = self.access_services().token_changes.revoke(arguments.fingerprint)
+        revoked = self.services().token_changes.revoke(arguments.fingerprint)
         name = f" ({revoked.name})" if revoked.name else ""
         text = f"Token {revoked.fingerprint}{name} was revoked. Its roles were: {', '.join(revoked.roles)}"
         if revoked.setting:

@@ -50,7 +50,7 @@ class ListTokens(ListCommand):
         search = _search(arguments)
         if arguments.collection:
             self.services().collections.get(arguments.collection)  # raises for an unknown one
-        inventory = self.access_services().token_inventory
+        inventory = self.services().token_inventory
         if inventory.lacks_admin_token():
             print(
                 "security.admin_token is set, but its token does not exist: run `frepo install`", file=self.app.stderr
@@ -73,7 +73,7 @@ class ShowToken(ShowCommand):
         from frepo_core.services.access.former_tokens import find_former
 
         try:
-            shown = token_values(self.access_services().token_inventory.show(arguments.fingerprint, by=None))
+            shown = token_values(self.services().token_inventory.show(arguments.fingerprint, by=None))
         except NotFoundError:
             former = find_former(self.assemble().database, arguments.fingerprint)
             if former is None:

@@ -32,7 +32,7 @@ class TokenCommand(FrepoCommand):
 
     def tokens(self) -> "Tokens":
         """Return the token service."""
-        return self.access_services().tokens
+        return self.services().tokens
 
 
 class GenerateAdminToken(TokenCommand, ActionCommand):

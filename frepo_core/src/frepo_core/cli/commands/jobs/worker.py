@@ -27,6 +27,7 @@ class RunWorker(FrepoCommand):
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, request_stop)
+        services.build_all()
         services.service_time.start()  # what plug-ins need for their jobs and subscribers
         services.worker.start()
         stop.wait()

@@ -40,17 +40,6 @@ class Room(Protocol):
         """Make room after the storage refused `size` bytes as full; return whether there is more."""
 
 
-class FreeRoom:
-    """Uses the room that is there."""
-
-    def check(self, size: int) -> None:
-        """Do nothing."""
-
-    def make(self, size: int) -> bool:
-        """Make no room."""
-        return False
-
-
 class Blobs:
     """Stores and deletes blobs. No transaction is open while bytes are transferred."""
 
@@ -68,7 +57,6 @@ class Blobs:
         self._states = states
         self._patience = Patience()
         self._held = held
-        self.room_of_files: Room = FreeRoom()
 
     def is_known(self, content: Content) -> bool:
         """Return whether a blob has this content, sound or not."""
@@ -80,8 +68,8 @@ class Blobs:
         work: Callable[[Session, BlobRecord], Result],
         *,
         by: By,
+        room: Room,
         is_new: bool = False,
-        room: Room | None = None,
         may_make: Callable[[], bool] = lambda: False,
         around: Callable[[Callable[[], Result]], Result] = lambda transact: transact(),
     ) -> Result:
@@ -89,11 +77,10 @@ class Blobs:
 
         After a conflict only the transaction is tried again. If `work` raises, the stored bytes are deleted. If the
         blob is deleted before the transaction can use it, the content is stored again. `is_new` says that the caller
-        has just seen that no blob has this content. `room` is that of a version, None: of a plain file. `may_make` is
+        has just seen that no blob has this content. `may_make` is
         called before it makes room; it raises what `work` would refuse the content with, so that nothing in the trash
         ends for an upload that is refused. `around` calls the transaction, perhaps several times.
         """
-        room = room or self.room_of_files
         new_write = BlobWrite(
             content, self._database, self._backends, self._presence, by, is_new=is_new, check_room=room.check
         )

@@ -1,0 +1,66 @@
+"""Makes the container of the services from the settings."""
+
+import os
+from collections.abc import Mapping
+
+from sqlalchemy import Engine
+
+from frepo_core.db import Database, Timeouts, make_engine
+from frepo_core.plugins.registry import PluginRegistry, make_contexts
+from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
+
+from ..content.storages.backends import Backends
+from ..content.storages.presence import Presence
+from ..events.masking import Mask
+from ..events.storage_states import StorageStates
+from .container import Services
+from .plugin_service import PluginService
+
+
+def assemble(
+    ini: Mapping[str, str],
+    environment: Mapping[str, str] = os.environ,
+    plugins: PluginRegistry | None = None,
+    engine: Engine | None = None,
+) -> Services:
+    """Load the settings and the plug-ins, without connecting to the database or migrating it.
+
+    By default, the installed plug-ins are used, and an engine is made for `database.url`. Each service is built when it
+    is used. Raises `ConfigurationError` if the service cannot start with these settings.
+    """
+    facade = PluginService()
+    disabled = load_disabled_plugins(ini, environment)
+    plugins = plugins or PluginRegistry.from_entry_points(disabled)
+    # Settings of a plug-in that is switched off may stay in the ini file.
+    settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
+    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), facade)
+    plugins = plugins.configured(contexts)
+    engine = engine or make_engine(
+        settings.database_url.get_secret_value(), settings.database_driver, _timeouts(settings)
+    )
+    database = Database(engine, settings.database_reserve)
+    backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
+    services = Services(
+        ini=ini,
+        environment=environment,
+        settings=settings,
+        plugins=plugins,
+        contexts=contexts,
+        facade=facade,
+        database=database,
+        backends=backends,
+        presence=Presence(database, backends),
+        storage_states=StorageStates(database, is_read_only=settings.read_only),
+        mask=Mask(settings, backends.current_settings, *(context.settings for context in contexts.values())),
+    )
+    facade.connect(services)
+    return services
+
+
+def _timeouts(settings: Settings) -> Timeouts:
+    return Timeouts(
+        lock=settings.database_lock_timeout,
+        statement=settings.database_statement_timeout,
+        idle=settings.database_idle_timeout,
+        network=settings.database_network_timeout,
+    )

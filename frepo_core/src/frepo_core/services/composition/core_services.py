@@ -1,0 +1,149 @@
+"""The services for collections and their versions, and reports about them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from frepo_core.plugins import RequestObserver
+
+from .file_services import FileServices
+
+if TYPE_CHECKING:
+    from ..backups.collections.collection_pages import CollectionPages
+    from ..backups.collections.collections import Collections
+    from ..backups.collections.enrolment import Enrolments
+    from ..backups.collections.token_list import CollectionAccess
+    from ..backups.preview.preview import Previews
+    from ..backups.restore import RestoreTests
+    from ..backups.rotation.strategies import Strategies
+    from ..backups.trash.deleted_collections import DeletedCollections
+    from ..backups.versions.add_version import AddVersion
+    from ..backups.versions.client_checks import ClientChecks
+    from ..backups.versions.version_checks import VersionChecks
+    from ..backups.versions.version_edits import VersionEdits
+    from ..backups.versions.versions import Versions
+    from ..events.refusals import Refusals
+    from ..reports.audit import Audit
+    from ..reports.health import Health
+    from ..reports.overview.overview import Overviews
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoreServices(FileServices):
+    """The services that plug-ins and the built-in jobs use.
+
+    `request_observers` are called after each request.
+    """
+
+    request_observers: list[RequestObserver] = field(default_factory=list)
+
+    @cached_property
+    def strategies(self) -> "Strategies":
+        from ..backups.rotation.strategies import Strategies
+
+        return Strategies(self.database, self.plugins)
+
+    @cached_property
+    def collections(self) -> "Collections":
+        from ..backups.collections.collections import Collections
+
+        return Collections(self.database, self.settings, self.strategies, self.passwords)
+
+    @cached_property
+    def collection_access(self) -> "CollectionAccess":
+        from ..backups.collections.token_list import CollectionAccess
+
+        return CollectionAccess(self.database, self.collections, self.tokens)
+
+    @cached_property
+    def enrolments(self) -> "Enrolments":
+        from ..backups.collections.enrolment import Enrolments
+
+        return Enrolments(self.database, self.collections, self.tokens, self.token_changes, self.collection_access)
+
+    @cached_property
+    def collection_pages(self) -> "CollectionPages":
+        from ..backups.collections.collection_pages import CollectionPages
+
+        return CollectionPages(self.database)
+
+    @cached_property
+    def previews(self) -> "Previews":
+        from ..backups.preview.preview import Previews
+
+        return Previews(self.database, self.settings, self.strategies)
+
+    @cached_property
+    def versions(self) -> "Versions":
+        from ..backups.versions.versions import Versions
+
+        return Versions(self.database, self.blobs, self.passwords, self.settings.trash_keep)
+
+    @cached_property
+    def version_edits(self) -> "VersionEdits":
+        from ..backups.versions.version_edits import VersionEdits
+
+        return VersionEdits(self.database, self.strategies, self.blobs, self.settings.trash_keep)
+
+    @cached_property
+    def version_checks(self) -> "VersionChecks":
+        from ..backups.versions.version_checks import VersionChecks
+
+        return VersionChecks(self.database)
+
+    @cached_property
+    def client_checks(self) -> "ClientChecks":
+        from ..backups.versions.client_checks import ClientChecks
+
+        return ClientChecks(self.database, self.plugins.upload_checks)
+
+    @cached_property
+    def refusals(self) -> "Refusals":
+        from ..events.refusals import Refusals
+
+        return Refusals(self.database, is_read_only=self.settings.read_only)
+
+    @cached_property
+    def add_version(self) -> "AddVersion":
+        from ..backups.versions.add_version import AddVersion
+
+        return AddVersion(
+            self.database,
+            self.settings,
+            self.strategies,
+            self.ingest,
+            self.blobs,
+            self.upload_checks,
+            self.refusals,
+            self.arrivals,
+        )
+
+    @cached_property
+    def deleted_collections(self) -> "DeletedCollections":
+        from ..backups.trash.deleted_collections import DeletedCollections
+
+        return DeletedCollections(self.database, self.blobs)
+
+    @cached_property
+    def restore_tests(self) -> "RestoreTests":
+        from ..backups.restore import RestoreTests
+
+        return RestoreTests(self.database, self.settings, self.versions, self.downloads, self.version_checks, self.mask)
+
+    @cached_property
+    def audit(self) -> "Audit":
+        from ..reports.audit import Audit
+
+        return Audit(self.database)
+
+    @cached_property
+    def health(self) -> "Health":
+        from ..reports.health import Health
+
+        return Health(self)
+
+    @cached_property
+    def overviews(self) -> "Overviews":
+        from ..reports.overview.overview import Overviews
+
+        return Overviews(self.database, self.backends)
